@@ -3,47 +3,48 @@
 //! ```text
 //!   {"v":1,…,"framing":"prefix","protocol":"saikuro","message":{…},"wire":{…}}   a line of decode -f json
 //!   {"version":1,"type":"call",…}                                                a message alone
-//!   Call { version: 1, kind: "call", … }                                         a value of one's own types
+//!   Call { version: 1, kind: "call", … }                                         a value of your own types
 //!      -protocol-> body -framing-> frame -> stream
 //! ```
 
 use crate::encoding::json;
 use crate::error::Refusal;
-use crate::framing::{Framing, LengthMode, Weave, Wire};
+use crate::framing::{FrameJoiner, Framing, LengthMode, Wire};
 use crate::protocol::make::Mint;
-use crate::protocol::{Direction, Form, Protocol, WriteOptions};
+use crate::protocol::{Direction, MessageForm, Protocol, WriteOptions};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use std::collections::BTreeMap;
 
-/// Deepest value of a user's own types that is written.
+/// The maximum depth of a written value.
 const DEPTH: u32 = 128;
 
-/// What the user chose; lines of decode bring their own where it is left open.
+/// The choices of the user; lines of decode supply the open ones.
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub struct Options<'p> {
-    /// The protocols there are.
+pub struct EncodeOptions<'p> {
+    /// The known protocols.
     pub protocols: Vec<&'p dyn Protocol>,
-    /// The protocol of messages that stand alone.
+    /// The protocol of messages without a line of decode.
     pub protocol: Option<&'p dyn Protocol>,
-    /// How messages are delimited.
+    /// The framing.
     pub framing: Option<Framing>,
-    /// How telequick's lengths count.
+    /// The length mode of telequick.
     pub length_mode: Option<LengthMode>,
-    /// Which way messages go that do not say.
+    /// The direction of messages that have none.
     pub direction: Option<Direction>,
     /// Write `MessagePack` where the protocol also has JSON.
     pub packed: bool,
-    /// Write what is none of the protocol's messages.
+    /// Write values that are not messages of the protocol.
     pub force: bool,
-    /// The length to write in place of the right one.
+    /// The length to write instead of the correct one.
     pub length: Option<u32>,
 }
 
-impl<'p> Options<'p> {
-    /// For messages of one protocol, delimited as its peers do over a plain stream.
+impl<'p> EncodeOptions<'p> {
+    /// Creates options for messages of one protocol, with the framing of its peers on a plain
+    /// stream.
     pub fn new(protocol: &'p dyn Protocol) -> Self {
         Self {
             protocols: vec![protocol],
@@ -52,7 +53,7 @@ impl<'p> Options<'p> {
         }
     }
 
-    /// For lines of `decode -f json`, which name their protocol.
+    /// Creates options for lines of `decode -f json`, which name their protocol.
     pub fn lines(protocols: Vec<&'p dyn Protocol>) -> Self {
         Self {
             protocols,
@@ -65,13 +66,13 @@ impl<'p> Options<'p> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Encoded {
-    /// Which way it goes, where known.
+    /// Its direction, if known.
     pub direction: Option<Direction>,
     /// Its bytes, and those of frames that waited for it.
     pub bytes: Vec<u8>,
 }
 
-/// Bytes in a value of one's own types, for protocols that have bytes: `{"$bin":"hex"}`.
+/// Bytes in a value of your own types, for protocols that have bytes: `{"$bin":"hex"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes<'a>(pub &'a [u8]);
 
@@ -83,10 +84,10 @@ impl Serialize for Bytes<'_> {
     }
 }
 
-/// Turns messages into frames.
+/// Encodes messages as frames.
 pub struct Encoder<'p> {
-    options: Options<'p>,
-    weaves: BTreeMap<(Option<i128>, Option<Direction>), Weave>,
+    options: EncodeOptions<'p>,
+    joiners: BTreeMap<(Option<i128>, Option<Direction>), FrameJoiner>,
     mint: Mint,
     text: Vec<u8>,
     tape: Tape,
@@ -94,11 +95,11 @@ pub struct Encoder<'p> {
 }
 
 impl<'p> Encoder<'p> {
-    /// An encoder; masks of WebSocket frames follow from the mint.
-    pub fn new(options: Options<'p>, mint: Mint) -> Self {
+    /// Creates an encoder; the mint generates the masks of WebSocket frames.
+    pub fn new(options: EncodeOptions<'p>, mint: Mint) -> Self {
         Self {
             options,
-            weaves: BTreeMap::new(),
+            joiners: BTreeMap::new(),
             mint,
             text: Vec::new(),
             tape: Tape::new(),
@@ -106,8 +107,8 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// Writes a message that is a value of one's own types, in the form of `decode -f json`. The frame is added to `out`,
-    /// which is as it was after a refusal; buffers are used again from message to message.
+    /// Writes a message from a value of your own types, in the form of `decode -f json`. The frame
+    /// is appended to `out`, which stays unchanged after a refusal. Buffers are reused.
     pub fn write(
         &mut self,
         message: &(impl Serialize + ?Sized),
@@ -118,12 +119,12 @@ impl<'p> Encoder<'p> {
         let mut tape = std::mem::take(&mut self.tape);
         text.clear();
         tape.clear(u32::MAX);
-        let written = self.write_through(message, direction, &mut text, &mut tape, out);
+        let written = self.write_with_buffers(message, direction, &mut text, &mut tape, out);
         (self.text, self.tape) = (text, tape);
         written
     }
 
-    fn write_through(
+    fn write_with_buffers(
         &mut self,
         message: &(impl Serialize + ?Sized),
         direction: Option<Direction>,
@@ -149,7 +150,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// Writes a message that stands alone.
+    /// Writes a message without a line of decode.
     pub fn message(
         &mut self,
         message: Node<'_>,
@@ -158,7 +159,7 @@ impl<'p> Encoder<'p> {
         self.framed(message, direction, Wire::default())
     }
 
-    /// Writes a message that stands alone, framed as `wire` has it.
+    /// Writes a message with the framing details of `wire`.
     pub(crate) fn framed(
         &mut self,
         message: Node<'_>,
@@ -187,7 +188,7 @@ impl<'p> Encoder<'p> {
         };
         let framing = self.options.framing.unwrap_or(default_framing(protocol));
         let direction = direction.or(self.options.direction);
-        let written = Said {
+        let written = EncodeTarget {
             protocol,
             framing,
             direction,
@@ -204,12 +205,12 @@ impl<'p> Encoder<'p> {
         result
     }
 
-    /// The bytes of a message that stands alone, without what delimits it.
+    /// Returns the bytes of a message without its framing.
     pub(crate) fn body_of(&self, message: Node<'_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
         let Some(protocol) = self.options.protocol else {
             return Err(Refusal::new("", "a protocol", "none"));
         };
-        let said = Said {
+        let target = EncodeTarget {
             protocol,
             framing: self.options.framing.unwrap_or(default_framing(protocol)),
             direction: self.options.direction,
@@ -217,26 +218,26 @@ impl<'p> Encoder<'p> {
             force: self.options.force,
         };
         let mut body = Vec::new();
-        self.body(&said, wire, &mut body)?;
+        self.body(&target, wire, &mut body)?;
         Ok(body)
     }
 
-    /// Writes bytes as a frame, such as a ping, in the direction that was chosen.
+    /// Writes bytes as a frame, such as a ping, in the chosen direction.
     pub(crate) fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
         let Some(protocol) = self.options.protocol else {
             return Err(Refusal::new("", "a protocol", "none"));
         };
-        let said = Said {
+        let target = EncodeTarget {
             protocol,
             framing: self.options.framing.unwrap_or(default_framing(protocol)),
             direction: self.options.direction,
             message: None,
             force: true,
         };
-        Ok(self.encoded(None, &said, body, wire))
+        Ok(self.encoded(None, &target, body, wire))
     }
 
-    /// Writes what a line of decode tells.
+    /// Writes the message of a line of decode.
     fn line(&mut self, line: Node<'_>) -> Result<Encoded, Refusal> {
         let text = |key: &str| line.get(key).and_then(Node::text);
         let name = text("protocol").unwrap_or_default();
@@ -249,24 +250,24 @@ impl<'p> Encoder<'p> {
         let Some(protocol) = self.options.protocol.or(named) else {
             return Err(Refusal::new(
                 "protocol",
-                "a protocol that there is",
+                "the name of a protocol",
                 format!("`{name}`"),
             ));
         };
-        let said = text("framing").unwrap_or_default();
+        let framing_name = text("framing").unwrap_or_default();
         let own = || {
             protocol
                 .descriptor()
                 .framings
                 .iter()
-                .find(|f| f.name() == said)
+                .find(|f| f.name() == framing_name)
         };
-        let known = Framing::from_name(&said).or_else(|| own().copied());
+        let known = Framing::from_name(&framing_name).or_else(|| own().copied());
         let Some(framing) = self.options.framing.or(known) else {
             return Err(Refusal::new(
                 "framing",
-                "a framing that there is",
-                format!("`{said}`"),
+                "the name of a framing",
+                format!("`{framing_name}`"),
             ));
         };
         let direction = text("dir")
@@ -280,8 +281,8 @@ impl<'p> Encoder<'p> {
         if framing == Framing::Method && wire.method.is_none() {
             wire.method = message.and_then(method);
         }
-        // What decode saw is written as it was, right or wrong.
-        let written = Said {
+        // Bytes that decode read are written unchanged, correct or not.
+        let written = EncodeTarget {
             protocol,
             framing,
             direction,
@@ -300,27 +301,32 @@ impl<'p> Encoder<'p> {
         Ok(self.encoded(conn, &written, &body, wire))
     }
 
-    /// A message's bytes; what framing must know of it goes into `wire`.
-    fn body(&self, said: &Said<'_, '_>, wire: &mut Wire, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Some(message) = said.message else {
+    /// Writes a message's bytes; the values that framing needs go into `wire`.
+    fn body(
+        &self,
+        target: &EncodeTarget<'_, '_>,
+        wire: &mut Wire,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let Some(message) = target.message else {
             return Ok(());
         };
-        // Behind a length, and in binary messages, the documents have MessagePack.
+        // After a length, and in binary messages, the documents specify MessagePack.
         let binary = wire
             .opcode
-            .map_or(said.framing == Framing::Prefix, |opcode| opcode == 2);
+            .map_or(target.framing == Framing::Prefix, |opcode| opcode == 2);
         let packed = self.options.packed || wire.packed.unwrap_or(binary);
-        let form = match (said.framing, packed) {
+        let form = match (target.framing, packed) {
             (Framing::Header, packed) if wire.header.is_empty() => header(message, packed)?,
-            (_, true) => Form::MessagePack,
-            _ => Form::Json,
+            (_, true) => MessageForm::MessagePack,
+            _ => MessageForm::Json,
         };
         let options = WriteOptions {
-            force: said.force,
-            direction: said.direction,
+            force: target.force,
+            direction: target.direction,
             form,
         };
-        let written = said.protocol.write(message, &options, out)?;
+        let written = target.protocol.write(message, &options, out)?;
         if let (None, Some(id)) = (wire.method, written.head.method_id) {
             let mode = self
                 .options
@@ -335,14 +341,14 @@ impl<'p> Encoder<'p> {
     fn encoded(
         &mut self,
         conn: Option<i128>,
-        said: &Said<'_, '_>,
+        target: &EncodeTarget<'_, '_>,
         body: &[u8],
         wire: Wire,
     ) -> Encoded {
         let mut bytes = Vec::new();
-        self.frame(conn, said, body, wire, &mut bytes);
+        self.frame(conn, target, body, wire, &mut bytes);
         Encoded {
-            direction: said.direction,
+            direction: target.direction,
             bytes,
         }
     }
@@ -350,7 +356,7 @@ impl<'p> Encoder<'p> {
     fn frame(
         &mut self,
         conn: Option<i128>,
-        said: &Said<'_, '_>,
+        target: &EncodeTarget<'_, '_>,
         body: &[u8],
         mut wire: Wire,
         out: &mut Vec<u8>,
@@ -359,27 +365,27 @@ impl<'p> Encoder<'p> {
         if wire.hex.is_none() {
             let mask = self.mint.uuid();
             let mask = [mask[0], mask[1], mask[2], mask[3]];
-            let from_client = said.direction == Some(Direction::ToServer);
-            wire.fill(said.framing, body, from_client, mask);
+            let from_client = target.direction == Some(Direction::ToServer);
+            wire.fill_defaults(target.framing, body, from_client, mask);
         }
-        let weave = self.weaves.entry((conn, said.direction)).or_default();
-        weave.push(said.framing, body, &wire, out);
+        let joiner = self.joiners.entry((conn, target.direction)).or_default();
+        joiner.push(target.framing, body, &wire, out);
     }
 
-    /// Everything that still waits for a message that never came.
+    /// Returns the frames that still wait for a message that never came.
     pub fn finish(&mut self) -> Vec<Encoded> {
-        let weaves = std::mem::take(&mut self.weaves);
-        let left = weaves.into_iter().map(|((_, direction), mut weave)| {
+        let joiners = std::mem::take(&mut self.joiners);
+        let left = joiners.into_iter().map(|((_, direction), mut joiner)| {
             let mut bytes = Vec::new();
-            weave.finish(&mut bytes);
+            joiner.finish(&mut bytes);
             Encoded { direction, bytes }
         });
         left.filter(|e| !e.bytes.is_empty()).collect()
     }
 }
 
-/// What is to be written.
-struct Said<'p, 'n> {
+/// A message to write.
+struct EncodeTarget<'p, 'n> {
     protocol: &'p dyn Protocol,
     framing: Framing,
     direction: Option<Direction>,
@@ -387,24 +393,24 @@ struct Said<'p, 'n> {
     force: bool,
 }
 
-/// Whether a value is a line of decode: it has the contract's version, and says how it was framed.
+/// Returns `true` for a line of decode: it has the contract's version and a framing.
 pub(crate) fn is_line(value: Node<'_>) -> bool {
     value.get("v").is_some_and(|v| v.as_i128() == Some(1))
         && value.get("index").is_some()
         && value.get("framing").is_some()
 }
 
-/// How a protocol's messages are delimited where nothing is said: as its peers do over a plain stream.
+/// Returns the default framing of a protocol: that of its peers on a plain stream.
 fn default_framing(protocol: &dyn Protocol) -> Framing {
     match protocol.descriptor().framings.first() {
-        // An exchange needs more than a message.
+        // An HTTP exchange needs more than a message.
         Some(Framing::Http) => Framing::WebSocket,
         Some(first) => *first,
         None => Framing::Message,
     }
 }
 
-/// The method id and the way the length counts, as a telequick message tells them.
+/// Returns the method id and the length mode of a telequick message.
 fn method(message: Node<'_>) -> Option<(u32, LengthMode)> {
     let id = u32::try_from(message.get("method_id")?.as_i128()?).ok()?;
     let mode = message.get("length_mode").and_then(Node::text);
@@ -415,11 +421,11 @@ fn method(message: Node<'_>) -> Option<(u32, LengthMode)> {
     ))
 }
 
-/// The form with the kind before the message.
-fn header(message: Node<'_>, packed: bool) -> Result<Form, Refusal> {
+/// Returns the form with the kind before the message.
+fn header(message: Node<'_>, packed: bool) -> Result<MessageForm, Refusal> {
     let kind = message.get("kind").and_then(Node::text).unwrap_or_default();
     match <[u8; 3]>::try_from(kind.as_bytes()) {
-        Ok(kind) => Ok(Form::Header {
+        Ok(kind) => Ok(MessageForm::Header {
             version: 1,
             kind,
             packed,
@@ -428,7 +434,7 @@ fn header(message: Node<'_>, packed: bool) -> Result<Form, Refusal> {
     }
 }
 
-/// `raw` of a line: text, or bytes in hex.
+/// Reads `raw` of a line: text, or bytes in hex.
 fn raw_bytes(raw: Node<'_>) -> Result<Vec<u8>, Refusal> {
     if let Some(text) = raw.text() {
         return Ok(text.into_owned().into_bytes());

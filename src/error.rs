@@ -1,27 +1,28 @@
-//! What is wrong with a message, and where.
+//! Errors of messages, with their positions.
 
 use crate::span::Span;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Text that is nearly always a literal.
+/// Text that is usually a literal.
 pub type Text = Cow<'static, str>;
 
-/// One thing that cannot be decoded: the place, the field that lied, what was wanted and what was there.
+/// An error of decoding: the position, the incorrect field, the expected value and the actual
+/// value.
 ///
-/// The same type serves framing, encodings and protocols; `code` is stable and listed in the README.
+/// Framing, encodings and protocols share this type; `code` is stable and listed in the README.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeError {
     /// Stable name, such as `truncated` or `bad-id`.
     pub code: &'static str,
-    /// Where, in the view's coordinates.
+    /// The position, in the view's coordinates.
     pub span: Span,
-    /// Which field: `length`, `params.selector`, `message` for the whole.
+    /// The field: `length`, `params.selector`; `message` for the whole.
     pub field: Text,
-    /// What would have been right.
+    /// The expected value.
     pub wanted: Text,
-    /// What was there.
+    /// The actual value.
     pub got: Text,
     /// The likely cause, in one sentence.
     pub hint: Option<Text>,
@@ -46,7 +47,7 @@ impl DecodeError {
         }
     }
 
-    /// The same with the likely cause added.
+    /// Adds the likely cause.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Text>) -> Self {
         self.hint = Some(hint.into());
@@ -66,20 +67,20 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Why a message cannot be written: the place in the message, what was wanted there and what was given.
+/// An error of writing a message: the path in the message, the expected value and the given one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// Which value: `params.selector`, `args[2].$map`, empty for the whole message.
+    /// The path of the value: `params.selector`, `args[2].$map`; empty for the whole message.
     pub path: String,
-    /// What would have been right.
+    /// The expected value.
     pub wanted: Text,
-    /// What was given.
+    /// The given value.
     pub got: Text,
 }
 
 impl Refusal {
-    /// A refusal of one part.
+    /// Refuses one part.
     pub fn new(path: impl Into<String>, wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
         Self {
             path: path.into(),
@@ -88,18 +89,18 @@ impl Refusal {
         }
     }
 
-    /// A refusal of the whole value; [`Refusal::inside`] and [`Refusal::at`] say where that stands.
+    /// Refuses the whole value; [`Refusal::inside`] and [`Refusal::at`] add its path.
     pub fn whole(wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
         Self::new("", wanted, got)
     }
 
-    /// The same for the value under a key.
+    /// Adds the key of the value to the path.
     #[must_use]
     pub fn inside(self, key: &str) -> Self {
         self.below(key)
     }
 
-    /// The same for an element of an array.
+    /// Adds the index of the element to the path.
     #[must_use]
     pub fn at(self, index: usize) -> Self {
         self.below(&format!("[{index}]"))
@@ -129,7 +130,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A byte as an error message shows it: `0x41 'A'`, `0x00`.
+/// Formats a byte for an error message: `0x41 'A'`, `0x00`.
 pub fn show_byte(byte: u8) -> String {
     if byte.is_ascii_graphic() {
         format!("0x{byte:02x} '{}'", byte as char)

@@ -1,18 +1,26 @@
-//! Text from the wire, made harmless for a screen.
+//! Escapes text from the wire for a screen.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a character may do something to a terminal, or to the order in which text is read.
+/// Returns `true` if a character can control a terminal, or change the reading order of text.
 pub fn is_active(c: char) -> bool {
     // C0, DEL, C1; bidi marks, embeddings, isolates; line and paragraph separators; the byte order mark.
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// Returns `true` if a text has active characters. Most texts are plain ASCII, which one pass over the bytes decides.
+fn has_active(text: &str) -> bool {
+    let is_plain = text
+        .bytes()
+        .fold(true, |plain, b| plain & matches!(b, b' '..=b'~'));
+    !is_plain && text.contains(is_active)
+}
+
 /// Makes active characters visible: `\n`, `\u{1b}`.
 pub fn escape(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_active) {
+    if !has_active(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -30,9 +38,10 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Makes active characters in JSON text visible, as JSON spells them. None of them can stand outside a string.
+/// Makes active characters in JSON text visible, with JSON escapes. None of them can be outside a
+/// string.
 pub fn escape_json(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_active) {
+    if !has_active(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -46,7 +55,7 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// At most `max` characters, with an ellipsis where some were left out.
+/// Returns at most `max` characters, with an ellipsis if some were left out.
 pub fn shorten(text: &str, max: usize) -> Cow<'_, str> {
     if text.char_indices().nth(max).is_none() {
         Cow::Borrowed(text)
@@ -64,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_active_gets_through() {
+    fn active_characters_are_escaped() {
         let hostile = "a\u{1b}[31m\u{9b}b\u{202e}c\r\n\u{7f}\u{feff}";
         assert_eq!(
             escape(hostile),
@@ -75,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn shortened_by_characters() {
+    fn text_is_shortened_by_characters() {
         assert_eq!(shorten("héllo", 5), "héllo");
         assert_eq!(shorten("héllo!", 5), "héll…");
     }

@@ -1,4 +1,5 @@
-//! Wire debugging for five protocols: what two programs said, where each field lies, the byte that is wrong, and why.
+//! Wire debugging for several protocols: the messages of two programs, the position of each field,
+//! the incorrect byte, and the reason.
 //!
 //! ```text
 //! chunks -framing-> frame -encoding-> tape -protocol-> message -session-> findings
@@ -7,24 +8,27 @@
 //!
 //! In reading order:
 //!
-//! - a place in the input, and an error there: [`span`], [`error`];
-//! - the values of a body, and how its bytes are written: [`tape`], [`encoding`] (JSON, `MessagePack`, serde envelopes);
-//! - where a message ends: [`framing`];
-//! - what a message means, one folder for each protocol: [`protocol`];
-//! - bytes to messages, and back: [`decoder`], [`encode`];
+//! - a position in the input, and an error there: [`span`], [`error`];
+//! - the values of a body, and the reading and writing of its bytes: [`tape`], [`encoding`] (JSON,
+//!   `MessagePack`, serde envelopes);
+//! - the end of a message: [`framing`];
+//! - the meaning of a message, one folder for each protocol: [`protocol`];
+//! - from bytes to messages, and back: [`decoder`], [`encode`];
 //! - files, dumps and recordings: [`capture`];
 //! - messages over time, and findings: [`conversation`];
-//! - which frames, and how they look: [`select`], [`render`];
-//! - two recordings compared, and one compared with its earlier self: [`diff`], [`snapshot`].
+//! - selection and output: [`select`], [`render`];
+//! - comparison of two recordings, and of one recording with its stored form: [`diff`],
+//!   [`snapshot`].
 //!
 //! # Features
 //!
-//! Without features there are frames, messages, decode and encode, with 20 dependencies. Each feature brings those that it
-//! needs:
+//! Without features, the library has frames, messages, decoding and encoding, with 20 dependencies.
+//! Each feature adds its own dependencies:
 //!
 //! | feature | what it adds | needs |
 //! |---|---|---|
 //! | `capture` | `capture` | |
+//! | `pcap` | packet captures in `capture` | `capture` |
 //! | `rules` | `conversation`; in [`protocol`]: sessions, peers, rules; tokens and filters of sael | `capture` |
 //! | `render` | `render` | `rules` |
 //! | `select` | `select` | `rules` |
@@ -35,18 +39,19 @@
 //!
 //! # Guarantees
 //!
-//! What holds for all of it: no `unsafe`, no panic and no unbounded memory on any input, no allocation by a number from
-//! the wire, integers exact, unknown things kept and shown. Time is an argument.
+//! No `unsafe`, no panic and no unbounded memory on any input, no allocation of a size from the
+//! wire, exact integers; unknown data is retained and shown. Time is an argument.
 //!
 //! # Decoding
 //!
-//! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
+//! The decoder takes bytes and emits messages. Protocol and framing are detected; any split of the
+//! input gives the same result:
 //!
 //! ```
-//! use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+//! use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 //! use wiretool::protocol::registry;
 //!
-//! let mut decoder = Decoder::new(Options::new(registry::all().to_vec()));
+//! let mut decoder = Decoder::new(DecodeOptions::new(registry::all().to_vec()));
 //! let mut seen = Vec::new();
 //! let mut sink = |decoded: &Decoded<'_>| {
 //!     let root = decoded.root().unwrap();
@@ -61,35 +66,18 @@
 //! assert_eq!(seen, [r#"invoke Some("f") at Span { start: 63, len: 3 }"#]);
 //! ```
 //!
-//! Each protocol also has typed views of its messages, such as [`protocol::oracle::invoke`]:
-//!
-//! ```
-//! use wiretool::encoding::json;
-//! use wiretool::protocol::oracle;
-//! use wiretool::span::Span;
-//! use wiretool::tape::Tape;
-//!
-//! let line = br#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x2710"]}}"#;
-//! let mut tape = Tape::new();
-//! json::parse(line, Span::new(0, line.len()), 128, &mut tape)?;
-//! let invoke = tape.root(line).and_then(oracle::invoke).unwrap();
-//! assert_eq!(&*invoke.selector, "f");
-//! assert_eq!(invoke.selector.span, Some(Span::new(63, 66)));
-//! # Ok::<(), wiretool::error::DecodeError>(())
-//! ```
-//!
 //! # Writing
 //!
-//! A message is any value that serde writes, such as a struct of one's own; what is none of the protocol's messages is
-//! refused:
+//! A message is any value that serde can write, such as your own struct. A value that is not a
+//! message of the protocol is refused:
 //!
 //! ```
-//! use wiretool::encode::{Encoder, Options};
+//! use wiretool::encode::{EncodeOptions, Encoder};
 //! use wiretool::protocol::make::Mint;
 //! use wiretool::protocol::registry;
 //!
 //! let telequick = registry::find("telequick").unwrap();
-//! let mut encoder = Encoder::new(Options::new(telequick), Mint::new(1));
+//! let mut encoder = Encoder::new(EncodeOptions::new(telequick), Mint::new(1));
 //! let barge = serde_json::json!({"method": "Barge", "fields": {"call_sid": "abc"}});
 //! let mut frame = Vec::new();
 //! encoder.write(&barge, None, &mut frame)?;
@@ -105,25 +93,26 @@
 //! |---|---|
 //! | `split_buffer` | splits a buffer into frames |
 //! | `read_stream` | decodes a stream as it arrives |
-//! | `read_field` | reads one field, with its place |
+//! | `read_field` | reads one field, with its position |
 //! | `build_message` | writes a message from a struct |
-//! | `lint_recording` | holds a recording to the rules |
+//! | `lint_recording` | checks a recording against the rules |
 //! | `print_tree` | prints messages as trees |
 //!
-//! # A protocol of one's own
+//! # Your own protocol
 //!
-//! Implement [`protocol::Protocol`] and hand it to [`decoder::Decoder`], [`encode::Encoder`], `conversation::Conversation`,
-//! `diff::Diff` and the renderers; nothing in them knows which protocols there are. `tests/sixth.rs` does so.
+//! Implement [`protocol::Protocol`] and pass it to [`decoder::Decoder`], [`encode::Encoder`],
+//! `conversation::Conversation`, `diff::Diff` and the renderers, which work with any protocol.
+//! `tests/sixth.rs` is an example.
 
 #![forbid(unsafe_code)]
-// What only the features that are off use, and links to them.
+// Items that only disabled features use, and links to them.
 #![cfg_attr(
     not(feature = "cli"),
     allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links)
 )]
 
 #[cfg(all(test, feature = "cli"))]
-extern crate self as wiretool; // the tests below tests/integration/common name it so
+extern crate self as wiretool; // for the tests below tests/integration/common
 
 #[cfg(feature = "capture")]
 pub mod capture;

@@ -1,13 +1,14 @@
-//! A place in a message, as people write it: one grammar for whatever takes or shows a path.
+//! Paths of values in a message: one grammar for all code that reads or prints a path.
 //!
 //! ```text
 //!   params.calldata[0]      meta["a b"].x      ["*"]      [2].id
-//!          '- name '- element    '- odd names stand in quotes
+//!          '- name '- element    '- other names need quotes
 //! ```
 //!
-//! Conditions, paths that are passed over, differences and scripts of stubs all go by it, so that what one of them shows
-//! can be given to any other. What is shown reads back as the same path. Read are also a point before the first step,
-//! `."a b"` for `["a b"]`, and single quotes; in double quotes a backslash keeps a quote and itself.
+//! Conditions, ignored paths, differences and stub scripts share it, so that a printed path is
+//! valid input everywhere. A printed path reads back as the same path. Also accepted: a point
+//! before the first step, `."a b"` for `["a b"]`, and single quotes. In double quotes, a backslash
+//! escapes a quote and itself.
 
 use crate::tape::Node;
 use std::fmt::{self, Display, Formatter, Write};
@@ -16,36 +17,36 @@ use std::str::FromStr;
 
 /// One step down in a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// The value under a key; of a key that is repeated, the last.
+pub enum PathStep {
+    /// The value of a key; of a repeated key, the last.
     Member(String),
     /// An element, counted from 0.
     Element(usize),
 }
 
-/// The steps from the outermost value to one inside; none for the outermost itself.
+/// The steps from the outermost value to an inner one; empty for the outermost value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Path(Vec<Step>);
+pub struct Path(Vec<PathStep>);
 
-/// Why text is no path.
+/// The reason why text is not a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
-    /// Where in the text.
+pub struct PathError {
+    /// The range in the text.
     pub at: Range<usize>,
-    /// What should be there.
+    /// The expected text.
     pub wanted: &'static str,
     /// The quote that is not closed.
     pub open: Option<usize>,
 }
 
-/// A step as it was written.
+/// A step as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct ParsedStep {
     /// The step.
-    pub step: Step,
-    /// It is a name without quotes.
+    pub step: PathStep,
+    /// `true` for a name without quotes.
     pub is_bare: bool,
-    /// Bytes of it, with what leads to it.
+    /// Its length in bytes, with the separator before it.
     pub len: usize,
 }
 
@@ -56,7 +57,7 @@ impl Path {
     }
 
     /// Goes one step down.
-    pub fn push(&mut self, step: Step) {
+    pub fn push(&mut self, step: PathStep) {
         self.0.push(step);
     }
 
@@ -65,39 +66,39 @@ impl Path {
         self.0.pop();
     }
 
-    /// The value there.
+    /// Returns the value at the path.
     pub fn find<'a>(&self, root: Node<'a>) -> Option<Node<'a>> {
         self.iter().try_fold(root, |node, step| match step {
-            Step::Member(name) => node.get(name),
-            Step::Element(n) => node.at(*n),
+            PathStep::Member(name) => node.get(name),
+            PathStep::Element(n) => node.at(*n),
         })
     }
 }
 
-impl From<Vec<Step>> for Path {
-    fn from(steps: Vec<Step>) -> Self {
+impl From<Vec<PathStep>> for Path {
+    fn from(steps: Vec<PathStep>) -> Self {
         Self(steps)
     }
 }
 
 impl Deref for Path {
-    type Target = [Step];
+    type Target = [PathStep];
 
-    fn deref(&self) -> &[Step] {
+    fn deref(&self) -> &[PathStep] {
         &self.0
     }
 }
 
 impl FromStr for Path {
-    type Err = Flaw;
+    type Err = PathError;
 
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, PathError> {
         let (mut path, mut at) = (Self::new(), 0);
         while at < text.len() {
             let rest = text.get(at..).unwrap_or_default();
             let taken = next(rest, path.is_empty(), |_| true).map_err(|flaw| flaw.after(at))?;
             let Some(taken) = taken else {
-                return Err(Flaw::new(at..at, "a point or a bracket"));
+                return Err(PathError::new(at..at, "a dot or a bracket"));
             };
             path.push(taken.step);
             at += taken.len;
@@ -113,13 +114,13 @@ impl Display for Path {
     }
 }
 
-impl Flaw {
+impl PathError {
     fn new(at: Range<usize>, wanted: &'static str) -> Self {
         let open = None;
         Self { at, wanted, open }
     }
 
-    /// The same, of text that begins so many bytes earlier.
+    /// Shifts the positions by the number of bytes before the text.
     fn after(self, bytes: usize) -> Self {
         Self {
             at: self.at.start + bytes..self.at.end + bytes,
@@ -129,21 +130,21 @@ impl Flaw {
     }
 }
 
-/// Whether a name needs no quotes, wherever a path may stand.
+/// Returns `true` if a name needs no quotes in any context.
 fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '/');
     !name.is_empty() && name.chars().all(plain)
 }
 
 /// Writes one step of a path.
-pub fn write_step(step: &Step, is_first: bool, out: &mut impl Write) -> fmt::Result {
+pub fn write_step(step: &PathStep, is_first: bool, out: &mut impl Write) -> fmt::Result {
     match step {
-        Step::Element(n) => write!(out, "[{n}]"),
-        Step::Member(name) if is_plain(name) => {
+        PathStep::Element(n) => write!(out, "[{n}]"),
+        PathStep::Member(name) if is_plain(name) => {
             out.write_str(if is_first { "" } else { "." })?;
             out.write_str(name)
         }
-        Step::Member(name) => {
+        PathStep::Member(name) => {
             out.write_char('[')?;
             write_quoted(name, out)?;
             out.write_char(']')
@@ -163,8 +164,8 @@ pub fn write_quoted(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Text in quotes, where some text begins with that, and its bytes with the quotes.
-pub fn quoted(text: &str) -> Result<Option<(String, usize)>, Flaw> {
+/// Reads quoted text at the start of `text`: the text, and its length with the quotes.
+pub fn quoted(text: &str) -> Result<Option<(String, usize)>, PathError> {
     let mut chars = text.char_indices().peekable();
     let Some((_, quote)) = chars.next_if(|(_, c)| matches!(c, '"' | '\'')) else {
         return Ok(None);
@@ -174,32 +175,33 @@ pub fn quoted(text: &str) -> Result<Option<(String, usize)>, Flaw> {
         if c == quote {
             return Ok(Some((out, at + 1)));
         }
-        let kept = |(_, next): &(usize, char)| matches!(next, '"' | '\\');
+        let is_escapable = |(_, next): &(usize, char)| matches!(next, '"' | '\\');
         let escapes = quote == '"' && c == '\\';
-        let kept = chars.next_if(|next| escapes && kept(next));
-        out.push(kept.map_or(c, |(_, next)| next));
+        let next = chars.next_if(|next| escapes && is_escapable(next));
+        out.push(next.map_or(c, |(_, next)| next));
     }
-    Err(Flaw {
+    Err(PathError {
         at: text.len()..text.len(),
         wanted: "a closing quote",
         open: Some(0),
     })
 }
 
-/// The step that some text begins with; none where no step goes on there. The first needs nothing before its name; `bare`
-/// says which characters a name without quotes may have, points and brackets apart.
+/// Reads the step at the start of `text`; `None` if no step follows. The first step needs no
+/// separator before its name; `bare` accepts the characters of a name without quotes, except points
+/// and brackets.
 pub fn next(
     text: &str,
     is_first: bool,
     bare: impl Fn(char) -> bool,
-) -> Result<Option<Taken>, Flaw> {
+) -> Result<Option<ParsedStep>, PathError> {
     let point = usize::from(text.starts_with('.'));
     let rest = text.get(point..).unwrap_or_default();
     if let Some(inside) = rest.strip_prefix('[') {
         let start = point + 1;
         let in_quotes = quoted(inside).map_err(|flaw| flaw.after(start))?;
         let (step, len) = if let Some((name, len)) = in_quotes {
-            (Step::Member(name), len)
+            (PathStep::Member(name), len)
         } else {
             let ends = |c: char| matches!(c, '.' | '[' | ']') || !bare(c);
             let len = inside.find(ends).unwrap_or(inside.len());
@@ -207,15 +209,15 @@ pub fn next(
             let plain = digits.bytes().all(|b| b.is_ascii_digit());
             let number = digits.parse().ok().filter(|_| plain);
             let wanted = "the number of an element, or a name in quotes";
-            let number = number.ok_or_else(|| Flaw::new(start..start + len, wanted))?;
-            (Step::Element(number), len)
+            let number = number.ok_or_else(|| PathError::new(start..start + len, wanted))?;
+            (PathStep::Element(number), len)
         };
         let end = start + len;
         if text.as_bytes().get(end) != Some(&b']') {
-            return Err(Flaw::new(end..end, "a closing bracket"));
+            return Err(PathError::new(end..end, "a closing bracket"));
         }
         let (is_bare, len) = (false, end + 1);
-        return Ok(Some(Taken { step, is_bare, len }));
+        return Ok(Some(ParsedStep { step, is_bare, len }));
     }
     if point == 0 && !is_first {
         return Ok(None);
@@ -229,9 +231,9 @@ pub fn next(
     });
     match (is_bare && name.is_empty(), point) {
         (true, 0) => Ok(None),
-        (true, _) => Err(Flaw::new(point..point, "the name of a member")),
-        (false, _) => Ok(Some(Taken {
-            step: Step::Member(name),
+        (true, _) => Err(PathError::new(point..point, "the name of a member")),
+        (false, _) => Ok(Some(ParsedStep {
+            step: PathStep::Member(name),
             is_bare,
             len: point + len,
         })),
@@ -243,23 +245,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn member(name: &str) -> Step {
-        Step::Member(name.to_owned())
+    fn member(name: &str) -> PathStep {
+        PathStep::Member(name.to_owned())
     }
 
     #[test]
-    fn what_is_read_and_how_it_is_shown() {
+    fn paths_are_read_and_printed() {
         for (text, want, shown) in [
             ("", vec![], ""),
             ("id", vec![member("id")], "id"),
             (
                 "params.calldata[0]",
-                vec![member("params"), member("calldata"), Step::Element(0)],
+                vec![member("params"), member("calldata"), PathStep::Element(0)],
                 "params.calldata[0]",
             ),
             (".params", vec![member("params")], "params"),
-            ("[2].id", vec![Step::Element(2), member("id")], "[2].id"),
-            (".[2]", vec![Step::Element(2)], "[2]"),
+            ("[2].id", vec![PathStep::Element(2), member("id")], "[2].id"),
+            (".[2]", vec![PathStep::Element(2)], "[2]"),
             ("a[\"x y\"]", vec![member("a"), member("x y")], "a[\"x y\"]"),
             ("a.\"x y\"", vec![member("a"), member("x y")], "a[\"x y\"]"),
             ("a.'x y'", vec![member("a"), member("x y")], "a[\"x y\"]"),
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path() {
+    fn malformed_paths_are_refused() {
         for (text, at, wanted) in [
             (".", 1..1, "the name of a member"),
             ("a..b", 2..2, "the name of a member"),
@@ -301,7 +303,7 @@ mod tests {
             ("a[0", 3..3, "a closing bracket"),
             ("a[\"b\"c]", 5..5, "a closing bracket"),
             ("a.\"b", 4..4, "a closing quote"),
-            ("a[0]b", 4..4, "a point or a bracket"),
+            ("a[0]b", 4..4, "a dot or a bracket"),
         ] {
             let flaw = text.parse::<Path>().unwrap_err();
             assert_eq!((flaw.at, flaw.wanted), (at, wanted), "{text}");
@@ -310,7 +312,7 @@ mod tests {
         assert!(huge.is_err());
     }
 
-    fn any_step() -> impl Strategy<Value = Step> {
+    fn any_step() -> impl Strategy<Value = PathStep> {
         let odd = prop::collection::vec(
             prop::sample::select(vec![
                 '"', '\'', '\\', '[', ']', '.', '*', ' ', '\n', '\u{1}', 'a', '0', '}',
@@ -318,16 +320,16 @@ mod tests {
             0..5,
         );
         prop_oneof![
-            "[a-z0-9_$/-]{1,6}".prop_map(Step::Member),
-            odd.prop_map(|chars| Step::Member(chars.into_iter().collect())),
-            any::<String>().prop_map(Step::Member),
-            any::<usize>().prop_map(Step::Element),
+            "[a-z0-9_$/-]{1,6}".prop_map(PathStep::Member),
+            odd.prop_map(|chars| PathStep::Member(chars.into_iter().collect())),
+            any::<String>().prop_map(PathStep::Member),
+            any::<usize>().prop_map(PathStep::Element),
         ]
     }
 
     proptest! {
         #[test]
-        fn what_is_shown_reads_back(steps in prop::collection::vec(any_step(), 0..5)) {
+        fn printed_path_reads_back(steps in prop::collection::vec(any_step(), 0..5)) {
             let path = Path::from(steps);
             let shown = path.to_string();
             prop_assert_eq!(shown.parse::<Path>().unwrap(), path.clone());

@@ -1,243 +1,235 @@
-//! A recording that can be shown to others: what is secret in it has stand-ins, everything else is as it was.
+//! Replaces the secrets in a recording, so that it can be shared; all other bytes stay unchanged.
 //!
 //! ```text
-//!   recording -decode-> secrets      what protocols, heads of HTTP, and the user's patterns say
-//!   recording -decode-> changes      where they stand, here and wherever else: place in the stream, old xor new
-//!   chunks    -change-> chunks       as many, as long; a masked byte takes the same change as a plain one
+//!   recording -decode-> secrets      from the protocols, HTTP heads, and patterns of the user
+//!   recording -decode-> changes      all positions of secrets: offset in the stream, old xor new
+//!   chunks    -change-> chunks       same number and lengths; xor also works for masked bytes
 //! ```
 //!
-//! Stand-ins are as long as the secrets, so that lengths and places stay true; see [`stand_in`].
+//! A replacement is as long as its secret, so that lengths and offsets stay valid; see [`replacement`].
 
-mod aside;
 mod changes;
 mod finder;
 mod lines;
+mod metadata;
 mod nested;
-mod places;
+mod positions;
 mod regions;
-pub mod stand_in;
+pub mod replacement;
 
-use crate::capture::{Header, Record, Stream, What};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::capture::{ChunkSource, EventKind, Item, Record};
+use crate::conversation::Verdict;
+use crate::conversation::pipeline::{Pipeline, PipelineSink};
+use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::encoding::Want;
 use crate::framing::fields;
-use crate::protocol::{Direction, Notes, each_secret};
+use crate::protocol::{Lane, Notes, for_each_secret};
 use crate::select::glob;
 use crate::tape::Node;
-use aside::Unexamined;
-use finder::Finder;
-use lines::{direction, read, streams, write};
-use nested::{Nested, nested};
-use places::Changes;
+use finder::SecretFinder;
+use lines::{read_records, stream_bytes, write_records};
+use metadata::Unexamined;
+use nested::{Nested, find_nested};
+use positions::Changes;
 use regex::Regex;
-use regions::{Key, Regions, is_compressed, is_unknown, origin};
-use stand_in::{StandIn, claims_of, leaves};
+use regions::{Regions, is_compressed, is_unknown};
+use replacement::{Replacer, claim_texts, leaves};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 
-/// Values of at least so many bytes are secret wherever they stand alone.
-const ALONE: usize = 4;
-const LONG: usize = 16;
+/// The minimum length of a value, in bytes, that is secret wherever it occurs as a separate value.
+const MIN_SEPARATE: usize = 4;
+/// The minimum length of a token in undecoded bytes that may be a secret, in bytes.
+const MIN_TOKEN: usize = 16;
 
-/// What is secret beside general names.
-pub struct Settings<'p> {
-    /// How the recording is understood.
-    pub decode: Options<'p>,
-    /// Values under keys that match one of these, in fields of HTTP heads and under keys of queries whatever the case;
-    /// `*` stands for any run of characters.
+/// The secrets in addition to the built-in names.
+pub struct RedactConfig<'p> {
+    /// Options of the decoder.
+    pub decode: DecodeOptions<'p>,
+    /// Values under keys that match one of these are secret. In HTTP heads and query strings, case is ignored;
+    /// `*` matches any run of characters.
     pub keys: Vec<String>,
-    /// What matches one of these in any text.
+    /// Matches of these expressions in any text are secret.
     pub values: Vec<Regex>,
-    /// From where stand-ins follow.
+    /// The key from which replacements are derived.
     pub key: [u8; 32],
 }
 
-/// What came of it.
+/// The result of a redaction.
 #[derive(Debug)]
 pub struct Redacted {
     /// The recording.
     pub out: Vec<u8>,
-    /// How many different secrets there were.
+    /// The number of different secrets.
     pub secrets: usize,
-    /// What was replaced beside them, in words: arguments, stderr.
-    pub beside: Vec<String>,
-    /// What is worth knowing.
+    /// Other replaced items, in words: arguments, stderr.
+    pub also_replaced: Vec<String>,
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 /// All bytes of each stream.
-type Streams<'r> = BTreeMap<Key, Cow<'r, [u8]>>;
+type StreamBytes<'r> = BTreeMap<Lane, Cow<'r, [u8]>>;
 
 /// The secrets of a message.
 #[derive(Default)]
-struct Secret<'a> {
+struct MessageSecrets<'a> {
     whole: Vec<Node<'a>>,
-    /// Text that holds JSON with secrets.
+    /// Text that contains JSON with secrets.
     parts: Vec<(Node<'a>, Nested)>,
 }
 
-/// Why it was not done, in a sentence.
+/// The reason why a recording was not redacted, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// It is no recording, or nobody knows what passed.
+pub enum RedactError {
+    /// It is not a recording, or its protocol is unknown.
     Unreadable(String),
-    /// It has a secret where none can be replaced.
+    /// It has a secret that cannot be replaced.
     Compressed(String),
 }
 
 /// Redacts a whole recording.
-pub fn redact(recording: &[u8], settings: &Settings<'_>) -> Result<Redacted, Refused> {
+pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, RedactError> {
     let mut notes = Vec::new();
-    let mut records = read(recording, &mut notes).map_err(Refused::Unreadable)?;
-    let mut work = Work {
-        settings,
-        stand_in: StandIn::new(settings.key),
+    let mut records = read_records(recording, &mut notes).map_err(RedactError::Unreadable)?;
+    let mut redactor = Redactor {
+        config,
+        replacer: Replacer::new(config.key),
         notes: Notes::default(),
-        names: settings.keys.iter().map(|k| k.to_lowercase()).collect(),
+        names: config.keys.iter().map(|k| k.to_lowercase()).collect(),
         texts: BTreeSet::new(),
         bytes: BTreeSet::new(),
-        spelled: BTreeSet::new(),
+        escaped_secrets: BTreeSet::new(),
         regions: Regions::default(),
-        finder: Finder::default(),
+        finder: SecretFinder::default(),
         changes: Changes::default(),
         seen: BTreeSet::new(),
         unexamined: Unexamined::default(),
         refused: None,
     };
-    let known = work.decode(&records, &mut |work, decoded| work.collect(decoded));
+    let known = redactor.decode(&records, &mut |redactor, decoded| redactor.collect(decoded));
     let traffic = records
         .iter()
-        .any(|r| matches!(r, Record::Chunk { stream, .. } if *stream != Stream::Stderr));
+        .any(|r| matches!(r, Record::Chunk { dir, .. } if *dir != ChunkSource::Stderr));
     if !known && traffic {
-        let text = "no protocol recognises what passed: name it with -p";
-        return Err(Refused::Unreadable(text.into()));
+        let text = "no protocol recognises the traffic: name it with -p";
+        return Err(RedactError::Unreadable(text.into()));
     }
-    aside::collect(&mut work, &records);
-    let streams = streams(&records);
-    work.scan(&streams);
-    let mut asides = aside::of(&records);
-    for (n, batch) in finder::batches(work.inside()).into_iter().enumerate() {
-        work.finder = Finder::new(&batch);
-        work.decode(&records, &mut |work, decoded| work.change(decoded));
-        work.outside(&streams);
-        aside::change(&work, &mut asides, n == 0);
+    metadata::find_secrets(&mut redactor, &records);
+    let streams = stream_bytes(&records);
+    redactor.scan(&streams);
+    let mut metadata = metadata::collect(&records);
+    for (n, batch) in finder::batches(redactor.all_secrets())
+        .into_iter()
+        .enumerate()
+    {
+        redactor.finder = SecretFinder::new(&batch);
+        redactor.decode(&records, &mut |redactor, decoded| {
+            redactor.change_message(decoded);
+        });
+        redactor.change_outside(&streams);
+        metadata::replace_secrets(&redactor, &mut metadata, n == 0);
     }
-    work.unexamined.streams(&streams, &work.seen);
+    redactor.unexamined.count_streams(&streams, &redactor.seen);
     drop(streams);
-    if let Some(refused) = work.refused {
-        return Err(Refused::Compressed(refused));
+    if let Some(refused) = redactor.refused {
+        return Err(RedactError::Compressed(refused));
     }
-    let secrets = work.texts.len() + work.bytes.len();
-    notes.extend(work.unexamined.told());
-    let beside = aside::replaced(&records);
-    aside::put(asides, &mut records);
+    let secrets = redactor.texts.len() + redactor.bytes.len();
+    notes.extend(redactor.unexamined.describe());
+    let also_replaced = metadata::describe_replaced(&records);
+    metadata::write_back(metadata, &mut records);
     let mut out = Vec::with_capacity(recording.len());
-    write(&mut records, &work.changes, &work.stand_in, &mut out);
+    write_records(
+        &mut records,
+        &redactor.changes,
+        &redactor.replacer,
+        &mut out,
+    );
     Ok(Redacted {
         out,
         secrets,
-        beside,
+        also_replaced,
         notes,
     })
 }
 
-struct Work<'s, 'p> {
-    settings: &'s Settings<'p>,
-    stand_in: StandIn,
+struct Redactor<'s, 'p> {
+    config: &'s RedactConfig<'p>,
+    replacer: Replacer,
     notes: Notes,
-    /// The user's keys in lower case, as heads are asked for them.
+    /// The keys of the user in lower case, for names of HTTP fields.
     names: Vec<String>,
-    /// Secrets that are text, and those that are bytes.
+    /// The secrets that are text, and those that are bytes.
     texts: BTreeSet<String>,
     bytes: BTreeSet<Vec<u8>>,
-    /// Secrets as they were escaped in URLs.
-    spelled: BTreeSet<Vec<u8>>,
-    /// What is read like a head.
+    /// The secrets as they were escaped in URLs.
+    escaped_secrets: BTreeSet<Vec<u8>>,
+    /// The parts of streams that are read as HTTP heads.
     regions: Regions,
-    /// Looks for secrets inside everything else.
-    finder: Finder,
+    /// Finds secrets inside all other bytes.
+    finder: SecretFinder,
     changes: Changes,
-    /// Streams of which anything was understood.
-    seen: BTreeSet<Key>,
-    /// What was not understood.
+    /// The streams in which at least one frame was decoded.
+    seen: BTreeSet<Lane>,
+    /// The bytes that were not decoded.
     unexamined: Unexamined,
     refused: Option<String>,
 }
 
-impl<'p> Work<'_, 'p> {
-    /// Shows every frame to `see`; says whether a protocol was recognised.
+/// Receives every frame.
+struct FrameCallback<'f>(&'f mut dyn FnMut(&Decoded<'_>));
+
+impl PipelineSink for FrameCallback<'_> {
+    type Error = Infallible;
+
+    fn message(&mut self, decoded: &Decoded<'_>, _: Option<Verdict<'_>>) -> Result<(), Infallible> {
+        (self.0)(decoded);
+        Ok(())
+    }
+}
+
+impl<'p> Redactor<'_, 'p> {
+    /// Passes every frame to `see`. Returns true if a protocol was recognized.
     fn decode(&mut self, records: &[Record], see: &mut dyn FnMut(&mut Self, &Decoded<'_>)) -> bool {
-        let mut options: Options<'p> = self.settings.decode.clone();
+        let mut options: DecodeOptions<'p> = self.config.decode.clone();
         options.want = Want::Exact;
-        let mut decoder = Decoder::new(options);
+        let mut pipeline = Pipeline::new(Decoder::new(options), None);
+        let mut frames = FrameCallback(&mut |decoded| see(self, decoded));
         for record in records {
-            let mut sink = |decoded: &Decoded<'_>| see(self, decoded);
-            match record {
-                Record::Header(Header { protocol, .. }) => {
-                    if let Some(protocol) = protocol {
-                        decoder.expect(protocol);
-                    }
-                }
-                Record::Chunk {
-                    conn,
-                    stream,
-                    bytes,
-                    ..
-                } => {
-                    let direction = direction(*stream);
-                    let origin = Origin {
-                        conn: Some(*conn),
-                        direction,
-                        time: None,
-                    };
-                    if direction.is_some() {
-                        decoder.push(origin, bytes, &mut sink);
-                    }
-                }
-                Record::Event(event) => {
-                    // Places count the bytes that are there.
-                    if What::from_name(&event.event) == What::Lost {
-                        let origin = Origin {
-                            conn: event.conn,
-                            direction: event
-                                .more
-                                .get("dir")
-                                .and_then(|dir| Direction::from_name(dir.as_str()?)),
-                            time: None,
-                        };
-                        decoder.gap(origin, 0, &mut sink);
-                    }
-                    if let What::Close | What::Reset | What::Exit = What::from_name(&event.event) {
-                        decoder.close(event.conn, &mut sink);
-                    }
-                }
+            let mut item = record.item();
+            // Offsets count only recorded bytes.
+            if let Item::Event(event) = &mut item
+                && event.what == EventKind::Lost
+            {
+                event.more = None;
             }
+            let Ok(()) = pipeline.item(&item, &mut frames);
         }
-        decoder.finish(&mut |decoded| see(self, decoded));
-        decoder.protocol().is_some()
+        let Ok(()) = pipeline.finish(true, &mut frames);
+        pipeline.decoder.protocol().is_some()
     }
 
     fn collect(&mut self, decoded: &Decoded<'_>) {
-        if let (Some(conn), Some(direction)) = (decoded.origin.conn, decoded.origin.direction) {
-            self.seen.insert((conn, direction));
-        }
-        let secret = self.secret(decoded);
+        self.seen.insert(decoded.origin.lane());
+        let secret = self.message_secrets(decoded);
         for leaf in secret.whole {
             match (leaf.text(), leaf.raw_content()) {
-                (Some(text), _) => self.text(&text),
+                (Some(text), _) => self.add_text(&text),
                 (None, Some(bytes)) => _ = self.bytes.insert(bytes.to_vec()),
                 (None, None) => {}
             }
         }
         for text in secret.parts.iter().flat_map(|(_, nested)| &nested.texts) {
-            self.text(text);
+            self.add_text(text);
         }
         let bytes = decoded.frame.view.bytes;
         let unknown = is_unknown(decoded);
-        self.unexamined.note(decoded, unknown);
-        if self.regions.note(decoded, unknown) || unknown {
-            for (at, old, made) in self.head(bytes) {
-                self.view(decoded, at, &old, &made);
+        self.unexamined.count(decoded, unknown);
+        if self.regions.add_frame(decoded, unknown) || unknown {
+            for (at, old, new) in self.head_secrets(bytes) {
+                self.change_view(decoded, at, &old, &new);
             }
         }
         match decoded.root() {
@@ -250,31 +242,31 @@ impl<'p> Work<'_, 'p> {
         }
     }
 
-    /// What the user's patterns find in some text.
+    /// Stores the matches of the patterns of the user in a text.
     fn search(&mut self, text: &str) {
-        let settings = self.settings;
-        for pattern in &settings.values {
+        let config = self.config;
+        for pattern in &config.values {
             for found in pattern.find_iter(text) {
-                self.text(found.as_str());
+                self.add_text(found.as_str());
             }
         }
     }
 
-    /// The secrets of heads, and of what may be one: they are known from here on, and changed where they stand.
-    fn scan(&mut self, streams: &Streams<'_>) {
+    /// Stores the secrets of HTTP heads, and of bytes that may be heads, and replaces them there.
+    fn scan(&mut self, streams: &StreamBytes<'_>) {
         for (key, bytes) in streams {
             let whole = 0..bytes.len() as u64;
             let runs = if self.seen.contains(key) {
-                self.regions.of(*key).to_vec()
+                self.regions.runs(*key).to_vec()
             } else {
                 Vec::from([whole])
             };
             for run in runs {
                 let part = bytes.get(run.start as usize..run.end as usize);
                 let part = part.unwrap_or_default();
-                for (at, old, made) in self.head(part) {
+                for (at, old, new) in self.head_secrets(part) {
                     let offset = run.start + at as u64;
-                    self.changes.stream(origin(*key), offset, &old, &made);
+                    self.changes.change_stream(key.at(None), offset, &old, &new);
                 }
                 for chunk in part.utf8_chunks() {
                     self.search(chunk.valid());
@@ -283,8 +275,8 @@ impl<'p> Work<'_, 'p> {
         }
     }
 
-    /// What is secret in bytes that may be a head: its place, itself, and its stand-in.
-    fn head(&mut self, bytes: &[u8]) -> Vec<(usize, Vec<u8>, Vec<u8>)> {
+    /// Returns the secrets in bytes that may be a head: offset, old bytes, and replacement.
+    fn head_secrets(&mut self, bytes: &[u8]) -> Vec<(usize, Vec<u8>, Vec<u8>)> {
         let also = |name: &str| self.is_named(name.as_bytes());
         let secrets = fields::secrets(bytes, &also);
         let mut changes = Vec::with_capacity(secrets.len());
@@ -295,23 +287,23 @@ impl<'p> Work<'_, 'p> {
             } else {
                 old.to_vec()
             };
-            let made = if read == old {
-                places::all(old, &self.stand_in)
+            let new = if read == old {
+                positions::replace_alphanumerics(old, &self.replacer)
             } else {
-                self.spelled.insert(old.to_vec());
-                places::escaped(old, &self.stand_in)
+                self.escaped_secrets.insert(old.to_vec());
+                positions::replace_escaped(old, &self.replacer)
             };
             match String::from_utf8(read) {
-                Ok(text) => self.text(&text),
+                Ok(text) => self.add_text(&text),
                 Err(error) => _ = self.bytes.insert(error.into_bytes()),
             }
-            changes.push((secret.range.start, old.to_vec(), made));
+            changes.push((secret.range.start, old.to_vec(), new));
         }
         changes
     }
 
-    fn text(&mut self, text: &str) {
-        for claim in claims_of(text) {
+    fn add_text(&mut self, text: &str) {
+        for claim in claim_texts(text) {
             self.texts.insert(claim);
         }
         if !text.is_empty() {
@@ -319,15 +311,15 @@ impl<'p> Work<'_, 'p> {
         }
     }
 
-    /// Whether the user calls a name secret.
+    /// Returns true if the user's keys match a name.
     fn is_named(&self, name: &[u8]) -> bool {
         let name = String::from_utf8_lossy(name).to_lowercase();
         self.names.iter().any(|pattern| glob(pattern, &name))
     }
 
-    /// The values that are secret where they stand.
-    fn secret<'a>(&mut self, decoded: &Decoded<'a>) -> Secret<'a> {
-        let mut secret = Secret::default();
+    /// Returns the secret values of a message.
+    fn message_secrets<'a>(&mut self, decoded: &Decoded<'a>) -> MessageSecrets<'a> {
+        let mut secret = MessageSecrets::default();
         let Some(root) = decoded.root() else {
             return secret;
         };
@@ -341,72 +333,71 @@ impl<'p> Work<'_, 'p> {
             if node.index() < done {
                 return;
             }
-            if self.notes.is_whole(node) {
+            if self.notes.is_wholly_secret(node) {
                 done = node.end();
                 secret.whole.extend(leaves(node));
-            } else if let Some(nested) = nested(node, &also, &self.stand_in) {
+            } else if let Some(nested) = find_nested(node, &also, &self.replacer) {
                 secret.parts.push((node, nested));
             }
         });
         if !self.names.is_empty() {
-            each_secret(root, &also, &mut |node| secret.whole.extend(leaves(node)));
+            for_each_secret(root, &also, &mut |node| secret.whole.extend(leaves(node)));
         }
         secret
     }
 
-    /// All secrets, in whatever spelling.
-    fn inside(&self) -> Vec<Vec<u8>> {
+    /// Returns all secrets in all their spellings.
+    fn all_secrets(&self) -> Vec<Vec<u8>> {
         let texts = self.texts.iter().map(|text| text.as_bytes().to_vec());
-        let others = self.bytes.iter().chain(&self.spelled).cloned();
+        let others = self.bytes.iter().chain(&self.escaped_secrets).cloned();
         texts.chain(others).collect()
     }
 
-    fn change(&mut self, decoded: &Decoded<'_>) {
+    fn change_message(&mut self, decoded: &Decoded<'_>) {
         let frame = decoded.frame;
         if is_compressed(decoded) && frame.view.body.len > 0 {
-            self.refuse(
-                decoded,
-                "is compressed, so that what is secret in it cannot be seen",
-            );
+            self.refuse(decoded, "is compressed, so secrets in it cannot be found");
         }
-        let secret = self.secret(decoded);
+        let secret = self.message_secrets(decoded);
         for node in secret.whole {
-            self.node(decoded, node);
+            self.change_node(decoded, node);
         }
         for (node, nested) in &secret.parts {
-            if let Some((at, old, made)) = places::rewrite(*node, &nested.made) {
-                self.view(decoded, at, old, &made);
+            if let Some((at, old, new)) = positions::rewrite_value(*node, &nested.text) {
+                self.change_view(decoded, at, old, &new);
             }
         }
-        let mut alone = Vec::new();
+        let mut separate = Vec::new();
         if let Some(root) = decoded.root() {
             root.each(&mut |node| {
-                let text = node.text().filter(|text| text.len() >= ALONE);
+                let text = node.text().filter(|text| text.len() >= MIN_SEPARATE);
                 if text.is_some_and(|text| self.texts.contains(text.as_ref())) {
-                    alone.push(node);
+                    separate.push(node);
                 }
             });
         }
-        for node in alone {
-            self.node(decoded, node);
+        for node in separate {
+            self.change_node(decoded, node);
         }
         let bytes = frame.view.bytes;
         for at in self.finder.find(bytes) {
             let old = bytes.get(at.clone()).unwrap_or_default();
-            let made = self.made(old);
-            self.view(decoded, at.start, old, &made);
+            let new = self.replace_bytes(old);
+            self.change_view(decoded, at.start, old, &new);
         }
         if is_unknown(decoded) {
-            self.unknown(decoded, bytes);
+            self.change_unknown(decoded, bytes);
         }
     }
 
-    fn made(&self, old: &[u8]) -> Vec<u8> {
+    fn replace_bytes(&self, old: &[u8]) -> Vec<u8> {
         match std::str::from_utf8(old) {
-            Ok(text) => self.stand_in.text(text).into_bytes(),
-            // Text in another encoding stays text, so that a head stays one.
-            Err(_) if !old.iter().any(u8::is_ascii_control) => places::all(old, &self.stand_in),
-            Err(_) => self.stand_in.bytes(old),
+            Ok(text) => self.replacer.replace_text(text).into_bytes(),
+            // Text in another encoding stays text, so that a head stays valid.
+            Err(_) if !old.iter().any(u8::is_ascii_control) => {
+                positions::replace_alphanumerics(old, &self.replacer)
+            }
+            Err(_) => self.replacer.replace_bytes(old),
         }
     }
 }

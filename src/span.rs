@@ -1,12 +1,12 @@
-//! A place in a body, and text with its place.
+//! A position in a body, and text with its position.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// A run of bytes in the view that is being decoded (see [`crate::framing::View`]): where it starts and how long it is.
+/// A run of bytes in the view that is decoded (see [`crate::framing::View`]).
 ///
-/// Both are in bytes. A view is bounded below 4 GiB (16 MiB unless told otherwise), so 32 bits do.
+/// Both numbers are in bytes. A view is smaller than 4 GiB (16 MiB by default), so 32 bits suffice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// First byte.
@@ -16,7 +16,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The run from `start` up to, not including, `end`; empty where `end` lies before `start`.
+    /// Creates the span `start..end`; empty if `end < start`.
     #[inline]
     pub const fn new(start: usize, end: usize) -> Self {
         Self {
@@ -25,43 +25,43 @@ impl Span {
         }
     }
 
-    /// One past the last byte.
+    /// Returns the position after the last byte.
     #[inline]
     pub const fn end(self) -> usize {
         self.start as usize + self.len as usize
     }
 
-    /// The first byte, as an index.
+    /// Returns the first byte, as an index.
     #[inline]
     pub const fn at(self) -> usize {
         self.start as usize
     }
 
-    /// The bytes it covers; those that are there where it runs past the end.
+    /// Returns the bytes of the span; only those present if it exceeds `bytes`.
     #[inline]
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         let end = self.end().min(bytes.len());
         bytes.get(self.at().min(end)..end).unwrap_or_default()
     }
 
-    /// Whether the byte at `offset` is one of its own.
+    /// Returns `true` if `offset` is in the span.
     #[inline]
     pub const fn contains(self, offset: usize) -> bool {
         self.at() <= offset && offset < self.end()
     }
 }
 
-/// Text of a message, and where it lies.
+/// Text of a message, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpannedText<'a> {
     /// The text, escapes resolved.
     pub text: Cow<'a, str>,
-    /// Its place in the view; `None` where the view does not hold it, as with what the head of HTTP says.
+    /// Its position in the view; `None` if the view does not hold it, as for the head of HTTP.
     pub span: Option<Span>,
 }
 
 impl<'a> SpannedText<'a> {
-    /// Text at a place of the view.
+    /// Creates text at a position of the view.
     pub fn new(text: impl Into<Cow<'a, str>>, span: Span) -> Self {
         Self {
             text: text.into(),
@@ -69,8 +69,8 @@ impl<'a> SpannedText<'a> {
         }
     }
 
-    /// Text that is not in the view.
-    pub fn elsewhere(text: impl Into<Cow<'a, str>>) -> Self {
+    /// Creates text that is not in the view.
+    pub fn without_span(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             text: text.into(),
             span: None,

@@ -1,12 +1,12 @@
-//! How much, how fast, how often: what a conversation comes to in numbers.
+//! Statistics of a conversation: sizes, rates, latencies.
 //!
 //! ```text
 //!   Decoded, Verdict ---> Stat { kinds, latencies by subject, slowest, errors, streams, reads }
 //! ```
 //!
-//! Memory is bounded: subjects, kinds and codes beyond [`MOST`] are counted together under [`OTHER`].
+//! Memory is bounded: subjects, kinds and codes beyond [`MAX_NAMES`] are counted together under [`OTHER`].
 
-#![allow(clippy::cast_precision_loss, clippy::cast_sign_loss)] // ratios for people, of numbers that are kept exact
+#![allow(clippy::cast_precision_loss, clippy::cast_sign_loss)] // ratios for display; the stored numbers are exact
 
 use crate::conversation::{Consequences, Conversation, Verdict};
 use crate::decoder::Decoded;
@@ -14,23 +14,23 @@ use crate::protocol::{Direction, Role};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, HashMap};
 
-/// Names that are counted each on its own.
-pub const MOST: usize = 1 << 12;
-/// What all other names are counted under.
+/// The maximum number of names that are counted separately.
+pub const MAX_NAMES: usize = 1 << 12;
+/// The name under which all other names are counted.
 pub const OTHER: &str = "(others)";
-/// Subjects whose times are kept apart: each takes some KiB.
-const TIMED: usize = 1 << 9;
-/// Slowest calls that are kept.
-const SLOWEST: usize = 10;
-/// Streams that are followed at a time.
-const STREAMS: usize = 1 << 12;
-/// Bars of a small histogram.
+/// The maximum number of subjects with separate latencies: each takes some KiB.
+const MAX_TIMED: usize = 1 << 9;
+/// The number of slowest calls that are stored.
+const MAX_SLOWEST: usize = 10;
+/// The maximum number of streams that are followed at a time.
+const MAX_STREAMS: usize = 1 << 12;
+/// The number of bars of a small histogram.
 pub const BARS: usize = 12;
 
 /// Messages and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many.
+    /// The number of messages.
     pub messages: u64,
     /// Bytes of their frames, headers included.
     pub bytes: u64,
@@ -43,29 +43,29 @@ impl Count {
     }
 }
 
-/// Which way, and what kind.
+/// A direction and a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sort {
-    /// Which way, where known.
+pub struct StatGroup {
+    /// The direction, if known.
     pub direction: Option<Direction>,
-    /// The kind; empty where a message could not be read that far.
+    /// The kind; empty if it could not be read.
     pub kind: String,
 }
 
-/// A call and its answer.
+/// A request and its response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// The message that asked.
+pub struct CallStat {
+    /// The index of the request.
     pub asked: u64,
-    /// The message that answered.
+    /// The index of the response.
     pub answered: u64,
-    /// Kind, and subject where there is one.
+    /// The kind, and the subject if there is one.
     pub what: String,
-    /// Nanoseconds between the two.
+    /// The latency in nanoseconds.
     pub latency: i64,
 }
 
-/// Times of one subject: the slowest exactly, all others to two digits.
+/// Latencies of one subject: the maximum exactly, all others to two digits.
 #[derive(Clone, Debug)]
 pub struct Latency {
     histogram: Histogram<u32>,
@@ -74,34 +74,35 @@ pub struct Latency {
 
 impl Latency {
     fn new() -> Option<Self> {
-        // From a nanosecond up; the range grows as it must.
+        // From one nanosecond; the range grows as needed.
         let histogram = Histogram::new(2).ok()?;
         Some(Self { histogram, max: 0 })
     }
 
-    /// How many answers.
+    /// Returns the number of responses.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Nanoseconds that so many percent of the answers took at most.
+    /// Returns the latency in nanoseconds that this percentage of the responses does not exceed.
     pub fn percentile(&self, percent: f64) -> u64 {
         self.histogram.value_at_percentile(percent).min(self.max())
     }
 
-    /// Nanoseconds that the slowest answer took.
+    /// Returns the maximum latency in nanoseconds.
     pub fn max(&self) -> u64 {
         self.max
     }
 
     fn record(&mut self, ns: u64) {
-        // Within its range, which grows, nothing is refused.
+        // The range grows, so no value is refused.
         if self.histogram.record(ns).is_ok() {
             self.max = self.max.max(ns);
         }
     }
 
-    /// How many answers fall into each of [`BARS`] steps, which grow by the same factor from the quickest to the slowest.
+    /// Returns the number of responses in each of [`BARS`] steps, which grow by the same factor
+    /// from the minimum to the maximum.
     pub fn bars(&self) -> [u64; BARS] {
         let mut bars = [0; BARS];
         let (least, most) = (self.histogram.min(), self.histogram.max());
@@ -125,75 +126,76 @@ impl Latency {
 /// Items of streams of one subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
-    /// How many streams.
+    /// The number of streams.
     pub count: u64,
-    /// Their items.
+    /// The number of their items.
     pub items: u64,
     /// Bytes of the items' frames.
     pub bytes: u64,
-    /// Nanoseconds from each one's first item to its last, all together.
+    /// The sum of the durations in nanoseconds, each from the first item to the last.
     pub lasted: i64,
 }
 
 impl Streams {
-    /// Items a second, where times are known and a stream has more than one.
+    /// Returns the items per second, if times are known and a stream has more than one item.
     pub fn rate(&self) -> Option<f64> {
         let steps = self.items.saturating_sub(self.count);
         (self.lasted > 0 && steps > 0).then(|| steps as f64 / (self.lasted as f64 / 1e9))
     }
 }
 
-/// A stream that runs.
-struct Running {
+/// A stream that has not ended.
+struct RunningStream {
     subject: String,
     last: Option<i64>,
 }
 
-/// The numbers of one conversation.
+/// The statistics of one conversation.
 #[derive(Default)]
 pub struct Stat {
     /// All messages.
     pub all: Count,
-    /// Messages at fault.
+    /// Messages with a fault.
     pub faulty: u64,
-    /// Messages that wiretool dropped on purpose: no peer received them.
+    /// Messages that wiretool dropped as a fault: no peer received them.
     pub dropped: u64,
-    /// Requests whose last answer is one of these.
+    /// Requests whose last response was dropped.
     pub unreceived: u64,
-    /// Answers whose id has another form than that of the request: some clients do not match them.
+    /// Responses whose id has another form than that of the request: some clients do not match
+    /// them.
     pub id_form_differs: u64,
     /// Findings that only follow from a message, by that message.
     pub follow: Vec<Consequences>,
-    /// Rules broken, by name.
+    /// Findings by rule.
     pub findings: BTreeMap<String, u64>,
     /// Messages by direction and kind.
-    pub kinds: BTreeMap<Sort, Count>,
-    /// Answer times by what was asked: up to the first answer.
+    pub kinds: BTreeMap<StatGroup, Count>,
+    /// Latencies by request: up to the first response.
     pub latencies: BTreeMap<String, Latency>,
     /// The slowest calls, the slowest first.
-    pub slowest: Vec<Call>,
-    /// Answers that say no, by code.
+    pub slowest: Vec<CallStat>,
+    /// Error responses by code.
     pub errors: BTreeMap<String, u64>,
-    /// Streams by what was asked.
+    /// Streams by request.
     pub streams: BTreeMap<String, Streams>,
-    /// Reads by how many messages each completed; of recordings only.
+    /// Reads by the number of messages that each completed; only for recordings.
     pub reads: BTreeMap<u64, u64>,
     /// First and last time, in ns since 1970, where known.
     pub times: Option<(i64, i64)>,
-    running: HashMap<u64, Running>,
+    running: HashMap<u64, RunningStream>,
     in_read: Option<u64>,
 }
 
-/// The entry of a name, or of all others once there are too many.
+/// Returns the entry of a name, or that of all others if there are too many.
 fn entry<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mut V {
-    let known = map.len() < MOST || map.contains_key(name);
+    let known = map.len() < MAX_NAMES || map.contains_key(name);
     map.entry(if known { name } else { OTHER }.to_owned())
         .or_default()
 }
 
 impl Stat {
     /// Counts one message.
-    pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+    pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         let (message, origin, len) = (decoded.message, decoded.origin, decoded.frame.len);
         self.all.add(len);
         if let Some(read) = &mut self.in_read {
@@ -207,15 +209,15 @@ impl Stat {
         for finding in verdict.findings {
             *entry(&mut self.findings, &finding.name()) += 1;
         }
-        let mut sort = Sort {
+        let mut sort = StatGroup {
             direction: origin.direction,
             kind: message.kind.as_ref().to_owned(),
         };
-        if self.kinds.len() >= MOST && !self.kinds.contains_key(&sort) {
+        if self.kinds.len() >= MAX_NAMES && !self.kinds.contains_key(&sort) {
             OTHER.clone_into(&mut sort.kind);
         }
         self.kinds.entry(sort).or_default().add(len);
-        // What was dropped answered nobody.
+        // A dropped message is no response to its peer.
         if decoded.is_dropped() {
             self.dropped += 1;
             let ends = verdict.answer.filter(|answer| answer.last);
@@ -239,23 +241,23 @@ impl Stat {
         };
         let running = self.running.contains_key(&answer.to);
         if let (Some(latency), false) = (answer.latency, running) {
-            self.answered(&what, answer.to, decoded.index, latency);
+            self.add_call(&what, answer.to, decoded.index, latency);
         }
         if message.role == Some(Role::Item) {
-            self.item(&what, answer.to, origin.time, len);
+            self.add_item(&what, answer.to, origin.time, len);
         }
         if answer.last {
             self.running.remove(&answer.to);
         }
     }
 
-    /// A recording's read begins: the messages that follow were completed by it.
-    pub fn read(&mut self) {
+    /// Starts a read of a recording: it completes the messages that follow.
+    pub fn start_read(&mut self) {
         self.end_read();
         self.in_read = Some(0);
     }
 
-    /// Nothing more will come.
+    /// Ends the statistics.
     pub fn finish(&mut self, conversation: &Conversation<'_>) {
         self.end_read();
         self.follow = conversation.consequences().collect();
@@ -263,7 +265,7 @@ impl Stat {
 
     fn end_read(&mut self) {
         if let Some(completed) = self.in_read.take() {
-            let known = self.reads.len() < MOST || self.reads.contains_key(&completed);
+            let known = self.reads.len() < MAX_NAMES || self.reads.contains_key(&completed);
             *self
                 .reads
                 .entry(if known { completed } else { u64::MAX })
@@ -271,8 +273,8 @@ impl Stat {
         }
     }
 
-    fn answered(&mut self, what: &str, asked: u64, answered: u64, latency: i64) {
-        let known = self.latencies.len() < TIMED || self.latencies.contains_key(what);
+    fn add_call(&mut self, what: &str, asked: u64, answered: u64, latency: i64) {
+        let known = self.latencies.len() < MAX_TIMED || self.latencies.contains_key(what);
         let name = if known { what } else { OTHER };
         if !self.latencies.contains_key(name)
             && let Some(new) = Latency::new()
@@ -280,28 +282,28 @@ impl Stat {
             self.latencies.insert(name.to_owned(), new);
         }
         if let Some(entry) = self.latencies.get_mut(name) {
-            // Clocks may step back; a time below zero is no time.
+            // Clocks can step back; a negative latency counts as zero.
             entry.record(latency.max(0) as u64);
         }
         let at = self.slowest.partition_point(|call| call.latency >= latency);
-        if at < SLOWEST {
-            let call = Call {
+        if at < MAX_SLOWEST {
+            let call = CallStat {
                 asked,
                 answered,
                 what: what.to_owned(),
                 latency,
             };
             self.slowest.insert(at, call);
-            self.slowest.truncate(SLOWEST);
+            self.slowest.truncate(MAX_SLOWEST);
         }
     }
 
-    fn item(&mut self, what: &str, asked: u64, time: Option<i64>, len: u64) {
+    fn add_item(&mut self, what: &str, asked: u64, time: Option<i64>, len: u64) {
         let new = !self.running.contains_key(&asked);
-        if new && self.running.len() >= STREAMS {
+        if new && self.running.len() >= MAX_STREAMS {
             return;
         }
-        let stream = self.running.entry(asked).or_insert_with(|| Running {
+        let stream = self.running.entry(asked).or_insert_with(|| RunningStream {
             subject: what.to_owned(),
             last: time,
         });

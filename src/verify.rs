@@ -1,87 +1,87 @@
-//! Does what decode tells give the same bytes again?
+//! Checks that the output of decode reproduces the bytes.
 //!
-//! Each frame is told as `-f json --exact` tells it, read back from that text, and written anew. What differs is a
-//! mistake of ours. What is the same may still use a freedom that its encoding leaves to the sender; which one, the first
-//! byte tells at which the plainest spelling differs.
+//! Each frame is printed as by `-f json --exact`, read back from that text, and written again. A
+//! difference is a bug of wiretool. Equal bytes can still use a freedom that the encoding gives to
+//! the sender; the first byte that differs from the plainest form shows which one.
 
 #[cfg(test)]
 mod tests;
 
-use crate::decoder::{Decoded, Raw};
+use crate::decoder::{Decoded, RawFrame};
 use crate::encoding::{json, lossless, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{self, Framing, Head, Wire};
-use crate::protocol::Form;
+use crate::protocol::MessageForm;
 use crate::render::{self, Look};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What came of one frame.
+/// The outcome for one frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The same bytes, from what it means alone, or with a freedom told.
+pub enum FrameVerdict {
+    /// Equal bytes, from the message alone or with a reported freedom.
     Identical(Option<Freedom>),
-    /// The same bytes, since they are told outright; why.
+    /// Equal bytes, because the output contains them; the reason.
     Verbatim(&'static str),
-    /// Other bytes.
+    /// Different bytes.
     Different {
         /// Stream offset of the first byte that differs.
         offset: u64,
-        /// What should stand there; none past the end.
+        /// The expected byte; `None` past the end.
         wanted: Option<u8>,
-        /// What was written there.
+        /// The written byte.
         got: Option<u8>,
     },
 }
 
-/// What an encoding leaves to the sender.
+/// A choice that an encoding gives to the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Freedom {
-    /// Stream offset of the first byte that shows it.
+    /// The stream offset of the first byte that shows it.
     pub offset: u64,
     /// The byte.
     pub byte: u8,
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
 }
 
-/// Frames counted by what came of them.
+/// The number of frames by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// The same bytes, from their parts.
+pub struct VerifyCounts {
+    /// Equal bytes, from their parts.
     pub identical: u64,
-    /// Of those, how many used which freedom.
+    /// The number of these frames by freedom.
     pub freedoms: BTreeMap<&'static str, u64>,
-    /// Told by their bytes, and why.
+    /// Verbatim frames, by reason.
     pub verbatim: BTreeMap<&'static str, u64>,
-    /// Not the same bytes.
+    /// Different bytes.
     pub different: u64,
 }
 
-impl Counts {
-    /// Counts one more.
-    pub fn add(&mut self, verdict: &Verdict) {
+impl VerifyCounts {
+    /// Counts one frame.
+    pub fn add(&mut self, verdict: &FrameVerdict) {
         match verdict {
-            Verdict::Identical(freedom) => {
+            FrameVerdict::Identical(freedom) => {
                 self.identical += 1;
                 if let Some(freedom) = freedom {
                     *self.freedoms.entry(freedom.name).or_default() += 1;
                 }
             }
-            Verdict::Verbatim(why) => *self.verbatim.entry(why).or_default() += 1,
-            Verdict::Different { .. } => self.different += 1,
+            FrameVerdict::Verbatim(why) => *self.verbatim.entry(why).or_default() += 1,
+            FrameVerdict::Different { .. } => self.different += 1,
         }
     }
 
-    /// All frames that were told by their bytes.
+    /// Returns the number of verbatim frames.
     pub fn verbatims(&self) -> u64 {
         self.verbatim.values().sum()
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for FrameVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let byte = |byte: Option<u8>| byte.map_or("the end".to_owned(), show_byte);
         match self {
@@ -104,7 +104,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for VerifyCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |counts: &BTreeMap<&str, u64>| {
             let items: Vec<String> = counts
@@ -129,17 +129,17 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Tells frames, reads them back and compares; reuse one for all of a run.
+/// Prints frames, reads them back and compares them; reuse one for a whole run.
 #[derive(Default)]
-pub struct Verify {
+pub struct Verifier {
     line: Vec<u8>,
     tape: Tape,
     again: Vec<u8>,
 }
 
-impl Verify {
-    /// What comes of a frame; `None` where its own bytes were not kept.
-    pub fn frame(&mut self, decoded: &Decoded<'_>) -> Option<Verdict> {
+impl Verifier {
+    /// Checks a frame; `None` if its own bytes were not stored.
+    pub fn frame(&mut self, decoded: &Decoded<'_>) -> Option<FrameVerdict> {
         let raw = decoded.raw?;
         self.line.clear();
         render::json::write(decoded, None, Look::default(), &mut self.line);
@@ -152,30 +152,30 @@ impl Verify {
             &mut self.tape,
         );
         let root = self.tape.root(&self.line).filter(|_| read.is_ok());
-        let told = root.and_then(|root| Told::read(root, decoded).ok());
-        let Some(told) = told else {
-            return Some(differs(decoded, &raw, &[]));
+        let printed = root.and_then(|root| PrintedFrame::read(root, decoded).ok());
+        let Some(printed) = printed else {
+            return Some(different(decoded, &raw, &[]));
         };
         framing::write(
             decoded.frame.framing,
-            &told.body,
-            &told.wire,
+            &printed.body,
+            &printed.wire,
             &mut self.again,
         );
-        let around = told.wire.before == raw.before && told.wire.inside == raw.inside;
+        let around = printed.wire.before == raw.before && printed.wire.inside == raw.inside;
         if self.again != raw.bytes || !around {
-            return Some(differs(decoded, &raw, &self.again));
+            return Some(different(decoded, &raw, &self.again));
         }
-        if told.wire.hex.is_some() {
-            return Some(Verdict::Verbatim(reason(decoded)));
+        if printed.wire.hex.is_some() {
+            return Some(FrameVerdict::Verbatim(reason(decoded)));
         }
-        Some(Verdict::Identical(freedom(decoded, &told)))
+        Some(FrameVerdict::Identical(freedom(decoded, &printed)))
     }
 }
 
-fn differs(decoded: &Decoded<'_>, raw: &Raw<'_>, again: &[u8]) -> Verdict {
+fn different(decoded: &Decoded<'_>, raw: &RawFrame<'_>, again: &[u8]) -> FrameVerdict {
     let at = first_difference(raw.bytes, again);
-    Verdict::Different {
+    FrameVerdict::Different {
         offset: decoded.frame.offset + at as u64,
         wanted: raw.bytes.get(at).copied(),
         got: again.get(at).copied(),
@@ -187,13 +187,13 @@ fn first_difference(a: &[u8], b: &[u8]) -> usize {
     same.count()
 }
 
-/// What a line of JSON output says of a frame's bytes.
-struct Told {
+/// The parts of a line of JSON output that determine the frame's bytes.
+struct PrintedFrame {
     wire: Wire,
     body: Vec<u8>,
 }
 
-impl Told {
+impl PrintedFrame {
     fn read(root: Node<'_>, decoded: &Decoded<'_>) -> Result<Self, DecodeError> {
         let mut wire = match root.get("wire") {
             Some(node) => Wire::read(node)?,
@@ -214,12 +214,12 @@ impl Told {
             (Some(raw), _) => raw_bytes(raw),
             (None, Some(message)) => {
                 let form = if wire.packed == Some(true) {
-                    Form::MessagePack
+                    MessageForm::MessagePack
                 } else {
-                    Form::Json
+                    MessageForm::Json
                 };
-                // What is refused is not what it was: the bytes will differ.
-                let body = render::json::body_again(decoded, message, form);
+                // If writing is refused, the bytes differ.
+                let body = render::json::encode_body(decoded, message, form);
                 body.unwrap_or_default()
             }
             (None, None) => Vec::new(),
@@ -235,7 +235,7 @@ fn raw_bytes(raw: Node<'_>) -> Vec<u8> {
     }
 }
 
-/// Why only its bytes give a frame.
+/// Returns the reason why only its bytes reproduce a frame.
 fn reason(decoded: &Decoded<'_>) -> &'static str {
     let frame = decoded.frame;
     match frame.head {
@@ -245,16 +245,29 @@ fn reason(decoded: &Decoded<'_>) -> &'static str {
         } => "compressed",
         _ if frame.fault.is_some() => "fault",
         Head::Http { event: true, .. } => "event",
+        Head::Http { .. } if has_content_coding(decoded) => "compressed",
         Head::Http { .. } => "chunks",
         _ if decoded.message.kind == "skipped" => "fault",
         _ => "other",
     }
 }
 
-/// The freedom that a sender used, where one was used.
-fn freedom(decoded: &Decoded<'_>, told: &Told) -> Option<Freedom> {
+/// Returns `true` for an HTTP message whose body has a content coding: an encoder writes other bytes than the sender.
+fn has_content_coding(decoded: &Decoded<'_>) -> bool {
+    let bytes = decoded.raw.map_or(&[][..], |raw| raw.bytes);
+    let lines = bytes.split(|&c| c == b'\n');
+    let mut head = lines.take_while(|line| !line.trim_ascii().is_empty());
+    let name = b"content-encoding:";
+    head.any(|line| {
+        let start = line.get(..name.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Returns the freedom that a sender used, if any.
+fn freedom(decoded: &Decoded<'_>, printed: &PrintedFrame) -> Option<Freedom> {
     let frame = decoded.frame;
-    let wire = &told.wire;
+    let wire = &printed.wire;
     let raw = decoded.raw?;
     let at_frame = |at: usize, name| {
         let byte = raw.bytes.get(at).copied()?;
@@ -307,7 +320,7 @@ fn freedom(decoded: &Decoded<'_>, told: &Told) -> Option<Freedom> {
     at_body(at, name)
 }
 
-/// What a `MessagePack` type byte that is not the shortest chose.
+/// Names the choice in a `MessagePack` type byte that is not the shortest.
 fn width(marker: u8) -> &'static str {
     match marker {
         0xca => "float size",

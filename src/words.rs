@@ -1,6 +1,6 @@
-//! Words that people write: patterns with `*`, sizes, and what a misspelt word was meant to be.
+//! Text that people write: patterns with `*`, sizes, and suggestions for misspelt words.
 
-/// Whether text is what a pattern says; `*` stands for any run of characters.
+/// Returns `true` if text matches a pattern; `*` matches any run of characters.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -23,7 +23,8 @@ pub fn glob(pattern: &str, text: &str) -> bool {
     true
 }
 
-/// A number of bytes: `4096`, `64K`, `16M`, `1G`; below 4 GiB, since places in a message are 32 bits.
+/// Parses a number of bytes: `4096`, `64K`, `16M`, `1G`; below 4 GiB, because positions in a
+/// message have 32 bits.
 pub fn size(text: &str) -> Result<u32, String> {
     let text = text.trim_end_matches(['b', 'B', 'i']);
     let units = [('k', 1u64 << 10), ('m', 1 << 20), ('g', 1 << 30)];
@@ -34,17 +35,17 @@ pub fn size(text: &str) -> Result<u32, String> {
     let (digits, unit) = units.into_iter().find_map(with).unwrap_or((text, 1));
     let number: u64 = digits
         .parse()
-        .map_err(|_| "a number of bytes is wanted, such as 4096, 64K or 16M".to_owned())?;
+        .map_err(|_| "wanted a number of bytes, such as 4096, 64K or 16M".to_owned())?;
     match number.checked_mul(unit).and_then(|n| u32::try_from(n).ok()) {
         Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
-        _ => Err("between 1 byte and just below 4G is possible".into()),
+        _ => Err("wanted at least 1 byte and less than 4G".into()),
     }
 }
 
-/// The candidate that a word is likely meant to be; `None` where none is close.
+/// Returns the candidate that a word probably means; `None` if none is close.
 #[cfg(feature = "select")]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// Nobody misspells more than this.
+    /// Longer words get no suggestion.
     const LONGEST: usize = 64;
     let letters = word.chars().take(LONGEST + 1).count();
     if letters == 0 || letters > LONGEST {
@@ -68,7 +69,7 @@ mod tests {
     use super::{glob, nearest, size};
 
     #[test]
-    fn patterns() {
+    fn star_matches_any_run() {
         for (pattern, text, want) in [
             ("math.add", "math.add", true),
             ("math.*", "math.add", true),
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn misspellings() {
+    fn misspelt_words_get_a_suggestion() {
         let names = ["kind", "role", "subject", "findings", "id", "c2s", "s2c"];
         for (word, want) in [
             ("knd", Some("kind")),
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes() {
+    fn sizes_are_parsed() {
         for (text, want) in [
             ("1", Some(1)),
             ("4096", Some(4096)),

@@ -1,10 +1,10 @@
-//! What decoding may allocate: nothing by a number from the wire, and nothing for each frame.
+//! Bounds on allocation of decoding: no size comes from a number on the wire, and no allocation for each frame.
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 use std::alloc::System;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wiretool::conversation::{Conversation, Judge};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F, Limits};
 use wiretool::protocol::session::SessionConfig;
@@ -14,20 +14,20 @@ use wiretool::render::{Look, json};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The counts are the process's; one test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// The counts cover the whole process, so only one test runs at a time.
+fn run_alone() -> MutexGuard<'static, ()> {
+    static SERIAL: Mutex<()> = Mutex::new(());
+    SERIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn decoder(protocol: &str, framing: Option<Framing>) -> Decoder<'static> {
     let protocol = registry::find(protocol).expect("a protocol of that name");
-    let mut options = Options::new(vec![protocol]);
+    let mut options = DecodeOptions::new(vec![protocol]);
     (options.framing, options.want) = (framing, Want::Text);
     Decoder::new(options)
 }
 
-/// Decodes a stream that comes in reads of so many bytes, each frame written as JSON over the one before.
+/// Decodes a stream in reads of this size. The JSON of each frame overwrites the previous one.
 fn decode(
     protocol: &str,
     framing: Option<Framing>,
@@ -43,7 +43,7 @@ fn decode(
         frames += 1;
         first = first.or(decoded.faults().next().map(|(_, fault)| fault.code));
     };
-    // What is made once a program, tables of names, is not counted.
+    // Tables of names are created once per program and are not counted.
     let mut warm = decoder(protocol, framing);
     warm.push(
         Origin::default(),
@@ -67,7 +67,7 @@ fn decode(
     (frames, first, stats)
 }
 
-/// A little-endian length that does not count itself, a method id, an envelope.
+/// A little-endian length that does not include itself, a method id, an envelope.
 fn telequick(id: u32, fields: &[u8]) -> Vec<u8> {
     let size = u32::try_from(fields.len()).expect("few fields");
     let parts: [&[u8]; 5] = [
@@ -81,12 +81,12 @@ fn telequick(id: u32, fields: &[u8]) -> Vec<u8> {
 }
 
 const TERMINATE: u32 = 0xe5bb_fa12;
-/// Its answer begins with a vector.
+/// Its answer starts with a vector.
 const WITH_VECTOR: u32 = 0x4541_e67a;
 
 #[test]
-fn no_allocation_by_a_number_from_the_wire() {
-    let _alone = alone();
+fn wire_numbers_do_not_size_allocations() {
+    let _alone = run_alone();
     let max = u32::MAX.to_le_bytes();
     let big = i32::MAX.to_le_bytes();
     let prefixed = |body: &[u8]| [&(body.len() as u32).to_be_bytes(), body].concat();
@@ -241,13 +241,13 @@ fn no_allocation_by_a_number_from_the_wire() {
     ];
     for (name, protocol, framing, bytes) in inputs {
         for read in [bytes.len(), 1] {
-            // Only one of that method's two structs, the answer, has a vector.
+            // Only one of the method's two structs, the answer, has a vector.
             let vector = name.starts_with("vector");
             let direction = vector.then_some(Direction::ToClient);
             let (frames, fault, stats) = decode(protocol, Some(framing), &bytes, read, direction);
             assert!(frames > 0 && fault.is_some(), "{name}: it is told");
             assert_eq!(fault == Some("vector-count"), vector, "{name}: {fault:?}");
-            // All that was ever allocated, so more than there was at any time.
+            // The sum of all allocations, which is at least the maximum at any time.
             let most = stats.bytes_allocated;
             assert!(most < 256 << 10, "{name}: {most} bytes in reads of {read}");
         }
@@ -255,8 +255,8 @@ fn no_allocation_by_a_number_from_the_wire() {
 }
 
 #[test]
-fn a_bomb_stops_at_the_limit() {
-    let _alone = alone();
+fn bomb_stops_at_limit() {
+    let _alone = run_alone();
     let mut packed = Vec::with_capacity(1 << 20);
     let zeros = vec![b' '; 64 << 20];
     flate2::Compress::new(flate2::Compression::best(), false)
@@ -268,13 +268,13 @@ fn a_bomb_stops_at_the_limit() {
     let bytes = [&[0xc2, 0x7e][..], &length.to_be_bytes(), &packed].concat();
     let (_, fault, stats) = decode("sael", Some(Framing::WebSocket), &bytes, bytes.len(), None);
     assert_eq!(fault, Some("over-limit"));
-    // 16 MiB by doubling, and its text in the fault's line.
+    // 16 MiB by doubling, and its text in the line of the fault.
     let most = stats.bytes_allocated;
     assert!(most < 160 << 20, "{most} bytes");
 }
 
-/// Bytes that look random and are the same each time.
-fn noise(len: usize) -> Vec<u8> {
+/// Pseudo-random bytes, the same each time.
+fn random_bytes(len: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let mut next = || {
         state = state
@@ -286,16 +286,16 @@ fn noise(len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_nobody_recognises_is_not_held_for_ever() {
-    let _alone = alone();
-    let read = noise(256 << 10);
+fn unrecognised_bytes_are_not_stored_for_ever() {
+    let _alone = run_alone();
+    let read = random_bytes(256 << 10);
     let limits = Limits {
         message: 1 << 20,
         ..Limits::default()
     };
     for streams in [1, 2, 16] {
         let region = Region::new(ALLOCATOR);
-        let mut options = Options::new(registry::all().to_vec());
+        let mut options = DecodeOptions::new(registry::all().to_vec());
         (options.limits, options.want) = (limits, Want::Head);
         let mut decoder = Decoder::new(options);
         let (mut frames, mut most) = (0, 0);
@@ -303,12 +303,13 @@ fn what_nobody_recognises_is_not_held_for_ever() {
             let origin = Origin {
                 conn: Some(n % streams / 2),
                 direction: [Some(Direction::ToServer), Some(Direction::ToClient)][n as usize % 2],
-                // Reads at a time of their own are held one by one.
+                // Reads with different times are stored separately.
                 time: Some(i64::from(n)),
+                ..Origin::default()
             };
             decoder.push(origin, &read, &mut |_| frames += 1);
             let stats = region.change();
-            // Whoever runs the tests may free meanwhile what it had before.
+            // The test harness may free older memory during the test.
             most = most.max(
                 stats
                     .bytes_allocated
@@ -317,16 +318,17 @@ fn what_nobody_recognises_is_not_held_for_ever() {
         }
         decoder.finish(&mut |_| frames += 1);
         assert_eq!((frames, decoder.undetected()), (0, 256 << 20));
-        // What two messages as long as the limit need, with the longest head each, in buffers that grow by doubling.
+        // The memory for two messages at the length limit, each with the longest head, in buffers that grow by
+        // doubling.
         assert!(most < 8 << 20, "{most} bytes over {streams} streams");
     }
 }
 
 const COUNT: usize = 10_000;
 
-/// So many of the same, which is enough to see one allocation for each.
-fn a_frame_costs_nothing(protocol: &str, framing: Framing, frame: &[u8]) {
-    let _alone = alone();
+/// This number of equal frames is enough to see one allocation for each.
+fn assert_no_allocation_per_frame(protocol: &str, framing: Framing, frame: &[u8]) {
+    let _alone = run_alone();
     let bytes = frame.repeat(COUNT);
     for read in [bytes.len(), 64 << 10, 1000] {
         let (frames, fault, stats) = decode(protocol, Some(framing), &bytes, read, None);
@@ -340,7 +342,7 @@ fn a_frame_costs_nothing(protocol: &str, framing: Framing, frame: &[u8]) {
 }
 
 #[test]
-fn a_saikuro_frame_costs_nothing() {
+fn saikuro_frame_allocates_nothing() {
     let map = |members: &[(&str, rmpv::Value)]| {
         let members = members.iter().map(|(k, v)| ((*k).into(), v.clone()));
         rmpv::Value::Map(members.collect())
@@ -368,27 +370,27 @@ fn a_saikuro_frame_costs_nothing() {
         rmpv::encode::write_value(&mut body, &message).expect("writing to memory");
         let length = u32::try_from(body.len()).expect("a short message");
         let frame = [&length.to_be_bytes()[..], &body].concat();
-        a_frame_costs_nothing("saikuro", Framing::Prefix, &frame);
+        assert_no_allocation_per_frame("saikuro", Framing::Prefix, &frame);
     }
 }
 
 #[test]
-fn an_oracle_frame_costs_nothing() {
+fn oracle_frame_allocates_nothing() {
     for frame in [
         r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"0x1b","calldata":["0x1","0x2"]}}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":["0x7","0x0"]}"#,
     ] {
-        a_frame_costs_nothing("oracle", Framing::Lines, format!("{frame}\n").as_bytes());
+        assert_no_allocation_per_frame("oracle", Framing::Lines, format!("{frame}\n").as_bytes());
     }
 }
 
 #[test]
-fn a_telequick_frame_costs_nothing() {
+fn telequick_frame_allocates_nothing() {
     let fields = b"\x09\0\0\0call-0001";
-    a_frame_costs_nothing("telequick", Framing::Method, &telequick(TERMINATE, fields));
+    assert_no_allocation_per_frame("telequick", Framing::Method, &telequick(TERMINATE, fields));
 }
 
-/// A stream of saikuro messages in JSON's terms.
+/// A stream of saikuro messages, given as JSON.
 fn saikuro(message: &[(&str, rmpv::Value)]) -> Vec<u8> {
     let members = message.iter().map(|(k, v)| ((*k).into(), v.clone()));
     let mut body = Vec::new();
@@ -398,10 +400,10 @@ fn saikuro(message: &[(&str, rmpv::Value)]) -> Vec<u8> {
     [&length.to_be_bytes()[..], &body].concat()
 }
 
-/// What is kept of requests without an answer has a bound, also where all have the same id.
+/// The data of requests without an answer is bounded, also if all have the same id.
 #[test]
-fn requests_that_reuse_an_id_are_bounded() {
-    let _alone = alone();
+fn memory_of_requests_with_same_id_is_bounded() {
+    let _alone = run_alone();
     let id = rmpv::Value::Binary(vec![7; 16]);
     let kind = |kind: &'static str| {
         saikuro(&[
@@ -445,11 +447,11 @@ fn requests_that_reuse_an_id_are_bounded() {
     ] {
         let region = Region::new(ALLOCATOR);
         let protocol = registry::find(protocol).expect("a protocol of that name");
-        let mut options = Options::new(vec![protocol]);
+        let mut options = DecodeOptions::new(vec![protocol]);
         options.framing = Some(framing);
         let mut decoder = Decoder::new(options);
         let session_config = SessionConfig {
-            most_open: 100,
+            max_open: 100,
             ..SessionConfig::default()
         };
         let mut conversation =
@@ -486,7 +488,7 @@ fn requests_that_reuse_an_id_are_bounded() {
     }
 }
 
-/// A message of about so many bytes in each shape that takes much room: protocol, framing, bytes.
+/// A message of about this number of bytes, in each form that needs much memory: protocol, framing, bytes.
 #[cfg(target_os = "linux")]
 fn long_messages(size: usize) -> Vec<(&'static str, &'static str, &'static str, Vec<u8>)> {
     let json = |open: &str, item: &str, close: &str| {
@@ -572,9 +574,9 @@ fn long_messages(size: usize) -> Vec<(&'static str, &'static str, &'static str, 
 /// Each format of `decode` needs at most three times the size of a message, and 32 MiB.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_long_message_is_shown_in_bounded_memory() {
+fn long_message_is_shown_in_bounded_memory() {
     const SIZE: usize = 6 << 20;
-    let _alone = alone();
+    let _alone = run_alone();
     let folder = tempfile::tempdir().expect("a folder");
     for (shape, protocol, framing, bytes) in long_messages(SIZE) {
         let path = folder.path().join("message");
@@ -585,7 +587,7 @@ fn a_long_message_is_shown_in_bounded_memory() {
             if !format.is_empty() {
                 args.extend(["-f", format]);
             }
-            // What a program writes to counts, whether or not it was ever touched.
+            // The buffers of the writer count even if they are never touched.
             let output = std::process::Command::new("sh")
                 .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
                 .arg(env!("CARGO_BIN_EXE_wiretool"))
@@ -594,8 +596,8 @@ fn a_long_message_is_shown_in_bounded_memory() {
                 .output()
                 .expect("a shell");
             let err = String::from_utf8_lossy(&output.stderr);
-            let said = (output.status.code(), err.as_ref());
-            assert_eq!(said, (Some(0), ""), "{shape}, {format} in {most} KiB");
+            let sent = (output.status.code(), err.as_ref());
+            assert_eq!(sent, (Some(0), ""), "{shape}, {format} in {most} KiB");
             let shown = String::from_utf8(output.stdout).expect("text");
             if format == "json" {
                 let value = serde_json::from_str::<serde::de::IgnoredAny>(&shown);
@@ -610,12 +612,12 @@ fn a_long_message_is_shown_in_bounded_memory() {
     }
 }
 
-/// What is asked for one field needs room for the message, and for no other field.
+/// A query for one field needs memory for the message, but not for other fields.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_lookup_keeps_only_fields_on_the_way() {
+fn lookup_stores_only_fields_on_path() {
     const SIZE: usize = 2 << 20;
-    let _alone = alone();
+    let _alone = run_alone();
     let folder = tempfile::tempdir().expect("a folder");
     for (shape, protocol, framing, bytes) in long_messages(SIZE) {
         let path = folder.path().join("message");

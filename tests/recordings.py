@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns captures whose read order is known into recordings: recordings.py CAPTURES OUT
+"""Converts captures with a known read order into recordings: recordings.py CAPTURES OUT
 
 CAPTURES holds saikuro/NAME.N.chunks.jsonl, sael/NAME.chunks.jsonl, stepflow/NAME/timeline.jsonl and oracle/*/NAME.jsonl,
 each beside the bytes of both directions; OUT gets PROTOCOL-NAME.jsonl. Times count from 2026-01-01.
@@ -12,7 +12,7 @@ import sys
 
 
 class Recording:
-    """One recording being written."""
+    """Writes one recording."""
 
     def __init__(self, path, protocol, transport, **more):
         self.file = open(path, "w")
@@ -81,7 +81,7 @@ def stepflow(folder, out):
                 whole = data.setdefault(name, (folder / name).read_bytes())
                 recording.chunk(t, conn, stream, whole[at : at + read["len"]])
             elif read.get("len"):
-                # Connections that were left out of the capture.
+                # Connections that the capture omits.
                 recording.line(t=t, conn=conn, dir=stream, event="lost", bytes=read["len"])
             if read.get("eof"):
                 recording.line(t=t, conn=conn, dir=stream, event="eof")
@@ -92,7 +92,7 @@ def stepflow(folder, out):
 
 
 def oracle(path, out):
-    """oracle: one process, a line a read."""
+    """oracle: one process, one line per read."""
     stem = str(path)[: -len(".jsonl")]
     names = {"executor->oracle": "c2s", "oracle->executor": "s2c"}
     files = {"c2s": f"{stem}.to_oracle.bin", "s2c": f"{stem}.from_oracle.bin"}
@@ -103,7 +103,7 @@ def oracle(path, out):
     more = {"argv": argv} if argv else {}
     recording = Recording(out / f"oracle-{path.parent.name}-{path.stem}.jsonl", "oracle", "stdio", **more)
     t = 0
-    # The last lines of a process that was killed are in the bytes, but were not told one by one.
+    # The last lines of a killed process are in the bytes, but have no separate read.
     last = {"dir": "rest"}
     done = [e["dir"] == "event" and e["event"] in ("eof", "exit") for e in events]
     events.insert(done.index(True) if True in done else len(events), last)

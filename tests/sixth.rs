@@ -1,5 +1,5 @@
-//! A sixth protocol, from outside: what a crate that uses the library writes to have its own protocol decoded, shown,
-//! encoded, held to rules, compared and played.
+//! A sixth protocol, outside of the crate: a crate that uses the library implements its own protocol, so that its
+//! messages are decoded, shown, encoded, linted, compared and sent.
 //!
 //! ```text
 //!   -> {"ask":1,"about":"time"}
@@ -9,14 +9,16 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use wiretool::conversation::{Conversation, Judge, Verdict};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
-use wiretool::diff::{Diff, Difference, Ignore, Side};
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use wiretool::diff::{Diff, DiffSide, Difference, Ignore};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
-use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step};
+use wiretool::framing::{Buffer, CustomFraming, Frame, Framing, FramingReader, Head, Hints, Step};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
-use wiretool::protocol::peer::{Peer, PeerConfig, Phrase, Request, Says, json_of, look};
+use wiretool::protocol::peer::{
+    Outgoing, Peer, PeerConfig, PeerReply, Request, json_of, with_json,
+};
 use wiretool::protocol::rules::{Rule, parse};
 use wiretool::protocol::schema::check::{refuse, write_json};
 use wiretool::protocol::schema::json_schema::shapes;
@@ -48,9 +50,9 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None));
 const FIELD: &[u8] = b"Content-Length: ";
 const BLANK: &[u8] = b"\r\n\r\n";
 
-/// A framing of its own: `Content-Length: 24`, CR LF, CR LF, and so many bytes.
+/// A framing of this protocol: `Content-Length: 24`, CR LF, CR LF, and that number of bytes.
 static CONTENT_LENGTH: CustomFraming = CustomFraming {
-    name: "content-length",
+    name: "quiz-length",
     reader: || Box::new(ContentLengthReader),
     write: |body, _, out| {
         out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
@@ -60,8 +62,8 @@ static CONTENT_LENGTH: CustomFraming = CustomFraming {
 
 struct ContentLengthReader;
 
-impl Reader for ContentLengthReader {
-    fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
+impl FramingReader for ContentLengthReader {
+    fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a> {
         let window = input.window;
         let framing = Framing::Custom(&CONTENT_LENGTH);
         if window.is_empty() {
@@ -104,8 +106,8 @@ impl Reader for ContentLengthReader {
     }
 }
 
-/// Every message as data: kinds, the check before writing and `make` follow from it.
-static MESSAGES: [schema::Message; 2] = [
+/// All messages as data: kinds, the check before writing and `make` are derived from it.
+static MESSAGES: [schema::MessageSchema; 2] = [
     request("ask", Direction::ToServer)
         .of(object![
             must("ask", UINT).new(|mint| mint.number().to_string()),
@@ -148,7 +150,8 @@ static QUIZ: Descriptor = Descriptor {
     faults: &[("neither", "an object with neither ask nor answer")],
     value_types: None,
     is_re_encoded: false,
-    takes_turns: false,
+    is_sequential: false,
+    is_fallback: false,
 };
 
 impl Protocol for Quiz {
@@ -225,19 +228,19 @@ impl Behavior for Quiz {
     }
 
     fn session<'a>(&'a self, _: &SessionConfig) -> Box<dyn Session + 'a> {
-        Box::new(Asked::default())
+        Box::new(QuizSession::default())
     }
 
     fn peer<'a>(&'a self, _: Direction, _: &PeerConfig) -> Box<dyn Peer + 'a> {
-        Box::new(Master)
+        Box::new(QuizPeer)
     }
 }
 
-/// The passive half.
+/// The passive side.
 #[derive(Default)]
-struct Asked(BTreeSet<String>);
+struct QuizSession(BTreeSet<String>);
 
-impl Session for Asked {
+impl Session for QuizSession {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let id = seen.message.id.text().into_owned();
         if seen.message.role == Some(Role::Request) {
@@ -254,29 +257,34 @@ impl Session for Asked {
     }
 }
 
-/// The active half.
-struct Master;
+/// The active side.
+struct QuizPeer;
 
-impl Peer for Master {
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        let Phrase::Result(is) = phrase else {
-            return Err(phrase.refused("a result"));
+impl Peer for QuizPeer {
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        let PeerReply::Result(is) = reply else {
+            return Err(reply.refused("a result"));
         };
-        let number = look(&to.message, |ask| ask.get("ask").map(json_of)).flatten();
-        let answer = Object::default().maybe("answer", number);
-        Ok(Says::new(to.conn, answer.json("is", is).finish()))
+        let number = with_json(&to.message, |ask| ask.get("ask").map(json_of)).flatten();
+        let answer = Object::default().optional("answer", number);
+        Ok(Outgoing::new(to.conn, answer.json("is", is).finish()))
     }
 }
 
-const TALK: [(Direction, &str); 3] = [
+const SESSION: [(Direction, &str); 3] = [
     (Direction::ToServer, "{\"ask\":1,\"about\":\"time\"}\n"),
     (Direction::ToClient, "{\"answer\":1,\"is\":\"noon\"}\n"),
     (Direction::ToClient, "{\"answer\":2,\"is\":\"blue\"}\n"),
 ];
 
-/// Decodes a talk.
+/// Decodes the messages of a connection.
 fn decode(talk: &[(Direction, &str)], tell: &mut dyn FnMut(&Decoded<'_>)) {
-    let mut decoder = Decoder::new(Options::new(vec![&Quiz]));
+    let mut decoder = Decoder::new(DecodeOptions::new(vec![&Quiz]));
     for (direction, text) in talk {
         let origin = Origin {
             direction: Some(*direction),
@@ -288,17 +296,17 @@ fn decode(talk: &[(Direction, &str)], tell: &mut dyn FnMut(&Decoded<'_>)) {
 }
 
 #[test]
-fn it_is_decoded_and_shown() {
+fn quiz_is_decoded_and_shown() {
     let (mut lines, mut trees, mut jsons) = (String::new(), String::new(), Vec::new());
-    decode(&TALK[..2], &mut |decoded| {
+    decode(&SESSION[..2], &mut |decoded| {
         line::write(decoded, None, Look::default(), &mut lines);
         let notes = &mut Notes::default();
         tree::write(decoded, None, Look::default(), notes, &mut trees);
         json::write(decoded, None, Look::default(), &mut jsons);
     });
     insta::assert_snapshot!(lines, @"
-    0 →        0     24 B  ask     time                                1
-    1 ←        0     24 B  answer                                      1
+    0        0 → ask    time                 1
+    1        0 ← answer                      1
     ");
     insta::assert_snapshot!(trees, @r#"
     #0 → ask time  id 1  (quiz, lines, request, 24 bytes at 0)
@@ -317,13 +325,13 @@ fn it_is_decoded_and_shown() {
 }
 
 #[test]
-fn it_is_found_among_the_others() {
+fn quiz_is_detected_among_all_protocols() {
     let mut protocols = wiretool::protocol::registry::all().to_vec();
     protocols.push(&Quiz);
-    let mut decoder = Decoder::new(Options::new(protocols));
+    let mut decoder = Decoder::new(DecodeOptions::new(protocols));
     let mut found = Vec::new();
     let mut tell = |decoded: &Decoded<'_>| found.push(decoded.protocol.name());
-    for (_, text) in &TALK[..2] {
+    for (_, text) in &SESSION[..2] {
         decoder.push(Origin::default(), text.as_bytes(), &mut tell);
     }
     decoder.finish(&mut tell);
@@ -331,12 +339,12 @@ fn it_is_found_among_the_others() {
 }
 
 #[test]
-fn its_own_framing_is_detected_however_the_stream_is_split() {
-    let texts = [TALK[0].1.trim_end(), TALK[1].1.trim_end()];
+fn own_framing_is_detected_in_any_split() {
+    let texts = [SESSION[0].1.trim_end(), SESSION[1].1.trim_end()];
     let stream = texts.map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len()));
     let stream = stream.concat().into_bytes();
     for size in 1..=stream.len() {
-        let mut decoder = Decoder::new(Options::new(vec![&Quiz]));
+        let mut decoder = Decoder::new(DecodeOptions::new(vec![&Quiz]));
         let mut found = Vec::new();
         let mut tell = |decoded: &Decoded<'_>| {
             let framing = decoded.frame.framing.name();
@@ -346,17 +354,17 @@ fn its_own_framing_is_detected_however_the_stream_is_split() {
             decoder.push(Origin::default(), piece, &mut tell);
         }
         decoder.finish(&mut tell);
-        let want = texts.map(|text| ("content-length", text.as_bytes().to_vec()));
+        let want = texts.map(|text| ("quiz-length", text.as_bytes().to_vec()));
         assert_eq!(found, want, "in pieces of {size}");
     }
 }
 
 #[test]
-fn its_own_framing_is_written() {
-    let line = r#"{"v":1,"index":0,"offset":0,"len":46,"framing":"content-length","protocol":"quiz","message":{"answer":1,"is":"noon"}}"#;
-    let options = encode::Options::lines(vec![&Quiz]);
+fn own_framing_is_written() {
+    let line = r#"{"v":1,"index":0,"offset":0,"len":46,"framing":"quiz-length","protocol":"quiz","message":{"answer":1,"is":"noon"}}"#;
+    let options = encode::EncodeOptions::lines(vec![&Quiz]);
     let mut encoder = Encoder::new(options, Mint::new(1));
-    let written = look(line, |message| encoder.encode(message)).unwrap();
+    let written = with_json(line, |message| encoder.encode(message)).unwrap();
     let written = String::from_utf8(written.unwrap().bytes).unwrap();
     assert_eq!(
         written,
@@ -366,15 +374,15 @@ fn its_own_framing_is_written() {
 
 /// Writes one message.
 fn encode(text: &str) -> Result<String, Refusal> {
-    let options = encode::Options::new(&Quiz);
+    let options = encode::EncodeOptions::new(&Quiz);
     let mut encoder = Encoder::new(options, Mint::new(1));
-    let written = look(text, |message| encoder.encode(message)).unwrap()?;
+    let written = with_json(text, |message| encoder.encode(message)).unwrap()?;
     Ok(String::from_utf8(written.bytes).unwrap())
 }
 
 #[test]
-fn it_is_written_and_made() {
-    for (_, text) in TALK {
+fn quiz_is_encoded_and_made() {
+    for (_, text) in SESSION {
         assert_eq!(encode(text.trim_end()).unwrap(), text);
     }
     insta::assert_snapshot!(encode(r#"{"ask":-1}"#).unwrap_err().to_string(), @"ask: wanted an integer of 0 or more, got -1");
@@ -386,27 +394,27 @@ fn it_is_written_and_made() {
 }
 
 #[test]
-fn it_is_held_to_its_rules() {
+fn quiz_rules_give_findings() {
     let mut conversation =
         Conversation::new(&[&Quiz], &Judge::default(), SessionConfig::default(), true);
-    let mut told = Vec::new();
-    decode(&TALK, &mut |decoded| {
+    let mut reported = Vec::new();
+    decode(&SESSION, &mut |decoded| {
         let findings = conversation.see(decoded).findings;
-        told.extend(findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
+        reported.extend(findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
     });
-    assert_eq!(told, ["quiz/unasked: 2 was not asked"]);
+    assert_eq!(reported, ["quiz/unasked: 2 was not asked"]);
 }
 
 #[test]
-fn it_is_compared() {
+fn quiz_recordings_are_compared() {
     let side = |talk: &[(Direction, &str)]| {
-        let mut side = Side::default();
+        let mut side = DiffSide::default();
         decode(talk, &mut |decoded| {
             side.see(decoded, Verdict::default());
         });
         side
     };
-    let (left, right) = (side(&TALK[..2]), side(&[TALK[0], TALK[2]]));
+    let (left, right) = (side(&SESSION[..2]), side(&[SESSION[0], SESSION[2]]));
     let ignore = Ignore::new(
         Quiz.descriptor()
             .marks
@@ -414,27 +422,27 @@ fn it_is_compared() {
             .iter()
             .map(|one| one.path.as_ref()),
     );
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     Diff::new(&Quiz, &ignore, &left, &right, 128).run(&mut |difference| {
         if let Difference::Fields(_, _, fields) = difference {
-            told.extend(fields.into_iter().map(|field| field.path));
+            reported.extend(fields.into_iter().map(|field| field.path));
         }
     });
-    assert_eq!(told, ["is"]);
+    assert_eq!(reported, ["is"]);
 }
 
 #[test]
-fn it_is_played() {
+fn quiz_is_sent_and_answered() {
     let mut master = Quiz.peer(Direction::ToClient, &PeerConfig::default());
-    let mut said = Vec::new();
-    decode(&TALK[..1], &mut |decoded| {
+    let mut output = Vec::new();
+    decode(&SESSION[..1], &mut |decoded| {
         let request = Request::of(&decoded.seen());
-        said.push(
+        output.push(
             master
-                .phrase(&request, Phrase::Result("\"noon\""), 0)
+                .encode_reply(&request, PeerReply::Result("\"noon\""), 0)
                 .unwrap()
                 .message,
         );
     });
-    assert_eq!(said, [r#"{"answer":1,"is":"noon"}"#]);
+    assert_eq!(output, [r#"{"answer":1,"is":"noon"}"#]);
 }

@@ -5,8 +5,9 @@
 //!   IGJl/w==                 padding may be missing; after padding another text may follow
 //! ```
 
-use super::chunk::{Chunk, Item, Place, Problem, Sink};
-use super::lines::BOM;
+use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
+use super::form::{FormReader, FormVerdict, InputEnd};
+use super::lines::{BOM, split_lines};
 
 /// The value of a character in either alphabet.
 pub(super) fn value(c: u8) -> Option<u8> {
@@ -20,12 +21,35 @@ pub(super) fn value(c: u8) -> Option<u8> {
     })
 }
 
+/// The bits of characters that do not make a byte yet.
 #[derive(Default)]
-pub(super) struct Base64 {
-    /// Bits that do not make a byte yet, at most 6.
+pub(super) struct Bits {
+    /// At most 6.
     bits: u32,
     /// Characters since the last whole group of four.
-    group: u8,
+    pub group: u8,
+}
+
+impl Bits {
+    /// Adds the value of a character. The second to fourth of a group each complete a byte.
+    pub(super) fn add(&mut self, value: u8) -> Option<u8> {
+        self.bits = self.bits << 6 | value as u32;
+        self.group = (self.group + 1) % 4;
+        let left = match self.group {
+            1 => return None,
+            2 => 4,
+            3 => 2,
+            _ => 0,
+        };
+        let byte = (self.bits >> left) as u8;
+        self.bits &= (1 << left) - 1;
+        Some(byte)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Base64 {
+    bits: Bits,
     /// Padding was met and no character since.
     padded: bool,
     /// Line breaks so far.
@@ -35,8 +59,8 @@ pub(super) struct Base64 {
     bytes: Vec<u8>,
 }
 
-impl Base64 {
-    pub(super) fn push(&mut self, text: &[u8], sink: &mut Sink<'_>) {
+impl FormReader for Base64 {
+    fn push(&mut self, text: &[u8], sink: &mut ItemSink<'_>) {
         let mut problem = None;
         self.bytes.clear();
         for &c in text {
@@ -45,53 +69,82 @@ impl Base64 {
             }
             if let Some(value) = value(c) {
                 self.padded = false;
-                self.bits = self.bits << 6 | value as u32;
-                self.group = (self.group + 1) % 4;
-                // The second to fourth character of a group each complete a byte.
-                if self.group != 1 {
-                    let left = match self.group {
-                        2 => 4,
-                        3 => 2,
-                        _ => 0,
-                    };
-                    self.bytes.push((self.bits >> left) as u8);
-                    self.bits &= (1 << left) - 1;
-                }
-            } else if c == b'=' && (self.padded || self.group >= 2) {
-                (self.padded, self.group, self.bits) = (true, 0, 0);
+                self.bytes.extend(self.bits.add(value));
+            } else if c == b'=' && (self.padded || self.bits.group >= 2) {
+                (self.padded, self.bits) = (true, Bits::default());
             } else if c == b'\n' {
                 self.breaks += 1;
             } else if !c.is_ascii_whitespace() && !BOM.contains(&c) {
                 self.broken = true;
                 problem = Some(format!(
-                    "{} is not base64; the rest is left out",
+                    "{} is not base64; the rest is ignored",
                     crate::error::show_byte(c)
                 ));
             }
         }
         if !self.bytes.is_empty() {
-            sink(Item::Chunk(Chunk {
-                conn: 0,
-                direction: None,
-                time: None,
-                bytes: &self.bytes,
-            }));
+            sink(Item::Chunk(Chunk::of(None, &self.bytes)));
         }
         if let Some(text) = problem {
             sink(Item::Problem(Problem::error(
-                Place::Line(self.breaks + 1),
+                InputPlace::Line(self.breaks + 1),
                 text,
             )));
         }
     }
 
-    pub(super) fn finish(&mut self, sink: &mut Sink<'_>) {
-        if self.group == 1 && !self.broken {
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        if self.bits.group == 1 && !self.broken {
             sink(Item::Problem(Problem::error(
-                Place::Line(self.breaks + 1),
-                "base64 is cut off: the last character alone makes no byte",
+                InputPlace::Line(self.breaks + 1),
+                "the base64 text is cut off: its last character does not make a byte",
             )));
         }
+    }
+}
+
+/// Checks if the text is Base64, on one line or wrapped.
+pub(super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
+    // Bytes in hex with dashes between them.
+    let is_hex = |c: &u8| c.is_ascii_hexdigit() || c.is_ascii_whitespace() || *c == b'-';
+    if text.get(2) == Some(&b'-') && text.iter().all(is_hex) {
+        return FormVerdict::No;
+    }
+    let (mut total, mut width) = (0, None);
+    // A line that is shorter than the first, or padded, must be the last.
+    let mut over = false;
+    for (line, whole) in split_lines(text, end) {
+        let line = if whole {
+            line.strip_suffix(b"\r").unwrap_or(line)
+        } else {
+            line
+        };
+        if line.is_empty() {
+            over |= whole && width.is_some();
+            continue;
+        }
+        let body = line.iter().position(|&c| value(c).is_none());
+        let (body, pad) = line
+            .split_at_checked(body.unwrap_or(line.len()))
+            .unwrap_or_default();
+        let pad = pad.strip_suffix(b"\r").unwrap_or(pad);
+        let len = body.len() + pad.len();
+        let padded = pad.is_empty() || (b"==".starts_with(pad) && body.len() % 4 >= 2);
+        let width = *width.get_or_insert(if whole { len } else { usize::MAX });
+        if over || !padded || len > width {
+            return FormVerdict::No;
+        }
+        let group = len % 4;
+        if whole && (group == 1 || width < 16 || (!pad.is_empty() && group != 0)) {
+            return FormVerdict::No;
+        }
+        total += len;
+        over = whole && (len < width || group != 0 || !pad.is_empty());
+    }
+    match end {
+        InputEnd::More => FormVerdict::Open,
+        _ if total >= 16 => FormVerdict::Yes(format!("its first {total} characters are base64")),
+        _ => FormVerdict::No,
     }
 }
 
@@ -118,7 +171,7 @@ mod tests {
         ] {
             let (mut bytes, mut problems) = (Vec::new(), 0);
             let mut base64 = Base64::default();
-            let sink: &mut Sink<'_> = &mut |item| match item {
+            let sink: &mut ItemSink<'_> = &mut |item| match item {
                 Item::Chunk(chunk) => bytes.extend_from_slice(chunk.bytes),
                 _ => problems += 1,
             };

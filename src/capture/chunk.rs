@@ -1,4 +1,4 @@
-//! What every input becomes, whatever form it has.
+//! The items that every input is converted to.
 //!
 //! ```text
 //!   conn 0  c2s  10:00:00.000000000  00 00 00 05 81 a1 ...
@@ -6,9 +6,9 @@
 //!   conn 0  ---  10:00:00.000800000  close
 //! ```
 
-use super::recording::Header;
+use super::recording::{ChunkSource, Header};
 use super::time::Time;
-use crate::decoder::{Beside, Says};
+use crate::decoder::{Metadata, SideEvent};
 use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
 
@@ -16,94 +16,148 @@ use serde_json::{Map, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chunk<'a> {
-    /// Which connection; 0 where the form has none.
+    /// The connection; 0 if the form has none.
     pub conn: u32,
-    /// Which way; `None` where the form does not say.
+    /// The stream of the connection, if it has several.
+    pub stream: Option<u64>,
+    /// The direction; `None` if the form does not give it.
     pub direction: Option<Direction>,
-    /// When they were read; only recordings know.
+    /// The time of the read; only recordings have it.
     pub time: Option<Time>,
-    /// The bytes: borrowed from the piece that was pushed where the form is raw, from a reused buffer otherwise.
+    /// The bytes: borrowed from the input if the form is raw, otherwise from a reused buffer.
     pub bytes: &'a [u8],
 }
 
-/// What else a recording holds.
+impl<'a> Chunk<'a> {
+    /// Returns the connection, stream, direction and time of the read.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            conn: Some(self.conn),
+            stream: self.stream,
+            direction: self.direction,
+            time: self.time.and_then(|t| i64::try_from(t).ok()),
+        }
+    }
+
+    /// Creates a chunk without a time.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn on(conn: u32, direction: Direction, bytes: &'a [u8]) -> Self {
+        Self {
+            conn,
+            ..Self::of(Some(direction), bytes)
+        }
+    }
+
+    /// Creates a chunk of a form that has neither connections nor times.
+    pub(super) const fn of(direction: Option<Direction>, bytes: &'a [u8]) -> Self {
+        Self {
+            conn: 0,
+            stream: None,
+            direction,
+            time: None,
+            bytes,
+        }
+    }
+}
+
+/// A line of a recording that is neither the header nor a chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event<'a> {
-    /// Which connection; 0 where the recording does not say.
+    /// The connection; 0 if the recording does not give it.
     pub conn: u32,
-    /// Which direction, for events of one.
+    /// The stream, for events of one stream.
+    pub stream: Option<u64>,
+    /// The direction, for events of one direction.
     pub direction: Option<Direction>,
-    /// When.
+    /// The time.
     pub time: Option<Time>,
-    /// What happened.
-    pub what: What<'a>,
+    /// The kind of the event.
+    pub what: EventKind<'a>,
     /// The other keys of the event's line.
     pub more: Option<&'a Map<String, Value>>,
 }
 
 impl Event<'_> {
-    /// What wiretool did to a message, where that is what happened: the stream, and what stands beside its bytes.
-    pub fn fault(&self) -> Option<(Origin, Beside)> {
-        let more = self.more.filter(|_| self.what == What::Inject)?;
+    /// Returns the connection, stream, direction and time of the event.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            conn: Some(self.conn),
+            stream: self.stream,
+            direction: self.direction,
+            time: self.time.and_then(|t| i64::try_from(t).ok()),
+        }
+    }
+
+    /// For an injected fault, returns the origin of the message and the metadata of the fault.
+    pub fn fault(&self) -> Option<(Origin, Metadata)> {
+        let more = self.more.filter(|_| self.what == EventKind::Inject)?;
         let offset = more.get("offset")?.as_u64()?;
         let fault = more.get("fault")?.as_str()?;
         let action = fault.rsplit_once(": ").map_or(fault, |(_, action)| action);
-        let origin = Origin {
-            conn: Some(self.conn),
-            direction: Some(self.direction?),
-            time: None,
-        };
-        let says = Says::Fault(action.to_owned());
-        (!more.contains_key("undone")).then_some((origin, Beside { offset, says }))
+        self.direction?;
+        let event = SideEvent::Fault(action.to_owned());
+        (!more.contains_key("undone")).then(|| (self.origin(), Metadata { offset, event }))
     }
 
-    /// From where nothing more will come, where that is what happened: one direction, or all of the connection.
+    /// For an event that ends a direction or a connection, returns its origin.
     pub fn end(&self) -> Option<Origin> {
-        let direction = match self.what {
-            What::Eof => self.direction,
-            What::Close | What::Reset | What::Exit => None,
-            _ => return None,
-        };
-        Some(Origin {
-            conn: Some(self.conn),
-            direction,
-            time: self.time.and_then(|t| i64::try_from(t).ok()),
-        })
+        match self.what {
+            EventKind::Eof | EventKind::Fin | EventKind::Stop => Some(self.origin()),
+            // One direction of a stream; the other may continue.
+            EventKind::Reset if self.stream.is_some() => Some(self.origin()),
+            EventKind::Close | EventKind::Reset | EventKind::Exit => Some(Origin {
+                direction: None,
+                ..self.origin()
+            }),
+            _ => None,
+        }
     }
 
-    /// From where bytes went by unrecorded, where that is what happened, and how many.
+    /// For an event about lost bytes, returns their origin and number. The stderr of a child is not
+    /// part of the conversation.
     pub fn lost(&self) -> Option<(Origin, u64)> {
+        let dir = self.more.and_then(|more| more.get("dir"));
+        if dir.is_some_and(|dir| dir == ChunkSource::Stderr.name()) {
+            return None;
+        }
+        // A datagram belongs to no stream.
+        if self.more.is_some_and(|more| more.contains_key("datagram")) {
+            return None;
+        }
         let len = self
             .more
             .and_then(|more| more.get("bytes").or_else(|| more.get("len")))
             .and_then(Value::as_u64);
-        let origin = Origin {
-            conn: Some(self.conn),
-            direction: self.direction,
-            time: self.time.and_then(|t| i64::try_from(t).ok()),
-        };
-        (self.what == What::Lost).then_some((origin, len.unwrap_or_default()))
+        (self.what == EventKind::Lost).then_some((self.origin(), len.unwrap_or_default()))
     }
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What<'a> {
+pub enum EventKind<'a> {
     /// The connection opened.
     Open,
     /// One direction ended.
     Eof,
     /// The connection closed in order.
     Close,
-    /// The connection was cut.
+    /// The connection was reset.
     Reset,
-    /// The wrapped child ended.
+    /// The wrapped child exited.
     Exit,
-    /// Bytes went by without being recorded.
+    /// Bytes passed without being recorded.
     Lost,
-    /// A fault was put in on purpose.
+    /// One direction of a stream ended.
+    Fin,
+    /// A receiver asked for no more bytes of a stream.
+    Stop,
+    /// The client continues from another address.
+    Migrate,
+    /// A datagram, which belongs to no stream.
+    Datagram(&'a [u8]),
+    /// wiretool injected a fault.
     Inject,
     /// The recording ended in order.
     End,
@@ -113,8 +167,8 @@ pub enum What<'a> {
     Other(&'a str),
 }
 
-impl<'a> What<'a> {
-    /// The event of that name.
+impl<'a> EventKind<'a> {
+    /// Returns the kind with this name.
     pub fn from_name(name: &'a str) -> Self {
         match name {
             "open" => Self::Open,
@@ -123,13 +177,16 @@ impl<'a> What<'a> {
             "reset" => Self::Reset,
             "exit" => Self::Exit,
             "lost" => Self::Lost,
+            "fin" => Self::Fin,
+            "stop" => Self::Stop,
+            "migrate" => Self::Migrate,
             "inject" => Self::Inject,
             "end" => Self::End,
             other => Self::Other(other),
         }
     }
 
-    /// The name in a recording.
+    /// Returns the name in a recording.
     pub const fn name(self) -> &'a str {
         match self {
             Self::Open => "open",
@@ -140,36 +197,40 @@ impl<'a> What<'a> {
             Self::Lost => "lost",
             Self::Inject => "inject",
             Self::End => "end",
+            Self::Fin => "fin",
+            Self::Stop => "stop",
+            Self::Migrate => "migrate",
+            Self::Datagram(_) => "datagram",
             Self::Stderr(_) => "stderr",
             Self::Other(name) => name,
         }
     }
 }
 
-/// A number that a hex dump's author wrote beside the bytes it should be the value of: `0e 00 00 00  length = 14`.
+/// A number that the author of a hex dump wrote next to bytes, as their value: `0e 00 00 00  length = 14`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Comment<'a> {
-    /// Which way the bytes beside it went.
+    /// The direction of the bytes.
     pub direction: Option<Direction>,
-    /// Where those bytes start in their direction's stream.
+    /// The offset of the bytes in the stream of their direction.
     pub offset: u64,
-    /// How many they are.
+    /// The number of bytes.
     pub len: usize,
-    /// What stands before the `=`.
+    /// The text before the `=`.
     pub name: &'a str,
     /// The number as written: `14`, `0xe5b06412`.
     pub number: &'a str,
-    /// Its value.
+    /// The value of the number.
     pub value: i128,
 }
 
 impl Comment<'_> {
-    /// What a decoder is told of it; `None` where its number is no field's.
-    pub fn beside(&self) -> Option<Beside> {
-        Some(Beside {
+    /// Returns the comment as metadata for the decoder, or `None` if the number belongs to no field.
+    pub fn metadata(&self) -> Option<Metadata> {
+        Some(Metadata {
             offset: self.offset,
-            says: Says::Number {
+            event: SideEvent::Number {
                 len: self.len as u64,
                 name: self.name.to_owned(),
                 number: u64::try_from(self.value).ok()?,
@@ -178,66 +239,80 @@ impl Comment<'_> {
     }
 }
 
-/// Bytes that a dump's offsets say are missing, in the offsets of that dump.
+/// Missing bytes, by the offsets of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gap {
-    /// Which way they went.
+    /// The direction of the bytes.
     pub direction: Option<Direction>,
-    /// Offset of the first missing byte.
+    /// The offset of the first missing byte.
     pub from: u64,
-    /// Offset of the first byte that is there again.
+    /// The offset of the first byte after the gap.
     pub to: u64,
 }
 
-/// How bad it is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    /// Worth knowing; nothing is lost that was there.
+pub enum ProblemSeverity {
+    /// Information; no bytes are lost.
     Note,
     /// Part of the input could not be used.
     Error,
+    /// Nothing of the input can be decoded.
+    Unreadable,
 }
 
-/// Where in the input.
+/// A position in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum InputPlace {
     /// A line, counted from 1.
     Line(u64),
-    /// A byte of the file as it is, counted from 0.
+    /// A byte of the file before inflation, counted from 0.
     Byte(u64),
+    /// An entry of a HAR file, counted from 0.
+    Entry(u64),
     /// The end of the input.
     End,
+    /// The input as a whole.
+    Whole,
 }
 
-/// What is wrong with the input itself, as opposed to the messages in it.
+/// A problem of the input itself, not of its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// How bad it is.
-    pub severity: Severity,
-    /// Where.
-    pub place: Place,
-    /// What it is.
+    /// The severity.
+    pub severity: ProblemSeverity,
+    /// The position.
+    pub place: InputPlace,
+    /// The problem.
     pub text: String,
-    /// What to do about it.
+    /// A hint for the user.
     pub hint: Option<&'static str>,
 }
 
 impl Problem {
-    pub(super) fn error(place: Place, text: impl Into<String>) -> Self {
+    pub(super) fn error(place: InputPlace, text: impl Into<String>) -> Self {
         Self {
-            severity: Severity::Error,
+            severity: ProblemSeverity::Error,
             place,
             text: text.into(),
             hint: None,
         }
     }
 
-    pub(super) fn note(place: Place, text: impl Into<String>) -> Self {
+    pub(super) fn note(place: InputPlace, text: impl Into<String>) -> Self {
         Self {
-            severity: Severity::Note,
+            severity: ProblemSeverity::Note,
+            ..Self::error(place, text)
+        }
+    }
+
+    /// A problem of an input that cannot be decoded: its format, and how to get something readable.
+    pub(super) fn unreadable(place: InputPlace, text: impl Into<String>) -> Self {
+        Self {
+            severity: ProblemSeverity::Unreadable,
             ..Self::error(place, text)
         }
     }
@@ -253,47 +328,49 @@ impl Problem {
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.place {
-            Place::Line(line) => write!(f, "line {line}: ")?,
-            Place::Byte(at) => write!(f, "byte {at}: ")?,
-            Place::End => f.write_str("at the end: ")?,
+            InputPlace::Line(line) => write!(f, "line {line}: ")?,
+            InputPlace::Byte(at) => write!(f, "byte {at}: ")?,
+            InputPlace::Entry(entry) => write!(f, "log.entries[{entry}]: ")?,
+            InputPlace::End => f.write_str("at the end: ")?,
+            InputPlace::Whole => {}
         }
         f.write_str(&self.text)?;
         self.hint.map_or(Ok(()), |hint| write!(f, " ({hint})"))
     }
 }
 
-/// What [`super::Input`] hands on, in the order of the input.
+/// An item of [`super::CaptureInput`], in the order of the input.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Item<'a> {
-    /// A recording's first line.
+    /// The first line of a recording.
     Header(&'a Header),
     /// Bytes.
     Chunk(Chunk<'a>),
-    /// What else a recording holds.
+    /// An event of a recording.
     Event(Event<'a>),
-    /// A number beside the bytes of the chunk that follows.
+    /// A number next to bytes of the following chunk.
     Comment(Comment<'a>),
-    /// Bytes that are missing before the chunk that follows.
+    /// Missing bytes before the following chunk.
     Gap(Gap),
-    /// A dump starts anew at its first offset: what follows was a read, packet or file of its own.
+    /// The offsets of a dump restart: the following bytes are a separate read, packet or file.
     Break(Option<Direction>),
-    /// What is wrong with the input itself.
+    /// A problem of the input itself.
     Problem(Problem),
 }
 
-/// Where items go.
-pub(super) type Sink<'s> = dyn FnMut(Item<'_>) + 's;
+/// Receives items.
+pub(super) type ItemSink<'s> = dyn FnMut(Item<'_>) + 's;
 
-/// A slot for each direction, and one for bytes of unknown direction.
+/// A value for each direction, and one for bytes of unknown direction.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PerDirection<T> {
+pub(super) struct DirectionSlots<T> {
     unknown: T,
     to_server: T,
     to_client: T,
 }
 
-impl<T> PerDirection<T> {
+impl<T> DirectionSlots<T> {
     pub(super) fn of(&mut self, direction: Option<Direction>) -> &mut T {
         match direction {
             None => &mut self.unknown,

@@ -1,4 +1,4 @@
-//! Which form is it? Told from the bytes alone, as soon as they decide.
+//! Detects the form of the input from its first bytes, as soon as they decide.
 //!
 //! ```text
 //!   {"wiretool":1,...              recording
@@ -12,11 +12,19 @@
 //! Each form is asked in turn and answers yes, no, or not yet. An answer once given holds however the bytes go on, so
 //! that it does not matter in which pieces they come.
 
-use super::base64_text;
-use super::dump::{self, Columns};
-use super::form::Form;
-use super::hex::{self, Kind};
-use super::lines::BOM;
+use super::dump::{self, DumpColumns};
+use super::form::{Form, FormReader, FormVerdict, InputEnd};
+use super::hex::{self, HexLineKind};
+use super::lines::{BOM, LineForm, Lines, split_lines};
+#[cfg(feature = "pcap")]
+use super::pcap;
+#[cfg(feature = "pcap")]
+use super::printed::packets;
+use super::printed::{curl, flows, socat};
+use super::readable::{first_key, is_readable, starts};
+use super::text::Text;
+use super::{base64_text, har, json_lines, recording, strace, unreadable};
+use FormVerdict::{No, Open, Yes};
 use serde::Deserialize;
 
 /// Bytes that detection looks at, at most.
@@ -25,93 +33,125 @@ pub(super) const LIMIT: usize = 4 << 10;
 /// So many hex digits in a row are hex, wherever they end.
 const LONG: usize = 2 << 10;
 
-/// What one form says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Verdict {
-    Yes(String),
-    No,
-    /// More bytes are needed.
-    Open,
-}
-use Verdict::{No, Open, Yes};
-
-/// Asks one form about an input that begins with these bytes.
-type Ask = fn(&[u8], End) -> Verdict;
-
-/// What comes after the bytes at hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// More bytes.
-    More,
-    /// More bytes that detection does not wait for.
-    Limit,
-    /// Nothing.
-    Real,
+/// A form: how it is recognised, and what reads it.
+struct FormEntry {
+    form: Form,
+    /// Asked about the beginning of an input, at most [`LIMIT`] bytes.
+    detect: fn(&[u8], InputEnd) -> FormVerdict,
+    reader: fn() -> Box<dyn FormReader>,
 }
 
-/// The form and why, or `None` where more bytes are needed to tell. `ended` says that there are none.
-pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<(Form, String)> {
+/// The forms except raw, in the order in which they are asked. A further form is a line here and its name in
+/// `form.rs`.
+const FORMS: &[FormEntry] = &[
+    #[cfg(feature = "pcap")]
+    entry(Form::Pcap, pcap::detect, || {
+        Box::<pcap::PcapReader>::default()
+    }),
+    entry(Form::Recording, is_recording, || {
+        lines_of::<recording::Reader>()
+    }),
+    entry(Form::Jsonl, is_json_lines, || {
+        lines_of::<json_lines::JsonLines>()
+    }),
+    entry(Form::Har, har::detect, || Box::<har::Har>::default()),
+    entry(Form::Strace, strace::detect, || {
+        lines_of::<strace::Strace>()
+    }),
+    entry(Form::Curl, curl::detect, || lines_of::<curl::Curl>()),
+    entry(Form::Socat, socat::detect, || lines_of::<socat::Socat>()),
+    entry(Form::Ngrep, flows::detect_ngrep, || {
+        lines_of::<flows::Flows<flows::Ngrep>>()
+    }),
+    entry(Form::Tcpflow, flows::detect_tcpflow, || {
+        lines_of::<flows::Flows<flows::Tcpflow>>()
+    }),
+    #[cfg(feature = "pcap")]
+    entry(Form::Tcpdump, packets::detect, || {
+        lines_of::<packets::Tcpdump>()
+    }),
+    entry(Form::Unreadable, unreadable::detect, || {
+        Box::<unreadable::UnreadableReader>::default()
+    }),
+    entry(Form::Xxd, is_dump, || lines_of::<dump::Dump>()),
+    entry(Form::Dump, is_word_dump, || {
+        text_of(Some(Form::Dump), Form::Dump)
+    }),
+    entry(Form::Text, |_, _| No, || text_of(None, Form::Raw)),
+    entry(Form::Text, is_loose_hex, || text_of(None, Form::Hex)),
+    entry(Form::Hex, is_hex_lines, || lines_of::<hex::Hex>()),
+    entry(Form::Base64, base64_text::detect, || {
+        Box::<base64_text::Base64>::default()
+    }),
+    entry(Form::Text, is_readable, || text_of(None, Form::Raw)),
+    entry(
+        Form::Literal,
+        |_, _| No,
+        || text_of(Some(Form::Literal), Form::Literal),
+    ),
+    entry(Form::Log, |_, _| No, || text_of(Some(Form::Log), Form::Log)),
+];
+
+const fn entry(
+    form: Form,
+    detect: fn(&[u8], InputEnd) -> FormVerdict,
+    reader: fn() -> Box<dyn FormReader>,
+) -> FormEntry {
+    FormEntry {
+        form,
+        detect,
+        reader,
+    }
+}
+
+fn lines_of<F: LineForm + Default + 'static>() -> Box<dyn FormReader> {
+    Box::new(Lines::new(F::default()))
+}
+
+fn text_of(wanted: Option<Form>, otherwise: Form) -> Box<dyn FormReader> {
+    Box::new(Text::new(wanted, otherwise))
+}
+
+/// The reader of a form; `None` for raw bytes.
+pub(super) fn reader(form: Form) -> Option<Box<dyn FormReader>> {
+    let entry = FORMS.iter().find(|entry| entry.form == form)?;
+    Some((entry.reader)())
+}
+
+/// A form, why, and its reader; none for raw bytes.
+type DetectedForm = (Form, String, Option<Box<dyn FormReader>>);
+
+/// The form, or `None` where more bytes are needed to tell. `ended` says that there are none.
+pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
     let view = bytes.get(..LIMIT).unwrap_or(bytes);
     let end = match (bytes.len() > LIMIT, ended) {
-        (true, _) => End::Limit,
-        (false, true) => End::Real,
-        (false, false) => End::More,
+        (true, _) => InputEnd::Limit,
+        (false, true) => InputEnd::Real,
+        (false, false) => InputEnd::More,
     };
     let text = view.strip_prefix(BOM).unwrap_or(view);
-    if end == End::More && BOM.starts_with(view) {
+    if end == InputEnd::More && BOM.starts_with(view) {
         return None;
     }
-    let forms: [(Form, Ask); 5] = [
-        (Form::Recording, recording),
-        (Form::Jsonl, json_lines),
-        (Form::Xxd, dump),
-        (Form::Hex, hex_lines),
-        (Form::Base64, base64),
-    ];
-    for (form, ask) in forms {
-        match ask(text, end) {
-            Yes(evidence) => return Some((form, evidence)),
-            Open if end == End::More => return None,
+    for entry in FORMS {
+        match (entry.detect)(text, end) {
+            Yes(evidence) => return Some((entry.form, evidence, Some((entry.reader)()))),
+            Open if end == InputEnd::More => return None,
             Open | No => {}
         }
     }
     let evidence = match text.trim_ascii_start().first() {
         None => "it is empty".into(),
         Some(b'{' | b'[') => "it is JSON, but neither a recording nor output of decode".into(),
-        Some(_) => "it is neither a recording, decoded JSON, a hex dump nor base64".into(),
+        Some(_) => "it is not a recording, decoded JSON, a hex dump or base64".into(),
     };
-    Some((Form::Raw, evidence))
+    Some((Form::Raw, evidence, None))
 }
 
-/// A mark that `bytes` might be the beginning of.
-fn starts(bytes: &[u8], mark: &[u8]) -> Verdict {
-    if bytes.starts_with(mark) {
-        Yes(String::new())
-    } else if mark.starts_with(bytes) {
-        Open
-    } else {
-        No
-    }
-}
-
-/// The text behind `{"`, where an object begins.
-fn first_key(text: &[u8]) -> Result<&[u8], Verdict> {
-    let mut rest = text;
-    for mark in [b"{", b"\""] {
-        rest = rest.trim_ascii_start();
-        match starts(rest, mark) {
-            Yes(_) => rest = rest.get(1..).unwrap_or_default(),
-            other => return Err(other),
-        }
-    }
-    Ok(rest)
-}
-
-fn recording(text: &[u8], _end: End) -> Verdict {
-    match first_key(text).map(|key| starts(key, b"wiretool\"")) {
-        Ok(Yes(_)) => Yes("its first key is wiretool".into()),
-        Ok(other) | Err(other) => other,
-    }
+fn is_recording(text: &[u8], _end: InputEnd) -> FormVerdict {
+    let verdict = first_key(text).map(|key| starts(key, b"wiretool\""));
+    let verdict = verdict.unwrap_or_else(|verdict| verdict);
+    verdict.map(|()| "its first key is wiretool".into())
 }
 
 /// Keys that may come first in a line of decode, as it is written or with its keys sorted; no protocol's own.
@@ -123,19 +163,19 @@ const DECODE_KEYS: [&[u8]; 5] = [
     b"conn\"",
 ];
 
-fn json_lines(text: &[u8], end: End) -> Verdict {
+fn is_json_lines(text: &[u8], end: InputEnd) -> FormVerdict {
     #[derive(Deserialize)]
-    struct Head {
+    struct InputHead {
         v: u64,
         #[allow(dead_code)]
         index: u64,
     }
     let key = match first_key(text) {
         Ok(key) => key,
-        Err(verdict) => return verdict,
+        Err(verdict) => return verdict.map(|()| String::new()),
     };
     let verdicts = DECODE_KEYS.map(|mark| starts(key, mark));
-    if !verdicts.iter().any(|v| matches!(v, Yes(_))) {
+    if !verdicts.iter().any(|v| matches!(v, Yes(()))) {
         return if verdicts.contains(&Open) { Open } else { No };
     }
     if key.starts_with(br#"v":1,"index":"#) {
@@ -143,23 +183,13 @@ fn json_lines(text: &[u8], end: End) -> Verdict {
     }
     let text = text.trim_ascii_start();
     let line = text.split(|&c| c == b'\n').next().unwrap_or_default();
-    if line.len() == text.len() && end != End::Real {
+    if line.len() == text.len() && end != InputEnd::Real {
         return Open;
     }
     match serde_json::from_slice(line) {
-        Ok(Head { v: 1, .. }) => Yes(r#"its first line has "v":1 and "index""#.into()),
+        Ok(InputHead { v: 1, .. }) => Yes(r#"its first line has "v":1 and "index""#.into()),
         _ => No,
     }
-}
-
-/// The lines of `text` with whether they are whole.
-fn lines(text: &[u8], end: End) -> impl Iterator<Item = (&[u8], bool)> {
-    let mut parts = text.split(|&c| c == b'\n').peekable();
-    std::iter::from_fn(move || {
-        let part = parts.next()?;
-        let whole = end == End::Real || parts.peek().is_some();
-        Some((part, whole))
-    })
 }
 
 fn is_text(line: &[u8]) -> bool {
@@ -168,10 +198,29 @@ fn is_text(line: &[u8]) -> bool {
         .any(|&c| c.is_ascii_control() && !c.is_ascii_whitespace())
 }
 
-fn dump(text: &[u8], end: End) -> Verdict {
+fn is_dump(text: &[u8], end: InputEnd) -> FormVerdict {
+    match find_rows(text, end) {
+        Yes((evidence, false)) => Yes(evidence),
+        Yes(_) | No => No,
+        Open => Open,
+    }
+}
+
+/// Rows whose columns are not hex bytes.
+fn is_word_dump(text: &[u8], end: InputEnd) -> FormVerdict {
+    match find_rows(text, end) {
+        Yes((evidence, true)) => Yes(evidence),
+        Yes(_) | No => No,
+        Open => Open,
+    }
+}
+
+/// Finds rows with offsets; with the evidence and true if their columns are words or binary.
+fn find_rows(text: &[u8], end: InputEnd) -> FormVerdict<(String, bool)> {
+    let mut words = false;
     // Bytes of the first row, where only the second row's offset tells whether it has one itself.
     let mut first: Option<u64> = None;
-    for (line, whole) in lines(text, end) {
+    for (line, whole) in split_lines(text, end) {
         let line = line.trim_ascii();
         if !is_text(line) {
             return No;
@@ -194,7 +243,10 @@ fn dump(text: &[u8], end: End) -> Verdict {
                 .iter()
                 .any(|&radix| u64::from_str_radix(offset, radix) == Ok(len))
             {
-                Yes("its second line starts with the number of bytes in the first".into())
+                Yes((
+                    "its second line starts with the number of bytes in the first".into(),
+                    words,
+                ))
             } else {
                 No
             };
@@ -202,30 +254,53 @@ fn dump(text: &[u8], end: End) -> Verdict {
         let mut bytes = Vec::new();
         let (columns, rest) = row.columns(&mut bytes);
         let zero = row.digits.iter().all(|&c| c == b'0');
+        words = columns == DumpColumns::Words || is_binary(row.rest);
         let framed = |from: u8, to: u8| {
             rest.first() == Some(&from) && rest.last() == Some(&to) && rest.len() > 1
         };
+        // A number in decimal may begin as a byte does.
+        let next = rest
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or_default();
+        let is_number = next.len() > 2 && next.iter().all(|c| c.is_ascii_digit() || *c == b'-');
         match columns {
-            Columns::Text | Columns::Nothing => return No,
-            _ if row.colon => return Yes("its first line has an offset, a colon and hex".into()),
-            Columns::Bytes if framed(b'|', b'|') || framed(b'>', b'<') => {
-                return Yes("its first line has an offset, hex bytes and their text".into());
+            DumpColumns::Text | DumpColumns::Nothing => return No,
+            DumpColumns::Bytes if bytes.len() < 4 && is_number => return No,
+            _ if row.colon => {
+                return Yes((
+                    "its first line has an offset, a colon and hex".into(),
+                    words,
+                ));
+            }
+            DumpColumns::Bytes if framed(b'|', b'|') || framed(b'>', b'<') => {
+                return Yes((
+                    "its first line has an offset, hex bytes and their text".into(),
+                    words,
+                ));
             }
             _ if !zero => return No,
             // An odd number of digits is no run of bytes.
-            _ if row.digits.len() % 2 == 1 || row.blanks > 1 && columns == Columns::Bytes => {
-                return Yes("its first line has offset 0 and hex".into());
+            _ if row.digits.len() % 2 == 1 || row.blanks > 1 && columns == DumpColumns::Bytes => {
+                return Yes(("its first line has offset 0 and hex".into(), words));
             }
             // Plain hex that happens to begin with zeros looks the same up to here.
-            Columns::Bytes => first = Some(bytes.len() as u64),
-            Columns::Words => {
+            DumpColumns::Bytes => first = Some(bytes.len() as u64),
+            DumpColumns::Words => {
                 bytes.clear();
                 hex::read(row.rest, &mut bytes);
                 first = Some(bytes.len() as u64);
             }
         }
     }
-    if end == End::Real { No } else { Open }
+    if end == InputEnd::Real { No } else { Open }
+}
+
+/// Returns true if the columns are bytes in binary: `00000000 01000001`.
+fn is_binary(columns: &[u8]) -> bool {
+    let mut tokens = columns.split(u8::is_ascii_whitespace).take(2);
+    let is_byte = |t: &[u8]| t.len() == 8 && t.iter().all(|c| matches!(c, b'0' | b'1'));
+    tokens.next().is_some_and(is_byte) && tokens.next().is_none_or(|t| t.is_empty() || is_byte(t))
 }
 
 /// Whether a line that is not complete can still become one of a dump.
@@ -245,15 +320,34 @@ fn may_be_row(line: &[u8]) -> bool {
     }
 }
 
-fn hex_lines(text: &[u8], end: End) -> Verdict {
+fn is_hex_lines(text: &[u8], end: InputEnd) -> FormVerdict {
+    match find_hex(text, end) {
+        Yes((evidence, false)) => Yes(evidence),
+        Yes(_) | No => No,
+        Open => Open,
+    }
+}
+
+/// Hex that may as well be words, numbers in another base, or prose.
+fn is_loose_hex(text: &[u8], end: InputEnd) -> FormVerdict {
+    match find_hex(text, end) {
+        Yes((evidence, true)) => Yes(evidence),
+        Yes(_) | No => No,
+        Open => Open,
+    }
+}
+
+/// Finds lines of hex; with the evidence and true if something else begins in the same way.
+fn find_hex(text: &[u8], end: InputEnd) -> FormVerdict<(String, bool)> {
     let mut bytes = Vec::new();
-    for (number, (line, whole)) in lines(text, end).enumerate() {
+    for (number, (line, whole)) in split_lines(text, end).enumerate() {
         if !is_text(line) {
             return No;
         }
         let (digits, _) = hex::split_digits(line.trim_ascii());
         if digits.len() >= LONG {
-            return Yes(format!("line {} is hex digits without end", number + 1));
+            let evidence = format!("line {} is hex digits without end", number + 1);
+            return Yes((evidence, false));
         }
         if !whole {
             return if may_be_hex(line.trim_ascii_start()) {
@@ -263,15 +357,37 @@ fn hex_lines(text: &[u8], end: End) -> Verdict {
             };
         }
         match hex::read(line, &mut bytes).0 {
-            Kind::Other => return No,
+            HexLineKind::Other => return No,
             // One byte alone is as well a number on a line of its own: the size of an HTTP chunk.
-            Kind::Data if bytes.len() >= 2 => {
-                return Yes(format!("line {} begins with hex bytes", number + 1));
+            HexLineKind::Data if bytes.len() >= 2 => {
+                let evidence = format!("line {} begins with hex bytes", number + 1);
+                // The heading of a dump numbers its columns.
+                let is_heading = bytes.len() >= 8 && bytes.iter().copied().eq(0..bytes.len() as u8);
+                return Yes((evidence, is_heading || is_loose(line)));
             }
-            Kind::Data | Kind::Comment => {}
+            HexLineKind::Data | HexLineKind::Comment => {}
         }
     }
-    if end == End::Real { No } else { Open }
+    if end == InputEnd::Real { No } else { Open }
+}
+
+/// Returns true if a line of hex is neither pairs of digits nor one long token.
+fn is_loose(line: &[u8]) -> bool {
+    let (_, text) = hex::direction(line.trim_ascii());
+    let mut bytes = Vec::new();
+    let (_, _, rest) = hex::read(line, &mut bytes);
+    let data = text
+        .get(..text.len().saturating_sub(rest.len()))
+        .unwrap_or(text);
+    let mut tokens = data
+        .split(|c| c.is_ascii_whitespace() || *c == b',')
+        .filter(|token| !token.is_empty())
+        .map(|token| token.strip_prefix(b"0x").unwrap_or(token));
+    let pairs = tokens.clone().all(|token| token.len() == 2);
+    let one = tokens.next().is_some() && tokens.next().is_none();
+    let digits = data.iter().any(u8::is_ascii_digit);
+    let plain = rest.is_empty() || hex::is_comment(rest);
+    !(pairs && (digits || plain) || one && plain)
 }
 
 /// Whether a line that is not complete can still become one of hex.
@@ -294,44 +410,5 @@ fn may_be_hex(line: &[u8]) -> bool {
                 && !digits.is_empty()
                 && (c.is_ascii_whitespace() || b",#;/".contains(&c))
         }
-    }
-}
-
-fn base64(text: &[u8], end: End) -> Verdict {
-    let (mut total, mut width) = (0, None);
-    // A line that is shorter than the first, or padded, must be the last.
-    let mut over = false;
-    for (line, whole) in lines(text, end) {
-        let line = if whole {
-            line.strip_suffix(b"\r").unwrap_or(line)
-        } else {
-            line
-        };
-        if line.is_empty() {
-            over |= whole && width.is_some();
-            continue;
-        }
-        let body = line.iter().position(|&c| base64_text::value(c).is_none());
-        let (body, pad) = line
-            .split_at_checked(body.unwrap_or(line.len()))
-            .unwrap_or_default();
-        let pad = pad.strip_suffix(b"\r").unwrap_or(pad);
-        let len = body.len() + pad.len();
-        let padded = pad.is_empty() || (b"==".starts_with(pad) && body.len() % 4 >= 2);
-        let width = *width.get_or_insert(if whole { len } else { usize::MAX });
-        if over || !padded || len > width {
-            return No;
-        }
-        let group = len % 4;
-        if whole && (group == 1 || width < 16 || (!pad.is_empty() && group != 0)) {
-            return No;
-        }
-        total += len;
-        over = whole && (len < width || group != 0 || !pad.is_empty());
-    }
-    match end {
-        End::More => Open,
-        _ if total >= 16 => Yes(format!("its first {total} characters are base64")),
-        _ => No,
     }
 }

@@ -10,11 +10,12 @@
 //!
 //! The data columns of `xxd` end at the first two blanks, those of the others at the first token that is not two digits
 //! or at three blanks, so that text in the last column is never taken for data. A direction mark may stand before the
-//! offset and holds until the next. Dumps of words (`hexdump` alone, `od` alone, `xxd -e`) show bytes in another order and are refused.
+//! offset and holds until the next. Dumps of words (`hexdump` alone, `od` alone, `xxd -e`) show bytes in another order and
+//! are refused; the readings of text convert them.
 //!
 //! Offsets are checked: a jump ahead is a [`Gap`], offset 0 again is a [`Item::Break`].
 
-use super::chunk::{Chunk, Gap, Item, PerDirection, Place, Problem, Sink};
+use super::chunk::{Chunk, DirectionSlots, Gap, InputPlace, Item, ItemSink, Problem};
 use super::hex::{direction, is_comment, nibble, split_digits};
 use super::lines::{Line, LineForm};
 use crate::protocol::Direction;
@@ -26,7 +27,7 @@ const EXPANSION_CHUNK: usize = 64 << 10;
 
 /// A line's offset, and what stands behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row<'a> {
+pub(super) struct DumpRow<'a> {
     pub direction: Option<Direction>,
     pub digits: &'a [u8],
     /// Whether a colon ends the offset.
@@ -38,7 +39,7 @@ pub(super) struct Row<'a> {
 
 /// What a row's columns hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Columns {
+pub(super) enum DumpColumns {
     /// Bytes.
     Bytes,
     /// Words, whose bytes are in another order.
@@ -50,7 +51,7 @@ pub(super) enum Columns {
 }
 
 /// Reads a line's offset: 4 to 16 hex digits, then a colon or a blank or the end.
-pub(super) fn row(text: &[u8]) -> Option<Row<'_>> {
+pub(super) fn row(text: &[u8]) -> Option<DumpRow<'_>> {
     let (direction, text) = direction(text.trim_ascii());
     let text = text.strip_prefix(b"0x").unwrap_or(text);
     let (digits, rest) = split_digits(text);
@@ -59,7 +60,7 @@ pub(super) fn row(text: &[u8]) -> Option<Row<'_>> {
     let trimmed = body.trim_ascii_start();
     let blanks = body.len() - trimmed.len();
     let ends = blanks > 0 || body.is_empty();
-    ((4..=16).contains(&digits.len()) && ends).then_some(Row {
+    ((4..=16).contains(&digits.len()) && ends).then_some(DumpRow {
         direction,
         digits,
         colon: after.is_some(),
@@ -68,9 +69,9 @@ pub(super) fn row(text: &[u8]) -> Option<Row<'_>> {
     })
 }
 
-impl<'a> Row<'a> {
+impl<'a> DumpRow<'a> {
     /// Appends the row's bytes to `out`.
-    pub(super) fn columns(self, out: &mut Vec<u8>) -> (Columns, &'a [u8]) {
+    pub(super) fn columns(self, out: &mut Vec<u8>) -> (DumpColumns, &'a [u8]) {
         let mut rest = self.rest;
         let start = out.len();
         let mut group = 0;
@@ -84,7 +85,7 @@ impl<'a> Row<'a> {
             };
             if digits.is_empty() || !ends || !fits {
                 if !self.colon && start == out.len() && ends && digits.len() >= 4 {
-                    return (Columns::Words, rest);
+                    return (DumpColumns::Words, rest);
                 }
                 break;
             }
@@ -101,10 +102,10 @@ impl<'a> Row<'a> {
         }
         let data = out.get(start..).unwrap_or_default();
         let columns = match (data.is_empty(), rest.is_empty()) {
-            (true, true) => Columns::Nothing,
-            (true, false) => Columns::Text,
-            _ if group > 1 && is_swapped(data, group, rest) => Columns::Words,
-            _ => Columns::Bytes,
+            (true, true) => DumpColumns::Nothing,
+            (true, false) => DumpColumns::Text,
+            _ if group > 1 && is_swapped(data, group, rest) => DumpColumns::Words,
+            _ => DumpColumns::Bytes,
         };
         (columns, rest)
     }
@@ -141,7 +142,7 @@ pub(super) struct Dump {
     /// Digits of the offset last seen.
     width: usize,
     /// Where each direction's data ends.
-    ends: PerDirection<Option<u64>>,
+    ends: DirectionSlots<Option<u64>>,
     /// The line that a `*` repeats.
     last: Vec<u8>,
     last_direction: Option<Direction>,
@@ -156,7 +157,7 @@ pub(super) struct Dump {
 
 impl Dump {
     /// The row's offset. Nothing in a dump says what its offsets are written in, but the second one does.
-    fn offset(&mut self, row: Row<'_>) -> Option<u64> {
+    fn offset(&mut self, row: DumpRow<'_>) -> Option<u64> {
         if let Some(radix) = self.radix {
             return row.offset(radix);
         }
@@ -175,15 +176,81 @@ impl Dump {
         likely.iter().find_map(|&radix| row.offset(radix))
     }
 
-    fn other(&mut self, text: &[u8]) {
+    /// The number of bytes between the offsets of two rows: at most `len`, and more than `less`; `None` if no base gives
+    /// that.
+    pub(super) fn distance(
+        &self,
+        rows: [DumpRow<'_>; 2],
+        less: usize,
+        len: usize,
+    ) -> Option<usize> {
+        let [from, to] = rows;
+        let all = [16, 10, 8];
+        let bases = all
+            .iter()
+            .filter(|&&r| self.radix.is_none_or(|own| own == r));
+        let distances = bases.filter_map(|&radix| {
+            let distance = to.offset(radix)?.checked_sub(from.offset(radix)?)?;
+            usize::try_from(distance).ok()
+        });
+        distances.filter(|d| (less + 1..=len).contains(d)).max()
+    }
+
+    /// Handles a row with data.
+    pub(super) fn data(
+        &mut self,
+        row: DumpRow<'_>,
+        bytes: &mut Vec<u8>,
+        line: u64,
+        sink: &mut ItemSink<'_>,
+    ) {
+        let offset = self.offset(row).unwrap_or(0);
+        self.place(row, offset, line, sink);
+        self.width = row.digits.len();
+        self.fresh = false;
+        *self.ends.of(row.direction) = Some(offset.saturating_add(bytes.len() as u64));
+        sink(Item::Chunk(Chunk::of(row.direction, bytes)));
+        std::mem::swap(&mut self.last, bytes);
+        self.last_direction = row.direction;
+    }
+
+    /// Handles an offset without data: the data ends there. A heading that happens to be hex digits is hardly as wide
+    /// as the offsets, which widen beyond 4 GiB. Returns false if it is one.
+    pub(super) fn end(&mut self, row: DumpRow<'_>, line: u64, sink: &mut ItemSink<'_>) -> bool {
+        if self.width == 0 || row.digits.len() < self.width {
+            return false;
+        }
+        if let Some(offset) = self.offset(row).filter(|&offset| offset > 0)
+            && !self.refused
+        {
+            let end = self.ends.of(row.direction).unwrap_or(0);
+            if offset > end {
+                self.place(row, offset, line, sink);
+            }
+        }
         self.fresh = true;
+        true
+    }
+
+    /// Handles a `*`: the last row is repeated up to the next offset.
+    pub(super) fn repeat(&mut self) {
+        self.squeezed = true;
+    }
+
+    /// Handles a line that is not a row: another dump may follow.
+    pub(super) fn pause(&mut self) {
+        self.fresh = true;
+    }
+
+    fn other(&mut self, text: &[u8]) {
+        self.pause();
         if !text.is_empty() && !is_comment(text) {
             self.ignored += 1;
         }
     }
 
     /// Gives the last line again and again, from offset `from` up to `to`.
-    fn expand(&mut self, from: u64, to: u64, sink: &mut Sink<'_>) {
+    fn expand(&mut self, from: u64, to: u64, sink: &mut ItemSink<'_>) {
         let allowed = EXPANSION_LIMIT.saturating_sub(self.expanded);
         let mut left = to.saturating_sub(from).min(allowed);
         let stop = from + left;
@@ -193,12 +260,10 @@ impl Dump {
         let block = self.last.repeat(lines);
         while left > 0 && !block.is_empty() {
             let len = left.min(block.len() as u64);
-            sink(Item::Chunk(Chunk {
-                conn: 0,
-                direction: self.last_direction,
-                time: None,
-                bytes: block.get(..len as usize).unwrap_or_default(),
-            }));
+            sink(Item::Chunk(Chunk::of(
+                self.last_direction,
+                block.get(..len as usize).unwrap_or_default(),
+            )));
             left -= len;
         }
         if stop < to {
@@ -211,7 +276,7 @@ impl Dump {
     }
 
     /// Compares a row's offset with where the data before it ended.
-    fn place(&mut self, row: Row<'_>, offset: u64, line: u64, sink: &mut Sink<'_>) {
+    fn place(&mut self, row: DumpRow<'_>, offset: u64, line: u64, sink: &mut ItemSink<'_>) {
         let squeezed = std::mem::take(&mut self.squeezed) && self.last_direction == row.direction;
         let Some(end) = *self.ends.of(row.direction) else {
             return;
@@ -219,8 +284,8 @@ impl Dump {
         if offset > end && squeezed && !self.last.is_empty() {
             if offset - end > EXPANSION_LIMIT.saturating_sub(self.expanded) {
                 sink(Item::Problem(Problem::error(
-                    Place::Line(line),
-                    format!("* lines stand for more than the limit of {EXPANSION_LIMIT} bytes"),
+                    InputPlace::Line(line),
+                    format!("* lines expand to more than the limit of {EXPANSION_LIMIT} bytes"),
                 )));
             }
             self.expand(end, offset, sink);
@@ -234,7 +299,7 @@ impl Dump {
             if offset != 0 && !self.fresh {
                 sink(Item::Problem(
                     Problem::error(
-                        Place::Line(line),
+                        InputPlace::Line(line),
                         format!("the offset goes back from {end:#x} to {offset:#x}"),
                     )
                     .hint("are the columns hex bytes? xxd -b and od without -t x1 print something else"),
@@ -246,10 +311,10 @@ impl Dump {
 }
 
 impl LineForm for Dump {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) {
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         let text = line.text.trim_ascii();
         if text == b"*" {
-            self.squeezed = true;
+            self.repeat();
             return;
         }
         let Some(mut row) = row(text) else {
@@ -260,55 +325,37 @@ impl LineForm for Dump {
         self.bytes.clear();
         let (columns, _) = row.columns(&mut self.bytes);
         match columns {
-            Columns::Words => {
+            DumpColumns::Words => {
                 self.ignored += 1;
                 if !std::mem::replace(&mut self.refused, true) {
                     sink(Item::Problem(
                         Problem::error(
-                            Place::Line(line.number),
-                            "the columns are words, whose bytes are in another order",
+                            InputPlace::Line(line.number),
+                            "the columns are words, with bytes in another order",
                         )
-                        .hint("use xxd, hexdump -C or od -A x -t x1z"),
+                        .hint("--from dump finds the order that gives messages"),
                     ));
                 }
             }
-            // Where the data ends. A heading that happens to be hex digits is hardly as wide as the offsets,
-            // which widen beyond 4 GiB.
-            Columns::Nothing if self.width > 0 && row.digits.len() >= self.width => {
-                if let Some(offset) = self.offset(row).filter(|&offset| offset > 0)
-                    && !self.refused
-                {
-                    let end = self.ends.of(row.direction).unwrap_or(0);
-                    if offset > end {
-                        self.place(row, offset, line.number, sink);
-                    }
+            DumpColumns::Nothing => {
+                if !self.end(row, line.number, sink) {
+                    self.other(text);
                 }
-                self.fresh = true;
             }
-            Columns::Text | Columns::Nothing => self.other(text),
-            Columns::Bytes => {
-                let offset = self.offset(row).unwrap_or(0);
-                self.place(row, offset, line.number, sink);
-                self.width = row.digits.len();
-                self.fresh = false;
-                *self.ends.of(row.direction) = Some(offset.saturating_add(self.bytes.len() as u64));
-                sink(Item::Chunk(Chunk {
-                    conn: 0,
-                    direction: row.direction,
-                    time: None,
-                    bytes: &self.bytes,
-                }));
-                std::mem::swap(&mut self.last, &mut self.bytes);
-                self.last_direction = row.direction;
+            DumpColumns::Text => self.other(text),
+            DumpColumns::Bytes => {
+                let mut bytes = std::mem::take(&mut self.bytes);
+                self.data(row, &mut bytes, line.number, sink);
+                self.bytes = bytes;
             }
         }
     }
 
-    fn finish(&mut self, sink: &mut Sink<'_>) {
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
         if self.squeezed && !self.last.is_empty() {
             sink(Item::Problem(Problem::error(
-                Place::End,
-                "no offset after the last * says how often its line repeats",
+                InputPlace::End,
+                "the offset after the last * is missing, so the number of repeated lines is unknown",
             )));
         }
     }

@@ -1,52 +1,123 @@
-//! The forms in which bytes may come in: the values of `--from`.
+//! The forms of input: the values of `--from`.
 
-/// How an input is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Form {
-    /// Found out from the bytes.
+use super::chunk::ItemSink;
+
+/// Declares the forms: documentation, variant and name on the command line.
+macro_rules! forms {
+    ($($(#[$attribute:meta])* $variant:ident $name:literal,)*) => {
+        /// A form of input.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Form {
+            $($(#[$attribute])* $variant,)*
+        }
+
+        impl Form {
+            /// All forms.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// Returns the name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+forms! {
+    /// Detected from the bytes.
     #[default]
-    Auto,
+    Auto "auto",
     /// The bytes themselves.
-    Raw,
+    Raw "raw",
     /// Hex bytes, line by line, with comments.
-    Hex,
-    /// Hex bytes behind offsets: `xxd`, `hexdump -C`, `od -t x1`.
-    Xxd,
-    /// Base64, either alphabet.
-    Base64,
-    /// What `decode -f json` writes.
-    Jsonl,
-    /// What `-w` writes.
-    Recording,
+    Hex "hex",
+    /// Hex bytes after offsets: `xxd`, `hexdump -C`, `od -t x1`.
+    Xxd "xxd",
+    /// Base64 in either alphabet.
+    Base64 "base64",
+    /// The output of `decode -f json`.
+    Jsonl "jsonl",
+    /// Text that shows bytes or contains messages, in the best reading.
+    Text "text",
+    /// Rows of numbers, in any base and order of bytes.
+    Dump "dump",
+    /// Lists of numbers and strings with escapes, as in source code.
+    Literal "literal",
+    /// Lines of a log that contain messages in JSON.
+    Log "log",
+    /// A recording, as `-w` writes it.
+    Recording "recording",
+    /// A packet capture, pcap or pcapng; read with the feature `pcap`.
+    Pcap "pcap",
+    /// HTTP and WebSocket traffic that a browser or a proxy exported.
+    Har "har",
+    /// A trace of system calls.
+    Strace "strace",
+    /// What `curl --trace` and `--trace-ascii` print.
+    Curl "curl",
+    /// What `socat -v` and `-x` print.
+    Socat "socat",
+    /// What `ngrep -x` prints.
+    Ngrep "ngrep",
+    /// What `tcpflow -c -D` prints.
+    Tcpflow "tcpflow",
+    /// What `tcpdump -X` and `-x` print; read with the feature `pcap`.
+    Tcpdump "tcpdump",
+    /// A format that is named but not read, such as ELF or zip.
+    Unreadable "unreadable",
+}
+
+/// The answer of a form to the beginning of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FormVerdict<T = String> {
+    /// The input has this form, for this reason.
+    Yes(T),
+    No,
+    /// More bytes are needed.
+    Open,
+}
+
+impl<T> FormVerdict<T> {
+    pub(super) fn map<U>(self, convert: impl FnOnce(T) -> U) -> FormVerdict<U> {
+        match self {
+            Self::Yes(reason) => FormVerdict::Yes(convert(reason)),
+            Self::No => FormVerdict::No,
+            Self::Open => FormVerdict::Open,
+        }
+    }
+}
+
+/// What comes after the bytes at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InputEnd {
+    /// More bytes.
+    More,
+    /// More bytes that detection does not wait for.
+    Limit,
+    /// Nothing.
+    Real,
+}
+
+/// Converts the bytes of an input of one form to items.
+pub(super) trait FormReader: Send {
+    fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>);
+    /// Ends the input.
+    fn finish(&mut self, _sink: &mut ItemSink<'_>) {}
+    /// Returns the number of lines without data of this form.
+    fn ignored(&self) -> u64 {
+        0
+    }
+    /// Returns the form that the reader found, and why, if it reads several.
+    fn chosen(&self) -> Option<(Form, &str)> {
+        None
+    }
 }
 
 impl Form {
-    /// Every form.
-    pub const ALL: [Self; 7] = [
-        Self::Auto,
-        Self::Raw,
-        Self::Hex,
-        Self::Xxd,
-        Self::Base64,
-        Self::Jsonl,
-        Self::Recording,
-    ];
-
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Raw => "raw",
-            Self::Hex => "hex",
-            Self::Xxd => "xxd",
-            Self::Base64 => "base64",
-            Self::Jsonl => "jsonl",
-            Self::Recording => "recording",
-        }
-    }
-
-    /// The form of that name.
+    /// Returns the form with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }
@@ -57,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back() {
+    fn form_names_round_trip() {
         for form in Form::ALL {
             assert_eq!(Form::from_name(form.name()), Some(form));
         }

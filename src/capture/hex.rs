@@ -12,13 +12,13 @@
 //! commas between them. The run ends at the first token that is anything else, and what follows is comment, as is all
 //! after `#`, `;` or `//`. A comment's first word must therefore not look like a byte: `ad`, `be` and `face` do.
 
-use super::chunk::{Chunk, Comment, Item, PerDirection, Sink};
+use super::chunk::{Chunk, Comment, DirectionSlots, Item, ItemSink};
 use super::lines::{Line, LineForm};
 use crate::protocol::Direction;
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HexLineKind {
     /// It has data.
     Data,
     /// It is empty, or comment throughout.
@@ -28,10 +28,13 @@ pub(super) enum Kind {
 }
 
 /// Reads a line: its data goes to the end of `out`; what stands behind the data is returned.
-pub(super) fn read<'a>(text: &'a [u8], out: &mut Vec<u8>) -> (Kind, Option<Direction>, &'a [u8]) {
+pub(super) fn read<'a>(
+    text: &'a [u8],
+    out: &mut Vec<u8>,
+) -> (HexLineKind, Option<Direction>, &'a [u8]) {
     let text = text.trim_ascii();
     if text.is_empty() || is_comment(text) {
-        return (Kind::Comment, None, text);
+        return (HexLineKind::Comment, None, text);
     }
     let (direction, mut rest) = direction(text);
     let before = out.len();
@@ -43,9 +46,9 @@ pub(super) fn read<'a>(text: &'a [u8], out: &mut Vec<u8>) -> (Kind, Option<Direc
         rest = skip_separators(after);
     }
     if out.len() == before {
-        (Kind::Other, direction, rest)
+        (HexLineKind::Other, direction, rest)
     } else {
-        (Kind::Data, direction, rest)
+        (HexLineKind::Data, direction, rest)
     }
 }
 
@@ -129,23 +132,23 @@ fn named_number(comment: &[u8]) -> Option<(&str, &str, i128)> {
 #[derive(Default)]
 pub(super) struct Hex {
     bytes: Vec<u8>,
-    offsets: PerDirection<u64>,
+    offsets: DirectionSlots<u64>,
     /// Of the last mark.
     direction: Option<Direction>,
     ignored: u64,
 }
 
 impl LineForm for Hex {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) {
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         self.bytes.clear();
         let (kind, direction, rest) = read(line.text, &mut self.bytes);
         match kind {
-            Kind::Comment => return,
-            Kind::Other => {
+            HexLineKind::Comment => return,
+            HexLineKind::Other => {
                 self.ignored += 1;
                 return;
             }
-            Kind::Data => {}
+            HexLineKind::Data => {}
         }
         self.direction = direction.or(self.direction);
         let direction = self.direction;
@@ -162,12 +165,7 @@ impl LineForm for Hex {
             }));
         }
         *offset += self.bytes.len() as u64;
-        sink(Item::Chunk(Chunk {
-            conn: 0,
-            direction,
-            time: None,
-            bytes: &self.bytes,
-        }));
+        sink(Item::Chunk(Chunk::of(direction, &self.bytes)));
     }
 
     fn ignored(&self) -> u64 {
@@ -181,7 +179,7 @@ mod tests {
 
     #[test]
     fn lines_are_data_comment_or_neither() {
-        use Kind::{Comment, Data, Other};
+        use HexLineKind::{Comment, Data, Other};
         for (line, kind, bytes, rest) in [
             ("0e 00 00 00 length = 14", Data, "\x0e\0\0\0", "length = 14"),
             ("00 version", Data, "\0", "version"),

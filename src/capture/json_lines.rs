@@ -1,13 +1,13 @@
-//! What `decode -f json` writes, as input.
+//! Reads the output of `decode -f json`.
 //!
 //! ```text
 //!   {"v":1,"index":0,"conn":1,"dir":"c2s",...,"raw":{"$bin":"0e000000"}}
 //! ```
 //!
-//! Only lines that carry their bytes can be used: `wire.hex` is the whole frame, `raw` the body. Turning messages back
-//! into bytes is what encode does.
+//! Only lines that contain their bytes can be used: `wire.hex` is the whole frame, `raw` the body. The encoder converts
+//! messages to bytes.
 
-use super::chunk::{Chunk, Item, Place, Problem, Sink};
+use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
 use super::lines::{Line, LineForm};
 use super::time;
 use crate::protocol::Direction;
@@ -15,21 +15,22 @@ use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Deserialize)]
-struct Decoded {
+struct DecodedLine {
     #[serde(default)]
     conn: u32,
+    stream: Option<u64>,
     dir: Option<String>,
     time: Option<String>,
     raw: Option<Value>,
     wire: Option<Value>,
 }
 
-impl Decoded {
+impl DecodedLine {
     fn bytes(&self) -> Option<Vec<u8>> {
         let hex = |value: &Value, key| hex::decode(value.get(key)?.as_str()?).ok();
         if let Some(wire) = &self.wire {
             let mut bytes = hex(wire, "before").unwrap_or_default();
-            // Where the frame is told by its parts, `raw` is but one of them.
+            // If `wire` describes the frame by its parts, `raw` is only one of them.
             bytes.extend(hex(wire, "hex")?);
             return Some(bytes);
         }
@@ -42,17 +43,17 @@ impl Decoded {
 
 #[derive(Default)]
 pub(super) struct JsonLines {
-    /// Lines without bytes.
+    /// The number of lines without bytes.
     ignored: u64,
 }
 
 impl LineForm for JsonLines {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) {
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         if line.text.trim_ascii().is_empty() {
             return;
         }
-        let place = Place::Line(line.number);
-        match serde_json::from_slice::<Decoded>(line.text) {
+        let place = InputPlace::Line(line.number);
+        match serde_json::from_slice::<DecodedLine>(line.text) {
             Err(error) => sink(Item::Problem(Problem::error(
                 place,
                 format!("not a line of decode -f json: {error}"),
@@ -61,6 +62,7 @@ impl LineForm for JsonLines {
                 if let Some(bytes) = decoded.bytes() {
                     sink(Item::Chunk(Chunk {
                         conn: decoded.conn,
+                        stream: decoded.stream,
                         direction: decoded.dir.as_deref().and_then(Direction::from_name),
                         time: decoded.time.as_deref().and_then(time::parse),
                         bytes: &bytes,
@@ -68,10 +70,10 @@ impl LineForm for JsonLines {
                     return;
                 }
                 self.ignored += 1;
-                // Nearly every line of a file would say the same.
+                // Nearly every line of a file would repeat the note.
                 if self.ignored == 1 {
                     sink(Item::Problem(
-                        Problem::error(place, "this line does not carry its bytes")
+                        Problem::error(place, "this line does not contain its bytes")
                             .hint("encode turns messages back into bytes"),
                     ));
                 }

@@ -1,48 +1,76 @@
-//! Cuts what is pushed into lines.
+//! Splits the input into lines.
 //!
 //! ```text
 //!   push "0e 00\n12 6"   -> line 1 "0e 00"     (borrowed from the push)
-//!   push "4\r\n"         -> line 2 "12 64"     (put together in a reused buffer)
+//! push "4\r\n"         -> line 2 "12 64"     (joined in a reused buffer)
 //! ```
 
-use super::chunk::{Item, Place, Problem, Sink};
+use super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::form::{FormReader, InputEnd};
 
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Longest line, in bytes.
+/// The maximum length of a line, in bytes.
 pub(crate) const LINE_LIMIT: usize = 64 << 20;
 
-/// A line without its line break.
+/// Returns the lines of a text, and `true` for each that is complete.
+pub(super) fn split_lines(text: &[u8], end: InputEnd) -> impl Iterator<Item = (&[u8], bool)> {
+    let mut parts = text.split(|&c| c == b'\n').peekable();
+    std::iter::from_fn(move || {
+        let part = parts.next()?;
+        let whole = end == InputEnd::Real || parts.peek().is_some();
+        Some((part, whole))
+    })
+}
+
+/// A line without its line end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
-    /// Counted from 1.
+    /// The number of the line, counted from 1.
     pub number: u64,
     pub text: &'a [u8],
-    /// Whether a line break followed; only the last line may lack it.
+    /// True if a line end follows; only the last line can lack it.
     pub ended: bool,
 }
 
 /// A form that is read line by line.
 pub(super) trait LineForm: Send {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>);
-    /// The input is over.
-    fn finish(&mut self, _sink: &mut Sink<'_>) {}
-    /// How many lines held nothing for this form.
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>);
+    /// Ends the input.
+    fn finish(&mut self, _sink: &mut ItemSink<'_>) {}
+    /// Returns the number of lines without data of this form.
     fn ignored(&self) -> u64;
 }
 
-pub(super) struct Lines {
+impl LineForm for Box<dyn LineForm> {
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
+        (**self).line(line, sink);
+    }
+
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        (**self).finish(sink);
+    }
+
+    fn ignored(&self) -> u64 {
+        (**self).ignored()
+    }
+}
+
+/// The lines of an input, passed to a form.
+pub(super) struct Lines<F> {
+    pub form: F,
     held: Vec<u8>,
-    /// Lines before the one that is being put together.
+    /// The number of complete lines.
     number: u64,
-    /// The line at hand is over the limit and thrown away up to its end.
+    /// The current line is over the limit; its bytes are discarded up to the line end.
     skipping: bool,
     limit: usize,
 }
 
-impl Lines {
-    pub(super) fn new() -> Self {
+impl<F: LineForm> Lines<F> {
+    pub(super) fn new(form: F) -> Self {
         Self {
+            form,
             held: Vec::new(),
             number: 0,
             skipping: false,
@@ -50,7 +78,26 @@ impl Lines {
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8], form: &mut dyn LineForm, sink: &mut Sink<'_>) {
+    /// Adds a part of the current line; copies it if the line started in an earlier push.
+    fn part(&mut self, part: &[u8], sink: &mut ItemSink<'_>) {
+        if self.skipping {
+            return;
+        }
+        if self.held.len() + part.len() > self.limit {
+            self.skipping = true;
+            self.held = Vec::new();
+            sink(Item::Problem(Problem::error(
+                InputPlace::Line(self.number + 1),
+                format!("longer than the limit of {} bytes; ignored", self.limit),
+            )));
+        } else if !self.held.is_empty() {
+            self.held.extend_from_slice(part);
+        }
+    }
+}
+
+impl<F: LineForm> FormReader for Lines<F> {
+    fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
         let mut rest = bytes;
         while let Some((part, after)) =
             memchr::memchr(b'\n', rest).and_then(|at| rest.split_at_checked(at))
@@ -63,7 +110,7 @@ impl Lines {
                 } else {
                     &self.held
                 };
-                form.line(line(self.number + 1, text, true), sink);
+                self.form.line(line(self.number + 1, text, true), sink);
             }
             self.held.clear();
             self.number += 1;
@@ -71,36 +118,24 @@ impl Lines {
         }
         if !rest.is_empty() {
             self.part(rest, sink);
-            // A first part is only copied once it is known that its line goes on in another push.
+            // Bytes are copied only if the line continues in another push.
             if !self.skipping && self.held.is_empty() {
                 self.held.extend_from_slice(rest);
             }
         }
     }
 
-    /// Takes one more part of the line at hand; copies it where the line began in an earlier push.
-    fn part(&mut self, part: &[u8], sink: &mut Sink<'_>) {
-        if self.skipping {
-            return;
-        }
-        if self.held.len() + part.len() > self.limit {
-            self.skipping = true;
-            self.held = Vec::new();
-            sink(Item::Problem(Problem::error(
-                Place::Line(self.number + 1),
-                format!("longer than the limit of {} bytes; left out", self.limit),
-            )));
-        } else if !self.held.is_empty() {
-            self.held.extend_from_slice(part);
-        }
-    }
-
-    pub(super) fn finish(&mut self, form: &mut dyn LineForm, sink: &mut Sink<'_>) {
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
         if !self.held.is_empty() {
-            form.line(line(self.number + 1, &self.held, false), sink);
+            self.form
+                .line(line(self.number + 1, &self.held, false), sink);
             self.held.clear();
         }
-        form.finish(sink);
+        self.form.finish(sink);
+    }
+
+    fn ignored(&self) -> u64 {
+        self.form.ignored()
     }
 }
 
@@ -121,10 +156,10 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Keep(Vec<(u64, Vec<u8>, bool)>);
+    struct CollectedLines(Vec<(u64, Vec<u8>, bool)>);
 
-    impl LineForm for Keep {
-        fn line(&mut self, line: Line<'_>, _sink: &mut Sink<'_>) {
+    impl LineForm for CollectedLines {
+        fn line(&mut self, line: Line<'_>, _sink: &mut ItemSink<'_>) {
             self.0.push((line.number, line.text.to_vec(), line.ended));
         }
         fn ignored(&self) -> u64 {
@@ -133,23 +168,23 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_whole_however_they_are_pushed() {
+    fn lines_are_equal_in_all_splits() {
         let text = b"a\n\nbc\r\n0123456789\nlast";
         for step in 1..=text.len() {
             let mut lines = Lines {
                 limit: 8,
-                ..Lines::new()
+                ..Lines::new(CollectedLines::default())
             };
-            let (mut keep, mut problems) = (Keep::default(), Vec::new());
-            let sink: &mut Sink<'_> = &mut |item| {
+            let mut problems = Vec::new();
+            let sink: &mut ItemSink<'_> = &mut |item| {
                 if let Item::Problem(p) = item {
                     problems.push(p.to_string());
                 }
             };
             for piece in text.chunks(step) {
-                lines.push(piece, &mut keep, sink);
+                lines.push(piece, sink);
             }
-            lines.finish(&mut keep, sink);
+            lines.finish(sink);
             let want: [(u64, &[u8], bool); 4] = [
                 (1, b"a", true),
                 (2, b"", true),
@@ -157,13 +192,13 @@ mod tests {
                 (5, b"last", false),
             ];
             assert_eq!(
-                keep.0,
+                lines.form.0,
                 want.map(|(n, t, e)| (n, t.to_vec(), e)),
                 "step {step}"
             );
             assert_eq!(
                 problems,
-                ["line 4: longer than the limit of 8 bytes; left out"]
+                ["line 4: longer than the limit of 8 bytes; ignored"]
             );
         }
     }

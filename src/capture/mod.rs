@@ -1,16 +1,19 @@
-//! Everything starts as chunks: bytes with connection, direction and, where known, time.
+//! Reads captures. Every input becomes chunks: bytes with a connection, a direction and, if known, a time.
 //!
 //! ```text
 //!   file, pipe, paste --push--> gunzip -> which form? -> raw        -> chunks, events,
 //!                                                        hex           comments, gaps,
 //!                                                        xxd           problems
 //!                                                        base64
+//!                                                        text
 //!                                                        jsonl
 //!                                                        recording
+//!                                                        pcap
+//!                                                        har, strace, curl, ..
 //! ```
 //!
-//! [`Input`] is told bytes as they arrive and hands on what they hold as soon as they hold it. How they are split into
-//! pushes makes no difference to what comes out; only raw and base64 chunks are cut where the pushes were.
+//! [`CaptureInput`] receives bytes as they arrive and emits items as soon as they are complete. The split of the input into
+//! pushes does not change the items; only raw and base64 chunks end at the ends of pushes.
 
 mod base64_text;
 mod chunk;
@@ -18,30 +21,42 @@ mod detect;
 mod dump;
 mod form;
 mod gzip;
+mod har;
 mod hex;
 mod json_lines;
 mod lines;
+#[cfg(feature = "pcap")]
+mod pcap;
+mod printed;
+mod readable;
 pub(crate) mod recording;
+mod strace;
 #[cfg(test)]
 mod tests;
+mod text;
 mod time;
+mod traffic;
+mod unreadable;
 
-pub use chunk::{Chunk, Comment, Event, Gap, Item, Place, Problem, Severity, What};
+pub use chunk::{
+    Chunk, Comment, Event, EventKind, Gap, InputPlace, Item, Problem, ProblemSeverity,
+};
 pub use form::Form;
-pub use recording::{EventRecord, Header, Record, RecordingWriter, Stream};
+#[cfg(feature = "pcap")]
+pub use pcap::PacketOptions;
+pub use recording::{ChunkSource, EventRecord, Header, ItemRecorder, Record, RecordingWriter};
 pub use time::Time;
 
-use base64_text::Base64;
-use chunk::Sink;
+use chunk::ItemSink;
+use form::FormReader;
 use gzip::Gunzip;
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
-use lines::{LineForm, Lines};
 
-/// One input: a file, a pipe, a paste. Gzipped ones are inflated, whatever their form.
+/// One input: a file, a pipe, or pasted text. Gzipped input is inflated, in any form.
 ///
 /// ```
-/// use wiretool::capture::{Form, Input, Item};
+/// use wiretool::capture::{CaptureInput, Form, Item};
 ///
 /// let mut bytes = Vec::new();
 /// let mut sink = |item: Item<'_>| {
@@ -49,78 +64,92 @@ use lines::{LineForm, Lines};
 ///         bytes.extend_from_slice(chunk.bytes);
 ///     }
 /// };
-/// let mut input = Input::new(Form::Auto);
+/// let mut input = CaptureInput::new(Form::Auto);
 /// input.push(b"03 00 00 00 string length = 3\n61 62 6", &mut sink);
 /// input.push(b"3 the string\n", &mut sink);
 /// input.finish(&mut sink);
 /// assert_eq!(input.form(), Form::Hex);
 /// assert_eq!(bytes, b"\x03\0\0\0abc");
 /// ```
-pub struct Input {
-    gate: Gate,
-    plain: Plain,
+pub struct CaptureInput {
+    gzip: GzipDetection,
+    plain: PlainInput,
 }
 
-/// What stands before the form.
-enum Gate {
-    /// Too few bytes to tell, at most 2.
+/// The state of the detection of gzip.
+enum GzipDetection {
+    /// Too few bytes to decide, at most 2.
     Undecided(Vec<u8>),
-    Open,
+    Plain,
     Gzip(Box<Gunzip>),
 }
 
-/// An input that is not compressed.
-struct Plain {
+/// Input that is not compressed.
+struct PlainInput {
     form: Form,
     evidence: String,
-    body: Body,
+    body: InputBody,
+    #[cfg(feature = "pcap")]
+    packet_options: PacketOptions,
 }
 
-enum Body {
-    /// Bytes held until the form is known, at most [`detect::LIMIT`] and one push.
+enum InputBody {
+    /// Bytes that are stored until the form is known, at most [`detect::LIMIT`] and one push.
     Undecided(Vec<u8>),
     Raw,
-    Base64(Base64),
-    Lines(Lines, Box<dyn LineForm>),
+    Form(Box<dyn FormReader>),
 }
 
-impl Input {
-    /// An input of that form.
+impl CaptureInput {
+    /// Creates an input of this form.
     pub fn new(form: Form) -> Self {
-        let mut plain = Plain {
+        let mut plain = PlainInput {
             form,
             evidence: String::new(),
-            body: Body::Undecided(Vec::new()),
+            body: InputBody::Undecided(Vec::new()),
+            #[cfg(feature = "pcap")]
+            packet_options: PacketOptions::default(),
         };
         if form != Form::Auto {
-            plain.decide(form, "asked for".into());
+            plain.set_form(form, "asked for".into(), detect::reader(form));
         }
         Self {
-            gate: Gate::Undecided(Vec::new()),
+            gzip: GzipDetection::Undecided(Vec::new()),
             plain,
         }
     }
 
-    /// More bytes. What they hold goes to `sink` before this returns.
+    /// Sets what to read if the input is a packet capture. Call it before the first bytes.
+    #[cfg(feature = "pcap")]
+    #[must_use]
+    pub fn with_packet_options(mut self, options: PacketOptions) -> Self {
+        self.plain.packet_options = options;
+        if self.plain.form == Form::Pcap {
+            self.plain.set_form(Form::Pcap, "asked for".into(), None);
+        }
+        self
+    }
+
+    /// Adds bytes. Their items go to `sink` before this returns.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Item<'_>)) {
-        match &mut self.gate {
-            Gate::Open => self.plain.push(bytes, sink),
-            Gate::Gzip(gunzip) => {
+        match &mut self.gzip {
+            GzipDetection::Plain => self.plain.push(bytes, sink),
+            GzipDetection::Gzip(gunzip) => {
                 let plain = &mut self.plain;
-                gunzip.push(bytes, &mut |out| plain.take(out, sink));
+                gunzip.push(bytes, &mut |out| plain.push_inflated(out, sink));
             }
-            Gate::Undecided(held) => {
+            GzipDetection::Undecided(held) => {
                 if held.is_empty() && gzip::is_gzip(bytes) == Some(false) {
-                    self.gate = Gate::Open;
+                    self.gzip = GzipDetection::Plain;
                     return self.plain.push(bytes, sink);
                 }
                 held.extend_from_slice(bytes);
                 if let Some(is_gzip) = gzip::is_gzip(held) {
                     let held = std::mem::take(held);
-                    self.gate = if is_gzip {
-                        Gate::Gzip(Box::new(Gunzip::new()))
+                    self.gzip = if is_gzip {
+                        GzipDetection::Gzip(Box::new(Gunzip::new()))
                     } else {
-                        Gate::Open
+                        GzipDetection::Plain
                     };
                     self.push(&held, sink);
                 }
@@ -128,13 +157,13 @@ impl Input {
         }
     }
 
-    /// There are no more bytes. Call it once.
+    /// Ends the input. Call it once.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
         let plain = &mut self.plain;
-        match &mut self.gate {
-            Gate::Open => {}
-            Gate::Gzip(gunzip) => gunzip.finish(&mut |out| plain.take(out, sink)),
-            Gate::Undecided(held) => {
+        match &mut self.gzip {
+            GzipDetection::Plain => {}
+            GzipDetection::Gzip(gunzip) => gunzip.finish(&mut |out| plain.push_inflated(out, sink)),
+            GzipDetection::Undecided(held) => {
                 let held = std::mem::take(held);
                 plain.push(&held, sink);
             }
@@ -142,78 +171,81 @@ impl Input {
         plain.finish(sink);
     }
 
-    /// The form, once it is known; [`Form::Auto`] until then.
+    /// Returns the form, or [`Form::Auto`] until it is known.
     pub fn form(&self) -> Form {
-        self.plain.form
+        match self.plain.chosen() {
+            Some((form, _)) => form,
+            None if self.plain.form == Form::Text => Form::Auto,
+            None => self.plain.form,
+        }
     }
 
-    /// Why it is that form; empty until it is known.
+    /// Returns the evidence for the form; empty until it is known.
     pub fn evidence(&self) -> &str {
-        &self.plain.evidence
+        let chosen = self.plain.chosen();
+        chosen.map_or(&self.plain.evidence, |(_, evidence)| evidence)
     }
 
-    /// Whether the input is gzipped.
+    /// Returns true if the input is gzipped.
     pub fn is_gzip(&self) -> bool {
-        matches!(self.gate, Gate::Gzip(_))
+        matches!(self.gzip, GzipDetection::Gzip(_))
     }
 
-    /// How many lines held nothing for this form, comments and blank lines apart.
+    /// Returns the number of lines without data of this form, except comments and blank lines.
     pub fn ignored_lines(&self) -> u64 {
         match &self.plain.body {
-            Body::Lines(_, form) => form.ignored(),
+            InputBody::Form(reader) => reader.ignored(),
             _ => 0,
         }
     }
 }
 
-impl Plain {
-    fn take(&mut self, out: Result<&[u8], Problem>, sink: &mut Sink<'_>) {
+impl PlainInput {
+    fn push_inflated(&mut self, out: Result<&[u8], Problem>, sink: &mut ItemSink<'_>) {
         match out {
             Ok(bytes) => self.push(bytes, sink),
             Err(problem) => sink(Item::Problem(problem)),
         }
     }
 
-    fn decide(&mut self, form: Form, evidence: String) {
-        let lines = |form| Body::Lines(Lines::new(), form);
-        self.form = form;
-        self.evidence = evidence;
-        self.body = match form {
-            Form::Auto | Form::Raw => Body::Raw,
-            Form::Base64 => Body::Base64(Base64::default()),
-            Form::Hex => lines(Box::<hex::Hex>::default()),
-            Form::Xxd => lines(Box::<dump::Dump>::default()),
-            Form::Jsonl => lines(Box::<json_lines::JsonLines>::default()),
-            Form::Recording => lines(Box::<recording::Reader>::default()),
-        };
+    fn chosen(&self) -> Option<(Form, &str)> {
+        match &self.body {
+            InputBody::Form(reader) => reader.chosen(),
+            _ => None,
+        }
     }
 
-    fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) {
+    fn set_form(&mut self, form: Form, evidence: String, reader: Option<Box<dyn FormReader>>) {
+        self.form = form;
+        self.evidence = evidence;
+        self.body = reader.map_or(InputBody::Raw, InputBody::Form);
+        #[cfg(feature = "pcap")]
+        if form == Form::Pcap {
+            let reader = pcap::PcapReader::new(&self.packet_options);
+            self.body = InputBody::Form(Box::new(reader));
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
         if bytes.is_empty() {
             return;
         }
         match &mut self.body {
-            Body::Raw => sink(Item::Chunk(Chunk {
-                conn: 0,
-                direction: None,
-                time: None,
-                bytes,
-            })),
-            Body::Base64(base64) => base64.push(bytes, sink),
-            Body::Lines(lines, form) => lines.push(bytes, form.as_mut(), sink),
-            Body::Undecided(held) => {
-                // Nearly always the first push decides; then nothing is copied.
+            InputBody::Raw => sink(Item::Chunk(Chunk::of(None, bytes))),
+            InputBody::Form(reader) => reader.push(bytes, sink),
+            InputBody::Undecided(held) => {
+                // The first push nearly always decides; then nothing is copied.
                 if held.is_empty() {
-                    if let Some((form, evidence)) = detect::detect(bytes, false) {
-                        self.decide(form, evidence);
+                    if let Some((form, evidence, reader)) = detect::detect(bytes, false) {
+                        self.set_form(form, evidence, reader);
                         return self.push(bytes, sink);
                     }
                     held.extend_from_slice(bytes);
                 } else {
                     held.extend_from_slice(bytes);
-                    if let Some((form, evidence)) = detect::detect(held, false) {
+                    if let Some((form, evidence, reader)) = detect::detect(held, false) {
                         let held = std::mem::take(held);
-                        self.decide(form, evidence);
+                        self.set_form(form, evidence, reader);
                         self.push(&held, sink);
                     }
                 }
@@ -221,18 +253,16 @@ impl Plain {
         }
     }
 
-    fn finish(&mut self, sink: &mut Sink<'_>) {
-        if let Body::Undecided(held) = &mut self.body {
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        if let InputBody::Undecided(held) = &mut self.body {
             let held = std::mem::take(held);
-            if let Some((form, evidence)) = detect::detect(&held, true) {
-                self.decide(form, evidence);
+            if let Some((form, evidence, reader)) = detect::detect(&held, true) {
+                self.set_form(form, evidence, reader);
             }
             self.push(&held, sink);
         }
-        match &mut self.body {
-            Body::Base64(base64) => base64.finish(sink),
-            Body::Lines(lines, form) => lines.finish(form.as_mut(), sink),
-            Body::Undecided(_) | Body::Raw => {}
+        if let InputBody::Form(reader) = &mut self.body {
+            reader.finish(sink);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Times of captures: nanoseconds since 1970, written as RFC 3339 with all nine digits.
+//! Times of captures: nanoseconds since 1970, written as RFC 3339 with nine digits of fraction.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
 /// Nanoseconds since 1970-01-01T00:00:00Z.
 pub type Time = i128;
 
-/// A time of RFC 3339.
+/// Parses an RFC 3339 time.
 pub(super) fn parse(text: &str) -> Option<Time> {
     text.parse::<jiff::Timestamp>()
         .ok()
@@ -19,7 +19,7 @@ const PRINTER: jiff::fmt::temporal::DateTimePrinter =
 pub(super) fn serialize<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
     match at.map(jiff::Timestamp::from_nanosecond) {
         Some(Ok(at)) => to.serialize_str(&PRINTER.timestamp_to_string(&at)),
-        // A time beyond the year 9999 cannot be written; the recording is worth more than it.
+        // A time after the year 9999 cannot be written; the recording continues without it.
         None | Some(Err(_)) => to.serialize_none(),
     }
 }

@@ -1,7 +1,7 @@
-//! `wiretool completions`: what a shell needs to know to complete the command line.
+//! `wiretool completions`: writes completion scripts for shells.
 //!
-//! Some values are open, since they may hold `*`, but all names they can stand for are known: shells are told those
-//! names. The parser is not, so that its messages stay short.
+//! Some values accept any text, because they can contain `*`, but the names are known: the scripts list these
+//! names. The parser does not, so that its messages stay short.
 
 use super::output::Output;
 use super::{Cli, Exit, options};
@@ -16,43 +16,43 @@ use std::collections::BTreeSet;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool completions bash > wiretool.bash        to be sourced, or put where bash-completion looks
-  wiretool completions zsh > _wiretool             into a folder of $fpath
-  wiretool completions fish > wiretool.fish        into ~/.config/fish/completions
-  wiretool completions powershell > _wiretool.ps1  to be run by $PROFILE
-  wiretool completions elvish > wiretool.elv       to be run by rc.elv";
+  wiretool completions bash > wiretool.bash        source it, or use bash-completion
+  wiretool completions zsh > _wiretool             move it to a folder of $fpath
+  wiretool completions fish > wiretool.fish        move it to ~/.config/fish/completions
+  wiretool completions powershell > _wiretool.ps1  run it from $PROFILE
+  wiretool completions elvish > wiretool.elv       run it from rc.elv";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  written
-  2  usage, or stdout cannot be written to";
+  0  the script was written
+  2  usage, or stdout cannot be written";
 
-/// Write what a shell needs to complete commands, flags and values
+/// Write a completion script for a shell
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
-    /// Whose completions
+    /// Shell
     #[arg(value_name = "SHELL", value_enum)]
     shell: Shell,
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Exit> {
-    let mut command = told(Cli::command());
+    let mut command = list_names(Cli::command());
     let mut output = Output::open(None, &[])?;
-    clap_complete::generate(args.shell, &mut command, "wiretool", output.room());
+    clap_complete::generate(args.shell, &mut command, "wiretool", output.buffer());
     output.finish()?;
     Ok(Exit::Clean)
 }
 
-/// The same command line, with names where any text is taken.
-fn told(command: Command) -> Command {
+/// Returns the command line with lists of names where any text is accepted.
+fn list_names(command: Command) -> Command {
     let of = command.get_name().to_owned();
-    let told = command.mut_args(|arg| named(&of, arg));
-    told.mut_subcommands(self::told)
+    let command = command.mut_args(|arg| add_names(&of, arg));
+    command.mut_subcommands(self::list_names)
 }
 
-fn named(command: &str, arg: Arg) -> Arg {
+fn add_names(command: &str, arg: Arg) -> Arg {
     let name = arg.get_long().unwrap_or(arg.get_id().as_str());
     let schema = Schema::builtin();
     let names: BTreeSet<String> = match (command, name) {
@@ -65,7 +65,7 @@ fn named(command: &str, arg: Arg) -> Arg {
         (_, "command") => return arg.value_hint(ValueHint::CommandName),
         _ => return arg,
     };
-    // They live as long as the process, which is about to end.
+    // The names live as long as the process, which ends soon.
     let names: Vec<&str> = names.into_iter().map(|name| &*name.leak()).collect();
     arg.value_parser(PossibleValuesParser::new(names))
 }
@@ -83,7 +83,7 @@ fn kinds() -> BTreeSet<String> {
     kinds.map(|kind| kind.name.to_owned()).collect()
 }
 
-/// What can be made, whichever the protocol.
+/// Returns the kinds that `make` can make, of all protocols.
 fn recipes() -> BTreeSet<String> {
     let recipes = registry::all()
         .iter()

@@ -1,18 +1,18 @@
-//! Settings: flags, then variables, then the project's file, then the user's, then what is built in.
+//! The settings: flags override variables, these the project's file, this the user's file, and this the defaults.
 //!
 //! ```text
 //!   --format json  >  WIRETOOL_FORMAT  >  wiretool.toml  >  ~/.config/wiretool/config.toml  >  default
 //! ```
 //!
-//! A project's file is the first `wiretool.toml` from the current folder upwards, up to the repository's root. It comes
-//! with whatever was checked out, so that it can only say how things are read and shown.
+//! The project's file is the first `wiretool.toml` from the current folder upwards, up to the root of the repository. It comes
+//! with the files that were checked out, so it can only change how input is read and shown.
 
 mod file;
 mod fixture;
 mod known;
 mod show;
 
-use crate::decoder::Options;
+use crate::decoder::DecodeOptions;
 use crate::framing::Framing;
 use crate::framing::LengthMode;
 use crate::protocol::Direction;
@@ -22,24 +22,24 @@ use crate::snapshot::{fits, project_file};
 use anyhow::{Result, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
-pub use fixture::Folders;
-use known::{KNOWN, Kind, Known};
+pub use fixture::FixtureConfigs;
+use known::{KNOWN, Known, SettingKind};
 pub use show::{Args, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What set something.
+/// The origin of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     Flag(&'static str),
     Variable(&'static str),
     File(PathBuf, usize),
     Default,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => f.write_str(flag),
@@ -50,62 +50,62 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What something is set to.
+/// The value of a setting.
 #[derive(Clone, Debug)]
-pub struct Value {
+pub struct SettingValue {
     texts: Vec<String>,
-    origin: Origin,
+    origin: SettingOrigin,
 }
 
-/// How files of some paths are read.
+/// The settings for files with some paths.
 #[derive(Clone, Debug)]
 struct FileRule {
     pattern: String,
-    /// What the pattern counts from.
+    /// The folder that the pattern is relative to.
     folder: PathBuf,
     protocol: Option<String>,
     framing: Option<Framing>,
     direction: Option<Direction>,
     length_mode: Option<LengthMode>,
-    origin: Origin,
+    origin: SettingOrigin,
 }
 
-/// How fixtures become snapshots.
+/// The settings for snapshots of fixtures.
 #[derive(Clone, Debug)]
 struct SnapshotRule {
-    /// What paths and patterns count from.
+    /// The folder that paths and patterns are relative to.
     folder: PathBuf,
     flags: String,
-    /// Patterns of files that are no fixtures.
+    /// Patterns of files that are not fixtures.
     skip: Vec<String>,
-    origin: Origin,
+    origin: SettingOrigin,
 }
 
-/// What is set.
+/// All settings.
 #[derive(Debug, Default)]
-pub struct Settings {
-    values: BTreeMap<&'static str, Value>,
-    rules: Vec<(String, Severity, Origin)>,
-    ignore: Option<Value>,
+pub struct Config {
+    values: BTreeMap<&'static str, SettingValue>,
+    rules: Vec<(String, Severity, SettingOrigin)>,
+    ignore: Option<SettingValue>,
     files: Vec<FileRule>,
     snapshot: Option<SnapshotRule>,
-    /// The settings file that was named instead of the project's.
+    /// The file of `--config`, which replaces the project's file.
     named: Option<PathBuf>,
-    /// Flags that were given, by the names of their fields.
+    /// The flags on the command line, by the names of their fields.
     given: BTreeSet<String>,
     warnings: Vec<String>,
 }
 
-static SETTINGS: OnceLock<Settings> = OnceLock::new();
+static SETTINGS: OnceLock<Config> = OnceLock::new();
 
-/// What is set, for this run.
-pub fn settings() -> &'static Settings {
-    SETTINGS.get_or_init(Settings::default)
+/// Returns the settings of this run.
+pub fn settings() -> &'static Config {
+    SETTINGS.get_or_init(Config::default)
 }
 
-/// Reads files and variables, for a command line that was found to be right. Gives back what is worth a warning.
+/// Reads files and variables, after the command line was parsed. Returns warnings.
 pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
-    let mut settings = Settings::default();
+    let mut settings = Config::default();
     let mut level = Some(matches);
     while let Some(matches) = level {
         for id in matches.ids() {
@@ -141,14 +141,14 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
                 bail!("{}: wanted {wanted}, got {text:?}", known.variable);
             }
         }
-        let origin = Origin::Variable(known.variable);
-        settings.set(known.key, Value { texts, origin });
+        let origin = SettingOrigin::Variable(known.variable);
+        settings.set(known.key, SettingValue { texts, origin });
     }
     if let (true, Some(mut color)) = (settings.is_given("color"), matches.get_raw("color")) {
         let text = color.next().unwrap_or_default().to_string_lossy();
-        let value = Value {
+        let value = SettingValue {
             texts: vec![text.into_owned()],
-            origin: Origin::Flag("--color"),
+            origin: SettingOrigin::Flag("--color"),
         };
         settings.set("color", value);
     }
@@ -156,7 +156,7 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
     Ok(&self::settings().warnings)
 }
 
-/// A variable that is set to something.
+/// Returns the value of a variable, if it is set and not empty.
 fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -168,8 +168,8 @@ fn user_file() -> Option<PathBuf> {
     Some(folder.join("wiretool/config.toml"))
 }
 
-impl Settings {
-    fn set(&mut self, key: &'static str, value: Value) {
+impl Config {
+    fn set(&mut self, key: &'static str, value: SettingValue) {
         self.values.insert(key, value);
     }
 
@@ -182,29 +182,29 @@ impl Settings {
         self.given.contains(flag)
     }
 
-    /// The protocol of all inputs; `None` also where it depends on the input's path.
+    /// Returns the protocol of all inputs; `None` also if it depends on the path of the input.
     pub fn protocol(&self) -> Option<&str> {
-        if self.files.iter().any(|rule| rule.protocol.is_some()) && !self.is_protocol_said() {
+        if self.files.iter().any(|rule| rule.protocol.is_some()) && !self.is_protocol_set() {
             return None;
         }
         self.text("protocol")
     }
 
-    /// Whether a flag or a variable says the protocol: paths do not count then.
-    fn is_protocol_said(&self) -> bool {
+    /// Returns true if a flag or a variable sets the protocol: then rules for paths do not apply.
+    fn is_protocol_set(&self) -> bool {
         let value = self.values.get("protocol");
         ["protocol", "schema", "as_struct", "signature"]
             .map(|flag| self.is_given(flag))
             .contains(&true)
-            || value.is_some_and(|v| matches!(v.origin, Origin::Variable(_)))
+            || value.is_some_and(|v| matches!(v.origin, SettingOrigin::Variable(_)))
     }
 
-    /// telequick's definitions.
+    /// Returns the schema file of telequick.
     pub fn schema(&self) -> Option<&Path> {
         self.text("schema").map(Path::new)
     }
 
-    /// What oracle's selectors take and give.
+    /// Returns the signatures of oracle's selectors.
     pub fn signatures(&self) -> Vec<Signature> {
         let value = self.values.get("signature");
         let texts = value.into_iter().flat_map(|v| &v.texts);
@@ -213,40 +213,40 @@ impl Settings {
             .collect()
     }
 
-    /// Names of rules, and how severe those are instead; the last that fits counts.
+    /// Returns names of rules with their severities; the last match counts.
     pub fn rules(&self) -> impl Iterator<Item = (String, Severity)> {
         self.rules
             .iter()
             .map(|(name, severity, _)| (name.clone(), *severity))
     }
 
-    /// Paths in which differences mean nothing.
+    /// Returns the paths that comparisons ignore.
     pub fn ignored(&self) -> &[String] {
         self.ignore.as_ref().map_or(&[], |value| &value.texts)
     }
 
-    /// How many fields those paths ignored, to stand behind a summary.
+    /// Returns the number of fields that those paths ignored, for the end of a summary.
     pub fn ignored_note(&self, fields: u64) -> String {
         let Some(value) = self.ignore.as_ref().filter(|_| fields > 0) else {
             return String::new();
         };
-        let fields = super::counted(fields, "field is", "fields are");
+        let fields = super::count_text(fields, "field is", "fields are");
         format!("; {fields} ignored: [ignore] of {}", value.origin)
     }
 
-    /// How the input of this path is read: what flags leave open is as files say.
-    pub fn narrowed<'p>(
+    /// Returns the options for the input with this path: settings for its path apply if no flag does.
+    pub fn options_for_path<'p>(
         &self,
-        options: &Options<'p>,
+        options: &DecodeOptions<'p>,
         direction: Option<Direction>,
         path: &Path,
-    ) -> (Options<'p>, Option<Direction>) {
+    ) -> (DecodeOptions<'p>, Option<Direction>) {
         let mut options = options.clone();
-        let rule = self.files.iter().find(|rule| rule.fits(path));
+        let rule = self.files.iter().find(|rule| rule.matches(path));
         let name = rule.and_then(|rule| rule.protocol.as_deref());
         if let Some(name) = name
             .or(self.text("protocol"))
-            .filter(|_| !self.is_protocol_said())
+            .filter(|_| !self.is_protocol_set())
         {
             options.protocols.retain(|p| p.name() == name);
         }
@@ -262,18 +262,18 @@ impl Settings {
         (options, direction.or(rule.direction))
     }
 
-    /// Makes what is set the defaults of flags that may have that value. Others, such as the protocol, are asked for
-    /// where they are used, since a flag for one protocol outweighs them.
-    pub fn as_defaults(&'static self, command: Command) -> Command {
+    /// Makes settings the defaults of the flags that accept these values. Other settings, such as the protocol, are read
+    /// where they are used, because a flag for one protocol overrides them.
+    pub fn apply_defaults(&'static self, command: Command) -> Command {
         command
             .mut_args(|arg| {
                 let key = arg.get_id().as_str().replace('_', "-");
-                let Some(known) = Known::of(&key) else {
+                let Some(known) = Known::find(&key) else {
                     return arg;
                 };
                 let text = self.text(known.key);
-                let passed =
-                    matches!(known.kind, Kind::File | Kind::Signatures) || key == "protocol";
+                let passed = matches!(known.kind, SettingKind::File | SettingKind::Signatures)
+                    || key == "protocol";
                 match text {
                     Some(text) if !passed => {
                         let values = arg.get_possible_values();
@@ -283,12 +283,12 @@ impl Settings {
                     _ => arg,
                 }
             })
-            .mut_subcommands(|below| self.as_defaults(below))
+            .mut_subcommands(|below| self.apply_defaults(below))
     }
 }
 
 impl FileRule {
-    fn fits(&self, path: &Path) -> bool {
+    fn matches(&self, path: &Path) -> bool {
         fits(&self.folder, &self.pattern, path)
     }
 }

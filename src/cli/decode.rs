@@ -1,203 +1,200 @@
-//! `wiretool decode`: what is in a capture, message by message.
+//! `wiretool decode`: shows the messages of a capture.
 
-mod listener;
+mod findings;
 mod lookup;
+mod recorder;
 mod screen;
+mod source;
 
 use super::Exit;
-use super::input::{self, Show as _};
+use super::input::{self, FrameDisplay as _};
 use super::interrupt::Stop;
-use super::options::{self, Shared};
-use super::output::Output;
+use super::options::{self, SharedArgs};
+use super::output::{Output, print};
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::Role;
+use crate::render::format::Format;
 use crate::render::{Look, json};
+use crate::select::Expr;
 use anyhow::Result;
-use clap::ValueEnum;
-use screen::Screen;
+use screen::DecodeScreen;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode capture.bin                    a line a message; a lone one as a tree
-  xxd -p capture.bin | wiretool decode           hex dumps, base64, gzip: recognised
-  wiretool decode -p oracle --dir s2c out.log    say what it is where bytes do not tell
-  wiretool decode --c2s a.bin --s2c b.bin        two one-way files as one conversation
-  wiretool decode -f json FILE                   a JSON object a message, for programs
-  wiretool decode --verify FILE                  does what decode tells give the same bytes again?
-  wiretool decode -f hex --head 1 FILE           the bytes of the first message beside its fields
-  wiretool decode --at 0x42 FILE                 which field owns this byte?
-  wiretool decode --path params.selector FILE    where does this field lie?
-  wiretool decode --faults FILE                  only what is wrong
-  wiretool decode --where 'latency>10ms' FILE    only answers that took long";
+  wiretool decode capture.bin                  one line per message
+  xxd -p capture.bin | wiretool decode         hex dumps, base64 and gzip work, too
+  wiretool decode --c2s a.bin --s2c b.bin      two one-way files of one connection
+  wiretool decode -f json FILE                 one JSON object per message
+  wiretool decode --at 0x42 FILE               which field contains this byte?
+  wiretool decode -p oracle --dir s2c out.log  name what cannot be detected
+  wiretool decode --where 'latency>10ms' FILE  only slow answers
+  wiretool decode --where fault FILE           only messages with faults
+  wiretool decode -f hex --head 1 FILE         the bytes of the first message
+  wiretool decode a.pcap --port 7000 -w x.jsonl  a packet capture becomes a recording
+  wiretool decode --path params.selector FILE  where is this field?
+  wiretool decode --verify FILE                does encode write the same bytes?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  every message could be decoded
-  1  a message is at fault, nothing matched, or --lint found something as bad as --fail-on
+  0  every message was decoded
+  1  a message has a fault, no message matched, or --lint found something (see --fail-on)
   2  usage, or a file that cannot be read or written
-  130  interrupted (143: by SIGTERM); what was read by then is shown, but replaces no file that -o names unless with --follow";
+  130, 143  interrupted, terminated; -o leaves its file unchanged, except with --follow";
 
-/// Decode captures: every message, where each field lies, and what is wrong
+/// Decode captures: show messages, fields with offsets, and faults
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[allow(clippy::struct_excessive_bools)] // each is a flag
 pub struct Args {
     #[command(flatten)]
-    input: options::Input,
+    input: options::InputArgs,
     #[command(flatten)]
-    wire: options::Wire,
+    wire: options::WireArgs,
     #[command(flatten)]
-    select: Selection,
+    select: DecodeSelection,
     #[command(flatten)]
-    condition: options::Where,
+    condition: options::WhereArgs,
     #[command(flatten)]
-    judging: options::Judging,
-    /// Hold messages to the rules of their protocol: show which they break, and what answers what
+    judging: options::RuleArgs,
+    /// Check the rules of the protocol; show findings and answers
     #[arg(long, help_heading = "Rules")]
     lint: bool,
-    /// Exit 1 where something this bad is found, with --lint
+    /// Exit 1 on a finding of this severity or worse, with --lint
     #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
     fail_on: String,
-    /// How messages are shown; tree for one message alone, else line
+    /// Output format; by default tree or line
+    ///
+    /// The default is tree for a single message, and line for several.
     #[arg(
         short,
         long,
-        value_enum,
+        value_parser = options::format(),
         value_name = "FORMAT",
         help_heading = "Output"
     )]
     format: Option<Format>,
-    /// With -f json: also `wire` and `raw`, so that encode gives the same bytes again
+    /// With -f json: add `wire` and `raw`, so that encode writes the same bytes
     #[arg(long, help_heading = "Output")]
     exact: bool,
-    /// Tell each frame as --exact does, write it anew, and say which bytes differ
+    /// Decode as --exact does, encode again, and report bytes that differ
     #[arg(long, help_heading = "Output", conflicts_with_all = ["format", "exact", "at", "path", "tail"])]
     verify: bool,
-    /// Write here, whole or not at all, instead of stdout
+    /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Show secrets in clear: tokens, capabilities and others
+    /// Record to this file; never over another file
+    #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
+    write: Option<PathBuf>,
+    /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
-    /// Show what a sael stream's value is after each delta; not in json
+    /// sael: show the value of a stream after each delta; not in json
     #[arg(long, help_heading = "Output")]
     state: bool,
-    /// Name the field that owns the byte at this offset of its direction's stream
-    #[arg(long, value_name = "OFFSET", value_parser = offset, help_heading = "Lookup", conflicts_with = "path")]
+    /// Show the field at this byte offset
+    #[arg(long, value_name = "OFFSET", value_parser = parse_offset, help_heading = "Lookup", conflicts_with = "path")]
     at: Option<u64>,
-    /// Give the byte range of this field: `params.calldata[0]`
+    /// Show the byte range of this field: `params.calldata[0]`
     #[arg(long, value_name = "PATH", help_heading = "Lookup")]
     path: Option<String>,
-    /// Print the JSON Schema of `-f json` and stop
+    /// Print the JSON Schema of `-f json` and exit
     #[arg(long, help_heading = "Output", exclusive = true)]
     print_schema: bool,
 }
 
-/// Which messages are shown.
+/// The messages that are shown.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Selection")]
-struct Selection {
-    /// Only these kinds; `*` stands for anything
+struct DecodeSelection {
+    /// Only these kinds; `*` matches any text
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     kind: Vec<String>,
     /// Only these roles
-    #[arg(long, value_name = "ROLE", value_delimiter = ',', value_parser = options::names(Role::ALL.map(Role::name)))]
+    #[arg(long, hide = true, value_name = "ROLE", value_delimiter = ',', value_parser = options::names(Role::ALL.map(Role::name)))]
     role: Vec<String>,
     /// Only these ids
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     id: Vec<String>,
-    /// Only these methods, targets, selectors, tools or topics; `*` stands for anything
+    /// Only these methods, targets, selectors, tools or topics
     #[arg(long, value_name = "SUBJECT", value_delimiter = ',')]
     subject: Vec<String>,
     /// Only these connections
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, hide = true, value_name = "N", value_delimiter = ',')]
     conn: Vec<u32>,
-    /// Only messages at fault
-    #[arg(long)]
+    /// Only messages with a fault
+    #[arg(long, hide = true)]
     faults: bool,
-    /// Only messages with this text in them
+    /// Only messages that contain this text
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
-    /// Pass over the first N that match
+    /// Skip the first N matches
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
-    /// Stop after N
-    #[arg(long, value_name = "N")]
+    /// Stop after N messages
+    #[arg(long, short_alias = 'n', value_name = "N")]
     head: Option<u64>,
-    /// Only the last N
+    /// Only the last N messages
     #[arg(long, value_name = "N", conflicts_with = "head")]
     tail: Option<usize>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Every field with its byte range
-    Tree,
-    /// One line a message
-    Line,
-    /// One JSON object a message
-    Json,
-    /// Bytes beside the fields that own them
-    Hex,
+impl DecodeSelection {
+    /// Returns the conditions of the flags that `--where` has replaced.
+    fn replaced_conditions(&self) -> Result<Vec<Expr>> {
+        let list = |key, values: &[String]| {
+            (!values.is_empty()).then(|| format!("{key}={}", values.join(",")))
+        };
+        let conns: Vec<String> = self.conn.iter().map(u32::to_string).collect();
+        let texts = [
+            list("role", &self.role),
+            list("conn", &conns),
+            self.faults.then(|| "fault".to_owned()),
+        ];
+        let texts = texts.into_iter().flatten();
+        texts.map(|text| Ok(text.parse::<Expr>()?)).collect()
+    }
 }
 
-/// A number of bytes, in decimal or hex.
-pub fn offset(text: &str) -> Result<u64, String> {
+/// Parses a number of bytes, in decimal or hex.
+pub fn parse_offset(text: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map_err(|_| "a byte offset is wanted, such as 66 or 0x42".into())
+    parsed.map_err(|_| "wanted a byte offset, such as 66 or 0x42".into())
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     if args.print_schema {
-        let mut output = Output::open(None, &[])?;
-        output.room().extend_from_slice(json::schema().as_bytes());
-        output.finish()?;
-        return Ok(Exit::Clean);
+        return print(&json::schema());
     }
-    // Checked only where it is said outright: bare bodies carry nothing that would name their struct.
+    // Checked only for an explicit framing: bare bodies do not name their struct.
     if args.wire.framing == Framing::Bare.name() && args.wire.as_struct.is_none() {
-        anyhow::bail!(
-            "bare bodies do not say what they are: name it with --struct (wiretool decode --help)"
-        );
+        anyhow::bail!("a bare body does not name its struct: give it with --struct NAME");
     }
     if args.exact && args.format != Some(Format::Json) {
-        anyhow::bail!("--exact adds to JSON: it needs -f json");
+        anyhow::bail!("--exact needs -f json");
     }
     let protocols = args.wire.protocols()?;
-    let inputs: Vec<PathBuf> = [&args.input.files, &args.input.c2s, &args.input.s2c]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
     let to_file = args.output.is_some();
-    let output = Output::open(args.output.as_deref(), &inputs)?;
+    let output = Output::open(args.output.as_deref(), &args.input.paths())?;
     let look = Look {
         show_secrets: args.show_secrets,
+        terminal: look.terminal && !to_file,
+        width: look.width.filter(|_| !to_file),
         ..look
     };
-    let look = if to_file {
-        Look {
-            terminal: false,
-            width: None,
-            ..look
-        }
-    } else {
-        look
-    };
     let mut options = args.wire.options(&protocols, Want::Places);
-    // Elsewhere all that was read has gone out: a signal may end the program as it is, also while nobody reads.
+    // In other cases all output is written at once: a signal can end the program directly, also if no reader takes the output.
     let waits = to_file || args.input.follow || args.select.tail.is_some() || args.verify;
     let stop = waits.then(Stop::on_signals).transpose()?;
-    let mut screen = Screen::new(args, shared, look, output, stop)?;
+    let mut screen = DecodeScreen::new(args, shared, look, output, stop)?;
     options.want = screen.want();
     let result = input::read(&args.input, &options, &mut screen);
-    // What was decoded before the trouble is shown all the same.
+    // The messages before the error are shown too.
     match result {
         Ok(()) => screen.finish(),
         Err(error) => {

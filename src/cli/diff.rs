@@ -1,18 +1,18 @@
-//! `wiretool diff`: what is different this time.
+//! `wiretool diff`: compares two captures.
 
 pub(super) mod show;
 
-use super::input::{self, Show};
-use super::options::{self, Shared};
+use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
+use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::{Exit, complain, complain_of, counted};
+use super::values::read_string;
+use super::{Exit, count_text, print_message};
 use crate::capture::Form;
+use crate::conversation::Verdict;
 use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Judge, Verdict};
-use crate::decoder::{Decoded, Options};
-use crate::diff::{Counts, Diff, Difference, Field, Ignore, Side, general};
+use crate::decoder::{DecodeOptions, Decoded};
+use crate::diff::{CompareDepth, Diff, DiffSide, Difference, FieldDifference, Ignore, generalized};
 use crate::encoding::Want;
-use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol};
 use crate::render::Look;
 use crate::select::Filter;
@@ -23,73 +23,75 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool diff yesterday.jsonl today.jsonl         by what was asked, not by position
-  wiretool diff --ignore '**.timestamp' A B         what differs in every run
-  wiretool diff --learn ignore.toml A B             two runs of one scenario: learn what to ignore
-  wiretool diff --ignore-file ignore.toml A B
-  wiretool diff -p saikuro client.bin provider.bin  two legs of one relay: compared by meaning";
+  wiretool diff yesterday.jsonl today.jsonl         match messages by content, not position
+  wiretool diff --ignore '**.timestamp' A B         ignore a field that always differs
+  wiretool diff --learn ignore.toml A B             write the fields that differ to a file
+  wiretool diff --ignore-file ignore.toml A B       ignore the fields of this file
+  wiretool diff -p saikuro client.bin provider.bin  both sides of a relay";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  nothing differs
-  1  something does, no protocol recognises an input, or no message matches --where
-  2  usage, or a file that cannot be read as a whole, or not written";
+  0  no difference
+  1  a difference, an input of no known protocol, or no message matches --where
+  2  usage, or a file that cannot be read or written";
 
-/// Bytes of messages that are held at most, of one side.
-const MOST: usize = 1 << 30;
+/// The maximum number of bytes of messages that are stored for one side.
+const MAX_BYTES: usize = 1 << 30;
 
-/// Compare two recordings or captures message by message, by what belongs together
+/// Compare two captures message by message
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
-    /// The one
+    /// First capture
     #[arg(value_name = "A")]
     left: PathBuf,
-    /// The other
+    /// Second capture
     #[arg(value_name = "B")]
     right: PathBuf,
-    /// What form the input has; both alike
-    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = options::form(), help_heading = "Input")]
+    /// Form of the input; the same for both files
+    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = options::form(), hide_possible_values = true, help_heading = "Input")]
     from: Form,
-    /// Which way the bytes go, where the inputs do not say
+    /// Direction of the bytes, if the input has none
     #[arg(long, value_name = "c2s|s2c", value_parser = options::direction(), help_heading = "Input")]
     dir: Option<Direction>,
     #[command(flatten)]
-    wire: options::Wire,
+    packets: options::PacketArgs,
     #[command(flatten)]
-    condition: options::Where,
-    /// Pass over this path: `result.session_id`, `**.ts`, `items[*].id`, `KIND:PATH` (repeatable)
+    wire: options::WireArgs,
+    #[command(flatten)]
+    condition: options::WhereArgs,
+    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Comparison")]
     ignore: Vec<String>,
-    /// Pass over the paths of this file: `[ignore]` with `paths = [...]`
+    /// Ignore the paths of this file: `[ignore]` with `paths = [...]`
     #[arg(long, value_name = "FILE", help_heading = "Comparison")]
     ignore_file: Vec<PathBuf>,
-    /// Compare ids as well, and all else that every run makes anew
+    /// Also compare ids, times and other values that each run generates
     #[arg(long, help_heading = "Comparison")]
     strict: bool,
-    /// Write the paths that differ to a file that --ignore-file reads, with those already ignored, and call nothing a difference
+    /// Write the paths that differ to this file, for --ignore-file, and exit 0
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "format"], help_heading = "Comparison")]
     learn: Option<PathBuf>,
-    /// How differences are shown
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
-    format: Format,
-    /// Write here, whole or not at all, instead of stdout
+    /// Output format
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = DiffFormat::Text, help_heading = "Output")]
+    format: DiffFormat,
+    /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Show secrets in clear; JSON always has them
+    /// Do not mask tokens, capabilities and other secrets; JSON is never masked
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum Format {
-    /// A block a message
+enum DiffFormat {
+    /// A few lines per message that differs
     Text,
-    /// A JSON object a message that differs
+    /// One JSON object per message that differs
     Json,
 }
 
-/// What `--ignore-file` reads and `--learn` writes; a settings file may hold the same table.
+/// The content of `--ignore-file`, which `--learn` writes; a settings file may contain the same table.
 #[derive(serde::Serialize, serde::Deserialize, Default)]
 struct IgnoreFile {
     #[serde(default)]
@@ -102,7 +104,7 @@ struct IgnorePaths {
     paths: Vec<String>,
 }
 
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     let look = Look {
         show_secrets: args.show_secrets,
         ..look
@@ -112,71 +114,70 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let inputs = [args.left.clone(), args.right.clone()];
     anyhow::ensure!(
         inputs.iter().any(|path| path.as_os_str() != "-"),
-        "stdin can be read but once: A or B must be a file"
+        "stdin can be read only once: A or B must be a file"
     );
     let mut output = Output::open(args.output.as_deref(), &inputs)?;
-    output.is_json = args.format == Format::Json;
-    let left = side(&args.left, args, &options, shared)?;
-    let right = side(&args.right, args, &options, shared)?;
+    output.is_json = args.format == DiffFormat::Json;
+    let left = read_side(&args.left, args, &options, shared)?;
+    let right = read_side(&args.right, args, &options, shared)?;
     if left.undetected || right.undetected {
-        return Ok(Exit::No);
+        return Ok(Exit::Negative);
     }
-    // What cannot be read is never equal.
-    let unread = left.unread || right.unread;
-    let (spoken, other) = (left.protocol, right.protocol);
-    let read = left.read + right.read;
+    // Input that could not be read is never equal.
+    let unread = left.run.is_bad || right.run.is_bad;
+    let (read_protocol, other) = (left.protocol, right.protocol);
+    let read = left.run.messages + right.run.messages;
     let (left, right) = (left.side, right.side);
     if read > 0 && !args.condition.conditions.is_empty() && left.is_empty() && right.is_empty() {
         if !shared.quiet {
-            complain(&format!("none of {read} messages matches"));
+            print_message(&format!("none of {read} messages matches"));
         }
-        return Ok(Exit::No);
+        return Ok(Exit::Negative);
     }
-    let protocol = match (spoken, other) {
+    let protocol = match (read_protocol, other) {
         (Some(a), Some(b)) if a.name() != b.name() => {
             let (a, b) = (a.name(), b.name());
-            anyhow::bail!("one is {a}, the other {b}: name it with -p where that is not so")
+            anyhow::bail!("one is {a}, the other {b}: use -p if that is wrong")
         }
         (Some(protocol), _) | (None, Some(protocol)) => protocol,
         (None, None) => {
             if !shared.quiet {
-                complain("there are no messages to compare");
+                print_message("there are no messages to compare");
             }
             if let Some(path) = &args.learn {
-                learn(path, args, &Seen::default(), &inputs)?;
+                write_learned(path, args, &DiffTotals::default(), &inputs)?;
             }
-            return Ok(if unread { Exit::Trouble } else { Exit::Clean });
+            return Ok(if unread { Exit::Error } else { Exit::Clean });
         }
     };
-    let ignore = ignored(args, protocol)?;
+    let ignore = ignored_paths(args, protocol)?;
     let mut diff = Diff::new(protocol, &ignore, &left, &right, args.wire.max_depth);
-    let mut seen = Seen::default();
+    let mut seen = DiffTotals::default();
     diff.run(&mut |difference| {
         seen.add(&difference);
         if args.learn.is_some() {
             return;
         }
-        if args.format == Format::Json {
-            let text = show::object(&difference).to_string();
-            output.room().extend_from_slice(text.as_bytes());
-            output.room().push(b'\n');
+        if args.format == DiffFormat::Json {
+            let text = show::difference_json(&difference).to_string();
+            output.push_line(&text);
         } else {
             let mut text = String::new();
-            show::block(&difference, look, &mut text);
-            output.room().extend_from_slice(text.as_bytes());
+            show::write_difference(&difference, look, &mut text);
+            output.push(&text);
         }
     });
     if let Some(path) = &args.learn {
-        learn(path, args, &seen, &inputs)?;
+        write_learned(path, args, &seen, &inputs)?;
         if !shared.quiet {
-            let n = counted(seen.paths.len() as u64, "path differs", "paths differ");
-            complain(&format!("{}: {n}", path.display()));
+            let n = count_text(seen.paths.len() as u64, "path differs", "paths differ");
+            print_message(&format!("{}: {n}", path.display()));
             let only = seen.only[0] + seen.only[1];
             for (n, one, many) in [
                 (
                     only,
-                    "message is in one run alone",
-                    "messages are in one run alone",
+                    "message is only in one run",
+                    "messages are only in one run",
                 ),
                 (
                     seen.otherwise,
@@ -185,84 +186,79 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
                 ),
             ] {
                 if n > 0 {
-                    let text = counted(n as u64, one, many);
-                    complain(&format!("{text}: no list of paths can pass over that"));
+                    let text = count_text(n as u64, one, many);
+                    print_message(&format!("{text}: a list of paths cannot ignore this"));
                 }
             }
         }
-        return Ok(if unread { Exit::Trouble } else { Exit::Clean });
+        return Ok(if unread { Exit::Error } else { Exit::Clean });
     }
     let ignored = diff.ignored();
     output.finish()?;
     if !shared.quiet {
         let ignored = super::config::settings().ignored_note(ignored);
-        complain(&format!("{}{ignored}", seen.summary(&left, &right, unread)));
+        print_message(&format!("{}{ignored}", seen.summary(&left, &right, unread)));
     }
     Ok(match seen.is_empty() {
-        _ if unread => Exit::Trouble,
+        _ if unread => Exit::Error,
         true => Exit::Clean,
-        false => Exit::No,
+        false => Exit::Negative,
     })
 }
 
-/// All messages of one input.
-fn side<'p>(
+/// Reads all messages of one input.
+fn read_side<'p>(
     path: &Path,
     args: &Args,
-    options: &Options<'p>,
-    shared: &Shared,
-) -> Result<Reader<'p>> {
-    let input = options::Input {
+    options: &DecodeOptions<'p>,
+    shared: &SharedArgs,
+) -> Result<SideReader<'p>> {
+    let input = options::InputArgs {
         files: vec![path.to_owned()],
         from: args.from,
         dir: args.dir,
         c2s: Vec::new(),
         s2c: Vec::new(),
         follow: false,
+        packets: args.packets.clone(),
     };
-    let mut reader = Reader {
+    let mut reader = SideReader {
         known: options.protocols.clone(),
-        protocol: None,
-        side: Side::default(),
-        read: 0,
-        undetected: false,
-        unread: false,
         filter: args.condition.filter(),
-        scratch: Vec::new(),
-        quiet: shared.quiet,
-        verbose: shared.verbose,
+        run: InputRun::new(shared, false, None),
+        ..SideReader::default()
     };
     input::read(&input, options, &mut reader)?;
     Ok(reader)
 }
 
-/// What is passed over: what the protocol makes anew in every run, and what was asked for.
-fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
-    let ignore = ignore(&args.ignore, &args.ignore_file)?;
+/// Returns the ignored paths: those that the protocol generates in every run, and those of the user.
+fn ignored_paths(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
+    let ignore = read_ignore(&args.ignore, &args.ignore_file)?;
     Ok(if args.strict {
         ignore
     } else {
-        ignore.and_anew(protocol, false)
+        ignore.and_generated(protocol, false)
     })
 }
 
-/// What the command line and the settings say that is to be ignored.
-pub fn ignore(given: &[String], files: &[PathBuf]) -> Result<Ignore> {
-    let asked = asked_to_ignore(given, files)?;
+/// Returns the ignored paths of the command line and the settings.
+pub fn read_ignore(given: &[String], files: &[PathBuf]) -> Result<Ignore> {
+    let asked = ignored_by_flags(given, files)?;
     let settings = super::config::settings().ignored();
     let ignore = Ignore::new(asked.iter().map(String::as_str));
     Ok(ignore.and(
         settings.iter().map(String::as_str),
-        Counts::NothingBySettings,
+        CompareDepth::NothingBySettings,
     ))
 }
 
-/// What the command line says that is to be passed over.
-fn asked_to_ignore(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
+/// Returns the ignored paths of the command line.
+fn ignored_by_flags(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
     let mut paths = given.to_vec();
     for file in files {
         let name = file.display();
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        let text = read_string(file)?;
         let list: IgnoreFile = toml::from_str(&text).with_context(|| format!("{name}"))?;
         paths.extend(list.ignore.paths);
     }
@@ -270,26 +266,21 @@ fn asked_to_ignore(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
 }
 
 /// Reads one side.
-#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
-struct Reader<'p> {
+#[derive(Default)]
+struct SideReader<'p> {
     known: Vec<&'p dyn Protocol>,
     protocol: Option<&'p dyn Protocol>,
-    side: Side,
-    read: u64,
-    /// There are bytes, and nobody knows whose.
+    side: DiffSide,
+    run: InputRun,
+    /// The protocol of some bytes was not detected.
     undetected: bool,
-    /// Part of it cannot be read.
-    unread: bool,
     filter: Filter,
     scratch: Vec<u8>,
-    quiet: bool,
-    verbose: bool,
 }
 
-impl Show for Reader<'_> {
+impl FrameDisplay for SideReader<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         let verdict = verdict.unwrap_or_default();
-        self.read += 1;
         if self
             .filter
             .matches(decoded, Some(verdict), &mut self.scratch)
@@ -297,86 +288,52 @@ impl Show for Reader<'_> {
             self.side.see(decoded, verdict);
         }
         anyhow::ensure!(
-            self.side.weight() < MOST,
-            "there are more than 1 GiB of messages to compare: cut it down first"
+            self.side.weight() < MAX_BYTES,
+            "more than 1 GiB of messages to compare: use smaller captures"
         );
         Ok(())
     }
 
-    fn judged(&self) -> Option<(Judge, SessionConfig)> {
-        Some((Judge::default(), SessionConfig::default()))
+    fn run(&mut self) -> &mut InputRun {
+        &mut self.run
     }
-
-    fn idle(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn note(&mut self, source: &str, text: &str, bad: bool) {
-        self.unread |= bad;
-        if bad || !self.quiet {
-            complain_of(source, text);
-        }
-    }
-
-    fn detail(&mut self, source: &str, text: &str) {
-        if self.verbose {
-            complain_of(source, text);
-        }
-    }
-
-    fn begin(&mut self, _: &str) {}
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
         let conversation = pipeline.conversation.as_ref();
-        let spoken = conversation.and_then(|c| Some(c.protocol()?.name()));
+        let read_protocol = conversation.and_then(|c| Some(c.protocol()?.name()));
         let mut known = self.known.iter().copied();
-        self.protocol = known.find(|protocol| Some(protocol.name()) == spoken);
-        let decoder = &pipeline.decoder;
-        input::tell_guess(source, decoder, self);
-        if bytes > 0 && decoder.protocol().is_none() {
+        self.protocol = known.find(|protocol| Some(protocol.name()) == read_protocol);
+        if bytes > 0 && pipeline.decoder.protocol().is_none() {
             self.undetected = true;
-            let text = "no protocol recognises these bytes: name it with -p";
-            self.note(source, text, true);
+            self.run.note(source, NO_PROTOCOL, true);
         }
         Ok(())
     }
-
-    fn want(&self) -> Want {
-        Want::Places
-    }
-
-    fn progress(&self) -> bool {
-        !self.quiet
-    }
-
-    fn is_done(&self) -> bool {
-        false
-    }
 }
 
-/// What was found so far.
+/// The differences so far.
 #[derive(Default)]
-struct Seen {
+struct DiffTotals {
     differ: usize,
     only: [usize; 2],
-    /// Messages that differ in what no path names.
+    /// The number of messages with differences that no path describes.
     otherwise: usize,
-    /// With their kinds, indices open.
+    /// With their kinds, indices replaced by `*`.
     paths: BTreeSet<String>,
 }
 
-impl Seen {
+impl DiffTotals {
     fn add(&mut self, difference: &Difference) {
         match difference {
             Difference::Fields(which, _, fields) => {
                 self.differ += 1;
                 let kind = which.what.split(' ').next().unwrap_or_default();
-                let is_path = |f: &&Field| !f.path.is_empty() && !f.path.starts_with('(');
+                let is_path = |f: &&FieldDifference| !f.path.is_empty() && !f.path.starts_with('(');
                 self.paths.extend(
                     fields
                         .iter()
                         .filter(is_path)
-                        .map(|field| format!("{kind}:{}", general(&field.path))),
+                        .map(|field| format!("{kind}:{}", generalized(&field.path))),
                 );
                 self.otherwise += usize::from(!fields.iter().all(|f| is_path(&f)));
             }
@@ -389,24 +346,26 @@ impl Seen {
         self.differ == 0 && self.only == [0, 0]
     }
 
-    fn summary(&self, left: &Side, right: &Side, unread: bool) -> String {
+    fn summary(&self, left: &DiffSide, right: &DiffSide, unread: bool) -> String {
         let (a, b) = (left.len(), right.len());
         match self.is_empty() {
             true if unread => {
-                return format!("not all could be read; of {a} and {b} messages, none differs");
+                return format!(
+                    "some input could not be read; the {a} and {b} messages that were read are equal"
+                );
             }
             true => return format!("no difference: {a} and {b} messages"),
             false => {}
         }
         let [left, right] = self.only;
-        let differ = counted(self.differ as u64, "message differs", "messages differ");
+        let differ = count_text(self.differ as u64, "message differs", "messages differ");
         format!("{differ}, {left} only in A, {right} only in B; of {a} and {b} messages")
     }
 }
 
-/// Writes what differs in two runs of one scenario, and what was passed over already: together nothing differs.
-fn learn(path: &Path, args: &Args, seen: &Seen, inputs: &[PathBuf]) -> Result<()> {
-    let known = asked_to_ignore(&args.ignore, &args.ignore_file)?;
+/// Writes the paths that differ in two runs of one scenario, and the paths that were ignored: with both, nothing differs.
+fn write_learned(path: &Path, args: &Args, seen: &DiffTotals, inputs: &[PathBuf]) -> Result<()> {
+    let known = ignored_by_flags(&args.ignore, &args.ignore_file)?;
     let all: BTreeSet<String> = seen.paths.iter().cloned().chain(known).collect();
     let list = IgnoreFile {
         ignore: IgnorePaths {
@@ -415,6 +374,6 @@ fn learn(path: &Path, args: &Args, seen: &Seen, inputs: &[PathBuf]) -> Result<()
     };
     let mut output = Output::open(Some(path), inputs)?;
     let text = toml::to_string_pretty(&list)?;
-    output.room().extend_from_slice(text.as_bytes());
+    output.push(&text);
     output.finish()
 }

@@ -1,10 +1,10 @@
-//! `wiretool encode`: messages into bytes, right ones and wrong ones.
+//! `wiretool encode`: encodes messages, also with deliberate errors.
 
-use super::options::{self, Shared};
+use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::{Exit, complain};
+use super::{Exit, print_message};
 use crate::decoder::{Decoder, Origin};
-use crate::encode::{Encoded, Encoder, Options};
+use crate::encode::{EncodeOptions, Encoded, Encoder};
 use crate::encoding::{Want, json};
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode};
@@ -15,128 +15,129 @@ use crate::protocol::{Direction, Protocol};
 use crate::render::{self, Look};
 use crate::span::Span;
 use crate::tape::Tape;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail, ensure};
 use base64::Engine as _;
 use clap::ValueEnum;
-use std::io::Read as _;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode -f json --exact a.bin | wiretool encode --to raw  a.bin again
+  wiretool decode -f json --exact a.bin | wiretool encode --to raw
   echo '{\"version\":1,\"type\":\"call\",\"id\":\"x\",\"target\":\"a.b\",\"args\":[]}' | wiretool encode -p saikuro
-  wiretool encode --set 'args[0]=7' call.json                       the same with one value changed
-  wiretool encode --length 9 call.json                              a length that lies, on purpose";
+  wiretool encode --set 'args[0]=7' call.json   change a value
+  wiretool encode --length 9 call.json          write a wrong length, for tests";
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  every message was written
-  1  a message was refused
+  1  a message is not valid and was not written
   2  usage, or a file that cannot be read or written";
 
-/// The forms bytes are written in.
+/// The forms of output.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum To {
-    /// The bytes themselves
+enum OutputForm {
+    /// Raw bytes
     Raw,
-    /// A line of hex a frame, with its direction where known
+    /// One line of hex per frame, with its direction if known
     Hex,
-    /// As xxd writes it
+    /// Like the output of xxd
     Xxd,
     /// Base64, one line
     Base64,
-    /// What decode -f json makes of the bytes
+    /// Like the output of decode -f json
     Json,
 }
 
-/// How frames are written; `make` writes alike.
+/// The options of `encode` and `make` for output.
 #[derive(clap::Args)]
-pub struct Written {
-    /// In which form; raw where stdout is no terminal
+pub struct WriteArgs {
+    /// Output form [default: hex on a terminal, otherwise raw]
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
-    to: Option<To>,
-    /// Write here, whole or not at all, instead of stdout
+    to: Option<OutputForm>,
+    /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// How messages are delimited; as lines of decode say, else as peers of the protocol do
+    /// How messages are delimited; the default depends on the input and the protocol
     #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)))]
     framing: Option<String>,
-    /// How telequick's lengths count
+    /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
     #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]))]
     length_mode: Option<String>,
-    /// Which way the bytes go, of messages that do not say: clients mask WebSocket frames
+    /// Direction of the bytes, if a message has none
     #[arg(long, value_name = "c2s|s2c", value_parser = options::names(["c2s", "s2c"]))]
     dir: Option<String>,
-    /// Where the protocol has both: `MessagePack`, not JSON
+    /// Use `MessagePack`, if the protocol has both
     #[arg(long)]
     msgpack: bool,
-    /// telequick definitions that replace or extend the built-in ones
+    /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
-    /// What is left to chance follows from this number: random ids and masks
+    /// Seed for random choices: ids and masks
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Do it all the same: write what is none of the protocol's messages
+    /// Write it anyway: JSON that is not a message of the protocol
     #[arg(long, help_heading = "Damage")]
     force: bool,
-    /// Change a value: `params.calldata[0]="0x1"`; what is no JSON is text
-    #[arg(long, value_name = "PATH=VALUE", help_heading = "Damage", value_parser = assignment)]
+    /// Set a field: `params.calldata[0]="0x1"`; a value that is not JSON is text
+    #[arg(long, value_name = "PATH=VALUE", help_heading = "Damage", value_parser = parse_assignment)]
     set: Vec<(String, String)>,
-    /// Write this length in place of the right one
+    /// Write this length instead of the correct one
     #[arg(long, value_name = "N", help_heading = "Damage")]
     length: Option<u32>,
-    /// End the output after so many bytes
+    /// Truncate the output to N bytes
     #[arg(long, value_name = "N", help_heading = "Damage")]
     truncate: Option<u64>,
-    /// Put bytes over those at an offset of the output
-    #[arg(long, value_name = "OFFSET=HEX", help_heading = "Damage", value_parser = patch)]
+    /// Overwrite the bytes at this offset of the output
+    #[arg(long, value_name = "OFFSET=HEX", help_heading = "Damage", value_parser = parse_patch)]
     patch: Vec<(u64, Vec<u8>)>,
 }
 
-/// Write messages as bytes: lines of decode -f json, messages alone, or an array of either
+/// Encode messages: lines of decode -f json, or plain messages
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
-    /// JSON; `-` or none is stdin
+    /// JSON; `-` or none: stdin
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Which protocol, of messages that do not say
+    /// Protocol, if a message does not name it
     #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: Option<String>,
     #[command(flatten)]
-    written: Written,
+    written: WriteArgs,
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+fn parse_assignment(text: &str) -> Result<(String, String), String> {
     let (path, value) = text.split_once('=').ok_or("PATH=VALUE is wanted")?;
     Ok((path.to_owned(), crate::protocol::make::value(value)))
 }
 
-fn patch(text: &str) -> Result<(u64, Vec<u8>), String> {
+fn parse_patch(text: &str) -> Result<(u64, Vec<u8>), String> {
     let (offset, digits) = text.split_once('=').ok_or("OFFSET=HEX is wanted")?;
-    let offset = super::decode::offset(offset)?;
+    let offset = super::decode::parse_offset(offset)?;
     let bytes = hex::decode(digits.replace(' ', ""))
-        .map_err(|_| "hex digits are wanted, two a byte".to_owned())?;
+        .map_err(|_| "wanted hex digits, two for each byte".to_owned())?;
     Ok((offset, bytes))
 }
 
 /// Runs `encode`.
-pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let protocols =
         options::protocols_for_writing(args.written.schema.as_deref(), args.protocol.as_deref())?;
     let inputs: Vec<PathBuf> = args.file.iter().cloned().collect();
-    let mut job = Job::new(&args.written, &protocols, &inputs, shared)?;
-    let text = read(args.file.as_deref())?;
+    let mut job = EncodeJob::new(&args.written, &protocols, &inputs, shared)?;
+    let text = read_input(args.file.as_deref())?;
     if text.trim_ascii().is_empty() && !shared.quiet {
-        complain("empty input: there is nothing to encode");
+        print_message("empty input: there is nothing to encode");
     }
     let mut rest = text.as_slice();
     let mut line = 1;
     while !rest.trim_ascii().is_empty() {
-        let place = |what: &str| format!("{}, line {line}: {what}", name(args.file.as_deref()));
+        let place =
+            |what: &str| format!("{}, line {line}: {what}", input_name(args.file.as_deref()));
         let used = match json::measure(rest, 1000, true) {
             Ok(Some(used)) => used,
-            Ok(None) => bail!(place("the JSON is not whole")),
+            Ok(None) => bail!(place("the JSON is incomplete")),
             Err(error) => bail!(place(&error.to_string())),
         };
         let (value, after) = rest.split_at(used);
@@ -145,10 +146,10 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
             .take_while(|b| b.is_ascii_whitespace())
             .filter(|b| **b == b'\n')
             .count();
-        job.value(value, &|refusal| {
-            complain(&format!(
+        job.encode_value(value, &|refusal| {
+            print_message(&format!(
                 "{}, line {line}: {refusal}",
-                name(args.file.as_deref())
+                input_name(args.file.as_deref())
             ));
         })?;
         line += memchr::memchr_iter(b'\n', value.trim_ascii_start()).count();
@@ -157,68 +158,60 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     job.finish()
 }
 
-pub fn name(path: Option<&Path>) -> String {
+pub fn input_name(path: Option<&Path>) -> String {
     path.filter(|p| *p != Path::new("-"))
         .map_or("stdin".into(), |p| p.display().to_string())
 }
 
-/// All of the input: JSON that spans lines has no other end than its last bracket.
-pub fn read(path: Option<&Path>) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    if let Some(path) = path.filter(|p| *p != Path::new("-")) {
-        let mut file =
-            std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-        file.read_to_end(&mut text)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-    } else {
-        let mut stdin = std::io::stdin().lock();
-        if std::io::IsTerminal::is_terminal(&stdin) {
-            bail!(
-                "no FILE, and stdin is a terminal: name a file, or pipe messages in (wiretool encode --help)"
-            );
-        }
-        stdin.read_to_end(&mut text).context("cannot read stdin")?;
-    }
-    Ok(text)
+/// Reads the whole input: JSON over several lines ends only with its last bracket.
+pub fn read_input(path: Option<&Path>) -> Result<Vec<u8>> {
+    let path = path.unwrap_or(Path::new("-"));
+    ensure!(
+        path != Path::new("-") || !std::io::stdin().is_terminal(),
+        "no FILE, and stdin is a terminal: name a file, or pipe messages in (wiretool encode --help)"
+    );
+    super::values::read_input(path)
 }
 
-/// Messages on their way to bytes.
-pub struct Job<'p> {
+/// Encodes messages and writes the bytes.
+pub struct EncodeJob<'p> {
     encoder: Encoder<'p>,
     protocols: Vec<&'p dyn Protocol>,
     pub direction: Option<Direction>,
-    to: To,
+    to: OutputForm,
     output: Output,
-    written: &'p Written,
+    written: &'p WriteArgs,
     seed: u64,
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     at: u64,
-    /// Everything, for forms that show the whole.
+    /// All bytes, for forms that show them as a whole.
     all: Vec<u8>,
     frames: Vec<Encoded>,
     refused: bool,
 }
 
-impl<'p> Job<'p> {
+impl<'p> EncodeJob<'p> {
     pub fn new(
-        written: &'p Written,
+        written: &'p WriteArgs,
         protocols: &'p Protocols,
         inputs: &[PathBuf],
-        _: &Shared,
+        _: &SharedArgs,
     ) -> Result<Self> {
         let terminal = written.output.is_none() && options::stdout_is_terminal();
         let to = match written.to {
-            Some(To::Raw) if terminal => {
-                bail!("raw bytes would upset the terminal: use --to hex, -o FILE, or a pipe")
+            Some(OutputForm::Raw) if terminal => {
+                bail!(
+                    "stdout is a terminal: for raw bytes use -o FILE or a pipe, otherwise --to hex"
+                )
             }
             Some(to) => to,
-            None if terminal => To::Hex,
-            None => To::Raw,
+            None if terminal => OutputForm::Hex,
+            None => OutputForm::Raw,
         };
         let seed = written.seed.unwrap_or_else(random_seed);
         let all = protocols.all();
         let encoder = Encoder::new(
-            Options {
+            EncodeOptions {
                 protocols: all.clone(),
                 protocol: protocols.named(),
                 framing: written.framing.as_deref().and_then(Framing::from_name),
@@ -234,9 +227,7 @@ impl<'p> Job<'p> {
             Mint::new(seed),
         );
         let mut output = Output::open(written.output.as_deref(), inputs)?;
-        output.is_json = matches!(to, To::Json);
-        let mut output = Output::open(written.output.as_deref(), inputs)?;
-        output.is_json = matches!(to, To::Json);
+        output.is_json = matches!(to, OutputForm::Json);
         Ok(Self {
             encoder,
             protocols: all,
@@ -252,30 +243,30 @@ impl<'p> Job<'p> {
         })
     }
 
-    /// Ids of its own, so that masks do not depend on how many ids were made.
-    pub fn mint(&self) -> Mint {
+    /// Returns a separate generator, so that masks do not depend on the number of generated ids.
+    pub fn new_generator(&self) -> Mint {
         Mint::new(self.seed ^ 1)
     }
 
-    /// One JSON value: a line of decode, a message, or an array of them.
-    fn value(&mut self, text: &[u8], refuse: &dyn Fn(Refusal)) -> Result<()> {
+    /// Encodes a JSON value: a line of decode, a message, or an array of them.
+    fn encode_value(&mut self, text: &[u8], refuse: &dyn Fn(Refusal)) -> Result<()> {
         let mut tape = Tape::new();
         if json::parse(text, Span::new(0, text.len()), 1000, &mut tape).is_err() {
-            bail!("the input is no JSON");
+            bail!("the input is not JSON");
         }
         let Some(root) = tape.root(text) else {
             return Ok(());
         };
         if root.is_array() {
             for item in root.children() {
-                self.one(item.span().of(text), None, refuse)?;
+                self.encode_message(item.span().of(text), None, refuse)?;
             }
             return Ok(());
         }
-        self.one(text, None, refuse)
+        self.encode_message(text, None, refuse)
     }
 
-    pub fn one(
+    pub fn encode_message(
         &mut self,
         text: &[u8],
         direction: Option<Direction>,
@@ -283,7 +274,7 @@ impl<'p> Job<'p> {
     ) -> Result<()> {
         let mut text = text.to_vec();
         for (path, value) in &self.written.set {
-            match assign(&text, path, value) {
+            match replace_value(&text, path, value) {
                 Ok(changed) => text = changed,
                 Err(refusal) => {
                     self.refused = true;
@@ -294,7 +285,7 @@ impl<'p> Job<'p> {
         }
         let mut tape = Tape::new();
         if json::parse(&text, Span::new(0, text.len()), 1000, &mut tape).is_err() {
-            bail!("the input is no JSON");
+            bail!("the input is not JSON");
         }
         let Some(root) = tape.root(&text) else {
             return Ok(());
@@ -304,7 +295,7 @@ impl<'p> Job<'p> {
             None => self.encoder.encode(root),
         };
         match encoded {
-            Ok(encoded) => self.put(encoded),
+            Ok(encoded) => self.write_frame(encoded),
             Err(refusal) => {
                 self.refused = true;
                 refuse(refusal);
@@ -313,8 +304,8 @@ impl<'p> Job<'p> {
         }
     }
 
-    /// A frame goes out, damaged where that was asked for.
-    fn put(&mut self, mut encoded: Encoded) -> Result<()> {
+    /// Writes a frame, with the requested damage.
+    fn write_frame(&mut self, mut encoded: Encoded) -> Result<()> {
         let start = self.at;
         self.at += encoded.bytes.len() as u64;
         for (offset, bytes) in &self.written.patch {
@@ -333,49 +324,52 @@ impl<'p> Job<'p> {
         }
         let bytes = &encoded.bytes;
         match self.to {
-            To::Raw => self.output.room().extend_from_slice(bytes),
-            To::Hex if bytes.is_empty() => {}
-            To::Hex => {
+            OutputForm::Raw => self.output.push(bytes),
+            OutputForm::Hex if bytes.is_empty() => {}
+            OutputForm::Hex => {
                 let mark = match encoded.direction {
                     Some(Direction::ToServer) => "> ",
                     Some(Direction::ToClient) => "< ",
                     None => "",
                 };
                 let line = format!("{mark}{}\n", hex::encode(bytes));
-                self.output.room().extend_from_slice(line.as_bytes());
+                self.output.push(&line);
             }
-            To::Xxd | To::Base64 => self.all.extend_from_slice(bytes),
-            To::Json => self.frames.push(encoded),
+            OutputForm::Xxd | OutputForm::Base64 => self.all.extend_from_slice(bytes),
+            OutputForm::Json => self.frames.push(encoded),
         }
         self.output.written()
     }
 
     pub fn finish(mut self) -> Result<Exit> {
         for encoded in self.encoder.finish() {
-            self.put(encoded)?;
+            self.write_frame(encoded)?;
         }
         match self.to {
-            To::Xxd => xxd(&self.all, self.output.room()),
-            To::Base64 => {
+            OutputForm::Xxd => format_xxd(&self.all, self.output.buffer()),
+            OutputForm::Base64 => {
                 let text = base64::engine::general_purpose::STANDARD.encode(&self.all);
-                self.output.room().extend_from_slice(text.as_bytes());
-                self.output.room().push(b'\n');
+                self.output.push_line(&text);
             }
-            To::Json => self.decoded(),
-            To::Raw | To::Hex => {}
+            OutputForm::Json => self.show_decoded(),
+            OutputForm::Raw | OutputForm::Hex => {}
         }
         self.output.finish()?;
-        Ok(if self.refused { Exit::No } else { Exit::Clean })
+        Ok(if self.refused {
+            Exit::Negative
+        } else {
+            Exit::Clean
+        })
     }
 
-    /// What decode makes of the bytes.
-    fn decoded(&mut self) {
-        let mut decoder = Decoder::new(crate::decoder::Options {
+    /// Writes the bytes as decode shows them.
+    fn show_decoded(&mut self) {
+        let mut decoder = Decoder::new(crate::decoder::DecodeOptions {
             framing: self.written.framing.as_deref().and_then(Framing::from_name),
             want: Want::Text,
-            ..crate::decoder::Options::new(self.protocols.clone())
+            ..crate::decoder::DecodeOptions::new(self.protocols.clone())
         });
-        let room = self.output.room();
+        let room = self.output.buffer();
         let mut sink = |decoded: &crate::decoder::Decoded<'_>| {
             render::json::write(decoded, None, Look::default(), room);
         };
@@ -390,7 +384,7 @@ impl<'p> Job<'p> {
     }
 }
 
-/// A seed that nobody chose.
+/// Returns a random seed.
 pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     std::collections::hash_map::RandomState::new()
@@ -398,8 +392,8 @@ pub fn random_seed() -> u64 {
         .finish()
 }
 
-/// The text with the value at a path replaced; a line of decode is changed in its message.
-fn assign(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
+/// Replaces the value at a path in a text; in a line of decode, the path is relative to its message.
+fn replace_value(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
     let mut tape = Tape::new();
     let parsed = json::parse(text, Span::new(0, text.len()), 1000, &mut tape);
     let root = tape.root(text).filter(|_| parsed.is_ok());
@@ -418,8 +412,8 @@ fn assign(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
     Ok(changed)
 }
 
-/// Bytes as `xxd` writes them.
-fn xxd(bytes: &[u8], out: &mut Vec<u8>) {
+/// Formats bytes as `xxd` does.
+fn format_xxd(bytes: &[u8], out: &mut Vec<u8>) {
     for (i, row) in bytes.chunks(16).enumerate() {
         let pairs: Vec<String> = row.chunks(2).map(hex::encode).collect();
         let text: String = row

@@ -1,216 +1,221 @@
-//! Files, pipes and pairs of one-way files, read into a decoder.
+//! Reads files, pipes and pairs of one-way files into a decoder.
 
-mod doubt;
-mod guess;
+mod detection;
+mod files;
 mod pairs;
-mod ready;
+mod plausibility;
+mod poll;
+mod run;
+mod source;
 
 use super::config::settings;
-use super::options::Input as Args;
-use super::progress::Progress;
+use super::options::InputArgs as Args;
+use super::progress::ReadProgress;
 use crate::capture::recording::Header;
-use crate::capture::{Event, Form, Input, Item, Problem, Severity};
-use crate::conversation::pipeline::{Pipeline, Sink};
+use crate::capture::{CaptureInput, Event, EventKind, Form, Item, Problem, ProblemSeverity};
+use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::conversation::{Conversation, Finding, Judge, Verdict};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::Want;
+use crate::protocol::Direction;
 use crate::protocol::session::SessionConfig;
 use anyhow::{Context as _, Result};
-use doubt::Doubt;
-pub use guess::{tell_guess, tell_undetected};
-use ready::{readable, readable_unless};
-use std::fs::File;
+use detection::report_unrecognised;
+pub use detection::{NO_PROTOCOL, report_undetected};
+pub use files::has_capture_name;
+use files::{Unit, list_units};
+use plausibility::FlagPlausibility;
+use poll::{wait_readable, wait_readable_unless};
+pub use run::InputRun;
+use source::{Source, open};
 use std::io::{IsTerminal as _, Read as _, Seek as _};
-use std::os::fd::AsFd as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Bytes of one read.
-const READ: usize = 256 << 10;
-/// How long a lone message waits for a second one before it is shown as one of several.
-const PATIENCE: Duration = Duration::from_millis(200);
-/// How often a file that is followed is looked at again.
-const FOLLOW: Duration = Duration::from_millis(50);
+/// The maximum number of bytes of a read.
+const READ_SIZE: usize = 256 << 10;
+/// The time that a single message waits for a second one before it is shown as one of several.
+const SINGLE_MESSAGE_WAIT: Duration = Duration::from_millis(200);
+/// The interval between checks of a followed file.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What reading tells whoever shows the frames.
-pub trait Show {
-    /// A message, with a verdict where [`Show::judged`] asks for it.
+/// Receives the frames and events of inputs.
+pub trait FrameDisplay {
+    /// Returns the state of the run.
+    fn run(&mut self) -> &mut InputRun;
+    /// Receives a message, with a verdict if [`FrameDisplay::rules_to_check`] returns rules.
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()>;
-    /// By which rules messages are judged, if they are.
-    fn judged(&self) -> Option<(Judge, SessionConfig)>;
-    /// All that was read so far was told; more may take its time. What waits should go out.
-    fn idle(&mut self) -> Result<()>;
-    /// Something that is no frame and worth a line on stderr; `bad` where part of the input could not be used.
-    fn note(&mut self, source: &str, text: &str, bad: bool);
-    /// Something for those who want to know how it was read.
-    fn detail(&mut self, source: &str, text: &str);
-    /// A source begins.
-    fn begin(&mut self, source: &str);
-    /// Two files are read as the directions of one more connection of the source that has begun.
+    /// Returns the rules for messages, if they are checked.
+    fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
+        Some(Default::default())
+    }
+    /// Reports that everything read so far was passed on, and the next read may take long. Waiting output must be written.
+    fn idle(&mut self) -> Result<()> {
+        Ok(())
+    }
+    /// Reports that there are several sources.
+    fn begin_several(&mut self) {}
+    /// Starts a source.
+    fn begin(&mut self, source: &str) {
+        let _ = source;
+    }
+    /// Reports that two files are read as the directions of one more connection of the current source.
     fn pair(&mut self, files: [&str; 2]) {
         let _ = files;
     }
-    /// Whether the messages of each source are counted from 0, as they are if it is the only one.
-    fn each_from_zero(&self) -> bool {
+    /// Returns true if the messages of each source are counted from 0, as for a single source.
+    fn counts_each_source(&self) -> bool {
         false
     }
-    /// A recording's head.
+    /// Receives the header of a recording.
     fn header(&mut self, header: &Header) {
         let _ = header;
     }
-    /// A recording's read begins: the frames that follow were completed by it.
+    /// Receives an item of the input, before its messages.
+    fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
+        let _ = (item, direction);
+        Ok(())
+    }
+    /// Starts a read of a recording: the frames that follow were completed by it.
     fn read(&mut self) {}
-    /// Something that happened between messages, and the findings that follow from it.
+    /// Receives an event between messages, and the findings that follow from it.
     fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
         let _ = (event, findings);
         Ok(())
     }
-    /// A source has ended, with so many bytes read from it.
+    /// Ends a source, of which `bytes` bytes were read.
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()>;
-    /// Whether the decoder should keep all places from now on.
-    fn want(&self) -> Want;
-    /// After so long without a byte, [`Show::stalled`] is told.
+    /// Returns the positions that the decoder must store from now on.
+    fn want(&self) -> Want {
+        Want::Places
+    }
+    /// Returns the time without input after which [`FrameDisplay::stalled`] is called.
     fn stall(&self) -> Option<Duration> {
         None
     }
-    /// Nothing came for that long.
+    /// Reports that no bytes arrived for this time.
     fn stalled(&mut self, pipeline: &Pipeline<'_>, silent: Duration) -> Result<()> {
         let _ = (pipeline, silent);
         Ok(())
     }
-    /// Once it is set, reading ends as if there were no more.
-    fn stop(&self) -> Option<Arc<AtomicBool>> {
-        None
+    /// Returns true if progress can be shown: nothing else is written to the terminal meanwhile.
+    fn progress(&mut self) -> bool {
+        !self.run().quiet
     }
-    /// Whether it may be told how far reading has come: nothing else is, meanwhile.
-    fn progress(&self) -> bool {
+    /// Returns true if no more messages are needed.
+    fn is_done(&self) -> bool {
         false
     }
-    /// Nothing more is wanted.
-    fn is_done(&self) -> bool;
 }
 
-/// Where bytes come from.
-struct Source {
-    name: String,
-    file: File,
-    /// A plain file: reading it never waits.
-    plain: bool,
-    /// Its bytes, where it is one.
-    len: u64,
-}
-
-fn open(path: &Path) -> Result<Source> {
-    if path == Path::new("-") {
-        return stdin();
-    }
-    let name = path.display().to_string();
-    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-    let meta = file
-        .metadata()
-        .with_context(|| format!("cannot read {name}"))?;
-    anyhow::ensure!(!meta.is_dir(), "cannot read {name}: it is a folder");
-    Ok(Source {
-        name,
-        file,
-        plain: meta.is_file(),
-        len: meta.len(),
-    })
-}
-
-fn stdin() -> Result<Source> {
-    let fd = std::io::stdin()
-        .as_fd()
-        .try_clone_to_owned()
-        .context("cannot read stdin")?;
-    let file = File::from(fd);
-    let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
-    Ok(Source {
-        name: "stdin".into(),
-        file,
-        plain: meta.is_some(),
-        len: meta.map_or(0, |meta| meta.len()),
-    })
-}
-
-/// Reads all inputs, in order, and shows what they hold.
-pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
+/// Reads all inputs, in order, and passes their messages to `show`.
+pub fn read(args: &Args, options: &DecodeOptions<'_>, show: &mut dyn FrameDisplay) -> Result<()> {
     anyhow::ensure!(
         args.c2s.len() == args.s2c.len(),
-        "each --c2s needs its --s2c: they make a pair, one a connection"
+        "each --c2s needs an --s2c: one pair per connection"
     );
     if !args.c2s.is_empty() {
-        return pairs::pairs(args, options, show);
+        let all: Vec<_> = args.c2s.iter().zip(&args.s2c).collect();
+        return pairs::read_pairs(&all, args.from, None, 0, options, show).map(|_| ());
     }
-    let mut paths: Vec<PathBuf> = args.files.clone();
-    if paths.is_empty() {
+    let mut units = list_units(&args.files)?;
+    if units.is_empty() {
         anyhow::ensure!(
             !std::io::stdin().is_terminal(),
             "no FILE, and stdin is a terminal: name a capture, or pipe one in (--help has examples)"
         );
-        paths.push("-".into());
+        units.push(Unit::File("-".into()));
+    }
+    let several = units.len() > 1;
+    if several {
+        show.begin_several();
     }
     let mut index = 0;
-    // An error in one file is no reason not to read the next; the last one decides the exit status.
-    let mut trouble = None;
+    // After an error in one file, the next file is read; the last error decides the exit status.
+    let mut last_error = None;
     let stop = show.stop();
-    for (n, path) in paths.iter().enumerate() {
+    for (n, unit) in units.iter().enumerate() {
         if show.is_done() || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed)) {
             break;
         }
-        let conn = (paths.len() > 1).then_some(n as u32);
-        let (options, dir) = settings().narrowed(options, args.dir, path);
-        match open(path) {
-            Ok(source) => loop {
-                let mut pipeline = pipeline(&options, true, show);
-                pipeline.decoder = pipeline.decoder.starting_at(index);
-                (pipeline.conn, pipeline.direction) = (conn, dir);
-                let left = one(&source, args, &mut pipeline, show)?;
-                index = pipeline.decoder.index();
-                if left == Left::Done {
-                    break;
-                }
-                (&source.file).rewind()?;
-            },
-            Err(error) if paths.len() > 1 => {
-                if let Some(earlier) = trouble.replace(error) {
+        let conn = several.then_some(n as u32);
+        let read = match unit {
+            Unit::File(path) => read_file(path, conn, &mut index, args, options, show),
+            Unit::Pair(c2s, s2c) => {
+                let pair = [(c2s, s2c)];
+                pairs::read_pairs(&pair, args.from, conn, index, options, show)
+                    .map(|next| index = next)
+            }
+        };
+        match read {
+            Ok(()) => {}
+            Err(error) if super::is_closed_pipe(&error) => return Err(error),
+            Err(error) if several => {
+                if let Some(earlier) = last_error.replace(error) {
                     show.note("", &format!("{earlier:#}"), true);
                 }
             }
             Err(error) => return Err(error),
         }
-        if show.each_from_zero() {
+        if show.counts_each_source() {
             index = 0;
         }
     }
-    trouble.map_or(Ok(()), Err)
+    last_error.map_or(Ok(()), Err)
 }
 
-/// How reading a source ended.
+/// Reads a file, again from its start each time it is truncated.
+fn read_file(
+    path: &Path,
+    conn: Option<u32>,
+    index: &mut u64,
+    args: &Args,
+    options: &DecodeOptions<'_>,
+    show: &mut dyn FrameDisplay,
+) -> Result<()> {
+    let (options, dir) = settings().options_for_path(options, args.dir, path);
+    let source = open(path)?;
+    loop {
+        let mut pipeline = new_pipeline(&options, true, show);
+        pipeline.decoder = pipeline.decoder.starting_at(*index);
+        (pipeline.conn, pipeline.direction) = (conn, dir);
+        let left = read_source(&source, args, &mut pipeline, show)?;
+        *index = pipeline.decoder.index();
+        if left == ReadEnd::Done {
+            return Ok(());
+        }
+        (&source.file).rewind()?;
+    }
+}
+
+/// The reason why reading of a source ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum ReadEnd {
     Done,
-    /// What was read of it is not there any more; what is there now is to be read from its beginning.
+    /// The bytes that were read are gone; the file must be read from its start.
     Truncated,
 }
 
-/// A pipeline that judges messages where they are to be judged.
-fn pipeline<'p>(options: &Options<'p>, ordered: bool, show: &dyn Show) -> Pipeline<'p> {
-    let judged = show.judged();
+/// Creates a pipeline, with a conversation if messages are checked.
+fn new_pipeline<'p>(
+    options: &DecodeOptions<'p>,
+    ordered: bool,
+    show: &dyn FrameDisplay,
+) -> Pipeline<'p> {
+    let judged = show.rules_to_check();
     let conversation = judged.map(|(judge, session_config)| {
         Conversation::new(&options.protocols, &judge, session_config, ordered)
     });
     Pipeline::new(Decoder::new(options.clone()), conversation)
 }
 
-fn one(
+fn read_source(
     source: &Source,
     args: &Args,
     pipeline: &mut Pipeline<'_>,
-    show: &mut dyn Show,
-) -> Result<Left> {
+    show: &mut dyn FrameDisplay,
+) -> Result<ReadEnd> {
     let Source {
         name,
         file,
@@ -219,37 +224,39 @@ fn one(
     } = source;
     let (mut file, plain, len) = (file, *plain, *len);
     show.begin(name);
-    let told = plain && !args.follow && show.progress();
-    let mut progress = Progress::of(len, told);
-    let mut input = Input::new(args.from);
+    let shows_progress = plain && !args.follow && show.progress();
+    let mut progress = ReadProgress::new(len, shows_progress);
+    let packets = args.packets.options();
+    let mut input = CaptureInput::new(args.from).with_packet_options(packets);
     pipeline.is_recording = args.from == Form::Recording;
-    let mut feed = Feed {
-        doubts: vec![Doubt::new(pipeline.decoder.options())],
+    let mut feed = PipelineFeed {
+        plausibilities: vec![FlagPlausibility::new(pipeline.decoder.options())],
         is_recording: pipeline.is_recording,
+        unreadable: None,
         show,
         name,
     };
     let mut failed = None;
-    let mut buffer = vec![0; READ];
+    let mut buffer = vec![0; READ_SIZE];
     let mut total = 0;
     let mut truncated = false;
     let (stall, stop) = (feed.show.stall(), feed.show.stop());
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
-    // How long a file that is followed has not grown.
+    // The time since a followed file has grown.
     let mut silent = Duration::ZERO;
     loop {
-        // A pipe may pause here for as long as it likes: what waits goes out first.
-        if !plain && total > 0 && !readable(file, PATIENCE) {
+        // A pipe may pause here for any time: waiting output is written first.
+        if !plain && total > 0 && !wait_readable(file, SINGLE_MESSAGE_WAIT) {
             feed.show.idle()?;
         }
         if let (false, Some(stall)) = (plain, stall)
-            && !readable_unless(file, Some(stall), &is_stopped)
+            && !wait_readable_unless(file, Some(stall), &is_stopped)
             && !is_stopped()
         {
             feed.show.stalled(pipeline, stall)?;
         }
         // A signal ends this wait; it would not end a read.
-        let ready = plain || stop.is_none() || readable_unless(file, None, &is_stopped);
+        let ready = plain || stop.is_none() || wait_readable_unless(file, None, &is_stopped);
         if is_stopped() {
             break;
         }
@@ -267,14 +274,14 @@ fn one(
             }
             feed.show.idle()?;
             if plain && file.metadata().is_ok_and(|meta| meta.len() < total) {
-                let text = "the file was truncated: reading begins anew";
+                let text = "the file was truncated: reading starts again";
                 feed.show.note(name, text, false);
                 truncated = true;
                 break;
             }
-            std::thread::sleep(FOLLOW);
+            std::thread::sleep(FOLLOW_INTERVAL);
             let before = silent;
-            silent += FOLLOW;
+            silent += FOLLOW_INTERVAL;
             if stall.is_some_and(|stall| before < stall && silent >= stall) {
                 feed.show.stalled(pipeline, silent)?;
             }
@@ -283,33 +290,37 @@ fn one(
         silent = Duration::ZERO;
         total += n as u64;
         if let Some(progress) = &mut progress {
-            progress.at(total);
+            progress.set_done(total);
         }
         input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
             feed.item(&item, pipeline, &mut failed);
         });
         failed.take().map_or(Ok(()), Err)?;
         if feed.show.is_done() {
-            return Ok(Left::Done);
+            return Ok(ReadEnd::Done);
         }
     }
     drop(progress);
     let left = truncated || is_stopped();
-    // Of an input that was left before its end, the end is not to be judged.
+    // If reading stopped early, the end of the input is not checked.
     input.finish(&mut |item| match item {
         Item::Problem(_) if left => {}
         item => feed.item(&item, pipeline, &mut failed),
     });
     failed.map_or(Ok(()), Err)?;
     pipeline.finish(!left, &mut feed)?;
-    let doubt = feed.doubts.remove(0);
-    if let Some(text) = doubt.other(&pipeline.decoder) {
+    if let Some(text) = feed.unreadable {
+        anyhow::bail!("{name}: {text}");
+    }
+    let plausibility = feed.plausibilities.remove(0);
+    if let Some(text) = plausibility.detected_protocol(&pipeline.decoder) {
         show.note(name, &text, false);
     }
-    // What a recording says of directions was not said by the user.
-    if args.dir.is_some() && doubt.is_turned_round() {
-        show.note(name, "--dir seems to be the wrong way round", false);
+    // The user did not give the directions of a recording.
+    if args.dir.is_some() && plausibility.is_direction_reversed() {
+        show.note(name, "--dir seems to be the wrong direction", false);
     }
+    report_unrecognised(name, &pipeline.decoder, show);
     if !input.evidence().is_empty() {
         show.detail(
             name,
@@ -322,52 +333,57 @@ fn one(
             &format!("{} lines hold no bytes", input.ignored_lines()),
         );
     }
-    show.end(name, total, pipeline)?;
+    show.end_source(name, total, pipeline)?;
     Ok(if truncated {
-        Left::Truncated
+        ReadEnd::Truncated
     } else {
-        Left::Done
+        ReadEnd::Done
     })
 }
 
-/// Shows what a pipeline reads.
-struct Feed<'f, 'p> {
+/// Passes the events of a pipeline to the display.
+struct PipelineFeed<'f, 'p> {
     /// One for each pair of files, or one.
-    doubts: Vec<Doubt<'p>>,
+    plausibilities: Vec<FlagPlausibility<'p>>,
     is_recording: bool,
-    show: &'f mut dyn Show,
+    /// Why nothing can be decoded.
+    unreadable: Option<String>,
+    show: &'f mut dyn FrameDisplay,
     name: &'f str,
 }
 
-impl<'p> Feed<'_, 'p> {
+impl<'p> PipelineFeed<'_, 'p> {
     fn item(
         &mut self,
         item: &Item<'_>,
         pipeline: &mut Pipeline<'p>,
         failed: &mut Option<anyhow::Error>,
     ) {
-        // What comes after all that was asked for is not judged either.
+        // Input after the last selected message is not checked either.
         if failed.is_none() && !self.show.is_done() {
-            *failed = pipeline.item(item, self).err();
+            let direction = pipeline.direction;
+            let shown = self.show.item(item, direction);
+            *failed = shown.and_then(|()| pipeline.item(item, self)).err();
         }
     }
 
-    fn doubt(&mut self, origin: Origin) -> Option<&mut Doubt<'p>> {
-        let pair = match self.doubts.len() {
+    fn plausibility(&mut self, origin: Origin) -> Option<&mut FlagPlausibility<'p>> {
+        let pair = match self.plausibilities.len() {
             1 => 0,
             _ => origin.conn.unwrap_or_default() as usize,
         };
-        self.doubts.get_mut(pair)
+        self.plausibilities.get_mut(pair)
     }
 }
 
-impl Sink for Feed<'_, '_> {
+impl PipelineSink for PipelineFeed<'_, '_> {
     type Error = anyhow::Error;
 
     fn message(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        if let Some(doubt) = self.doubt(decoded.origin) {
-            doubt.see(decoded);
+        if let Some(plausibility) = self.plausibility(decoded.origin) {
+            plausibility.count(decoded);
         }
+        self.show.run().messages += 1;
         self.show.frame(decoded, verdict)
     }
 
@@ -380,17 +396,28 @@ impl Sink for Feed<'_, '_> {
         if self.is_recording {
             self.show.read();
         }
-        if let Some(doubt) = self.doubt(origin) {
-            doubt.push(origin, bytes);
+        if let Some(plausibility) = self.plausibility(origin) {
+            plausibility.push(origin, bytes);
         }
     }
 
     fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
+        let address = |key| event.more.and_then(|more| more.get(key)?.as_str());
+        if let (EventKind::Open, Some(client), Some(server)) =
+            (event.what, address("peer"), address("server"))
+        {
+            let text = format!("conn {}: {client} -> {server}", event.conn);
+            self.show.detail(self.name, &text);
+        }
         self.show.event(event, findings)
     }
 
     fn problem(&mut self, problem: &Problem) {
-        let bad = problem.severity == Severity::Error;
+        if problem.severity == ProblemSeverity::Unreadable {
+            self.unreadable = Some(problem.to_string());
+            return;
+        }
+        let bad = problem.severity == ProblemSeverity::Error;
         self.show.note(self.name, &problem.to_string(), bad);
     }
 

@@ -1,19 +1,19 @@
-//! Ctrl-C and SIGTERM end the reading, not the telling.
+//! On Ctrl-C and SIGTERM, reading ends, and the output is completed.
 
 use super::Exit;
 use anyhow::{Context as _, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether it is time to stop.
+/// A flag that signals set.
 pub struct Stop {
     set: Arc<AtomicBool>,
-    /// By SIGTERM.
+    /// Set by SIGTERM.
     terminated: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Set once the user interrupts; a second time ends the program at once.
+    /// Installs the signal handlers; a second signal ends the program at once.
     pub fn on_signals() -> Result<Self> {
         use signal_hook::consts::{SIGINT, SIGTERM};
         use signal_hook::flag::{register, register_conditional_shutdown};
@@ -31,12 +31,12 @@ impl Stop {
         Ok(stop)
     }
 
-    /// The flag, for whoever reads.
+    /// Returns the flag, for readers.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.set.clone()
     }
 
-    /// How the program ends, where it was told to.
+    /// Returns the exit status after a signal.
     pub fn exit(&self) -> Option<Exit> {
         let terminated = self.terminated.load(Ordering::Relaxed);
         self.set.load(Ordering::Relaxed).then_some(if terminated {

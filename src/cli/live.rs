@@ -1,24 +1,25 @@
-//! What `proxy` and `record` share: where they stand, what they write, and how they end.
+//! The flags and functions that `proxy` and `record` share: addresses, output, and exit status.
 
 mod view;
 
-use super::faults::{Faulty, on_purpose};
-use super::gentle::gently;
-use super::options::{self, Shared};
-use super::tls::Tls;
-use super::{Exit, complain, counted, recording};
+use super::faults::{FaultArgs, faults_to_inject};
+use super::options::{self, SharedArgs};
+use super::stderr::print_nonblocking;
+use super::tls::TlsArgs;
+use super::{Exit, count_text, print_message, recording};
 use crate::capture::{Header, Time};
-use crate::conversation::guard::{Guard, Quarantine, speaks_lines};
-use crate::conversation::tap::Settings;
+use crate::conversation::guard::{Guard, Quarantine, uses_lines};
+use crate::conversation::tap::TapConfig;
 use crate::decoder;
 use crate::framing::Framing;
 use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
+use crate::render::format::Format;
 use crate::transport::{
-    Address, Bound, Child, Faults, Options, Policy, Say, Seen, Setup, Sink, Wrap, wrap,
+    Address, BoundListener, ChildCommand, Faults, MessagePrinter, Policy, ProxyOptions,
+    RecordingFile, RecordingSummary, Setup, Wrap, wrap,
 };
 use anyhow::{Context as _, Result};
-use clap::ValueEnum;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsFd as _;
@@ -27,73 +28,76 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Said where that is so.
-pub const EVERYWHERE: &str =
-    "listening on all addresses: whoever reaches this machine can connect, not this machine alone";
+/// Printed if the address is not a loopback address.
+pub const ALL_ADDRESSES_WARNING: &str =
+    "listening on all addresses: other machines can connect, too";
 
-/// Messages without an answer that are shown at the end.
-const WAITING: usize = 20;
+/// The maximum number of messages without an answer that are listed at the end.
+const MAX_WAITING: usize = 20;
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
-  0         it ran, and ended as it was told to
-  1         a rule was broken that --fail-on names
-  2         usage, an address or a file that cannot be used, or bytes that were not recorded
+  0         success
+  1         a finding of the severity of --fail-on or worse
+  2         usage, an address or file that failed, or bytes that were not recorded
   130, 143  interrupted, terminated; files are complete
-With -- COMMAND: 2 and 1 as above, else the command's own status, 128 and the signal's number where one ended it";
+With a command after --: 2 and 1 as above, otherwise its own exit code; 128 plus the signal number if a signal ended it";
 
-/// Where to stand.
+/// The addresses to listen on and to connect to.
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
-pub struct Place {
-    /// Where to listen; by default any free port, for this machine alone
+pub struct ListenAddress {
+    /// Address to listen on [default: any free port]
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
     #[arg(long, help = connect_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     connect: Option<Address>,
-    /// End when the first connection has ended
+    /// Exit when the first connection has closed
     #[arg(long, help_heading = "Sockets")]
     once: bool,
-    /// End when nothing has passed for so long: 500ms, 2s, 1m
-    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Sockets")]
+    /// Exit after this time without traffic: 500ms, 2s, 1m
+    #[arg(long, value_name = "TIME", value_parser = options::parse_duration, help_heading = "Sockets")]
     idle: Option<Duration>,
-    /// Read the child's stderr however slowly ours is read; what is not read is recorded all the same
+    /// Never let a slow reader of stderr block the child; the recording keeps all of it
     #[arg(long, help_heading = "Children")]
     drain_stderr: bool,
-    /// Hold each line of the child's stdout until it is whole, and move lines that are none of the protocol to stderr
+    /// Move lines of the child's stdout that are not messages to stderr; each line waits until it is complete
     #[arg(long, help_heading = "Children")]
     quarantine: bool,
-    /// Pass on what other processes still write to the child's stdout and stderr after it has ended, for so long; by default until they close them
-    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Children")]
+    /// After the child has exited, forward output of its own children for this time [default: until they close it]
+    #[arg(long, value_name = "TIME", value_parser = options::parse_duration, help_heading = "Children")]
     keep_open: Option<Duration>,
-    /// HTTP requests name the host that is connected to, whoever they were meant for
+    /// Set the Host of HTTP requests to the host of --connect
     #[arg(long, help_heading = "Sockets")]
     rewrite_host: bool,
     #[command(flatten)]
-    tls: Tls,
+    tls: TlsArgs,
     #[command(flatten)]
-    pub faults: Faulty,
-    /// Start this with pipes and stand between it and our own stdin, stdout and stderr
+    pub faults: FaultArgs,
+    /// Command to start; its stdin, stdout and stderr are forwarded
     #[arg(last = true, value_name = "COMMAND", help_heading = "Children", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
     command: Vec<OsString>,
 }
 
-/// Whether what passes is held to rules.
+/// The rules for forwarded messages.
 #[derive(clap::Args)]
-pub struct Watch {
-    /// Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr
+pub struct LintArgs {
+    /// Check the rules of the protocol
+    ///
+    /// If no messages are shown, findings go to stderr.
     #[arg(long, help_heading = "Rules")]
     lint: bool,
-    /// Exit 1 where something this bad is found, with --lint (error unless given); where it is given, nothing goes by
-    /// unjudged: what is too slow to be judged waits
+    /// Exit 1 on a finding of this severity or worse, with --lint [default: error]
+    ///
+    /// If it is given, every message is checked: traffic waits while the checks are slower than the traffic.
     #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
     fail_on: Option<String>,
     #[command(flatten)]
-    judging: options::Judging,
+    judging: options::RuleArgs,
 }
 
-impl Watch {
-    /// Whether it was asked for.
+impl LintArgs {
+    /// Returns true if --lint is given.
     pub fn is_on(&self) -> bool {
         self.lint
     }
@@ -104,62 +108,53 @@ impl Watch {
     }
 }
 
-/// How frames are shown.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Every field with its byte range
-    Tree,
-    /// One line a message, with its time and how long the answer took
-    Line,
-    /// One JSON object a message
-    Json,
-    /// Bytes beside the fields that own them
-    Hex,
-}
-
-/// Where frames are shown.
-pub struct Screen {
-    /// `None`: nowhere.
+/// The output for frames.
+pub struct LiveScreen {
+    /// `None`: frames are not shown.
     pub path: Option<PathBuf>,
-    /// `None`: only rules that are broken.
+    /// `None`: only findings are shown.
     pub format: Option<Format>,
     pub show_secrets: bool,
 }
 
-impl Screen {
-    /// Whether it leaves stdout alone.
-    fn is_elsewhere(&self) -> bool {
+impl LiveScreen {
+    /// Returns true if stdout is not used.
+    fn leaves_stdout_free(&self) -> bool {
         self.path
             .as_ref()
             .is_some_and(|path| path.as_os_str() != "-")
     }
 }
 
-/// What a command asks for.
-pub struct Ask<'a> {
-    pub place: &'a Place,
-    pub watch: &'a Watch,
+/// The options of a command.
+pub struct ScreenRequest<'a> {
+    pub place: &'a ListenAddress,
+    pub watch: &'a LintArgs,
     pub write: Option<PathBuf>,
-    /// A name was made up for the recording, and should be told.
-    pub made_up: bool,
-    pub screen: Option<Screen>,
-    /// How bytes are understood, where they are.
-    pub decode: Option<decoder::Options<'static>>,
+    /// The name of the recording is generated, and must be printed.
+    pub is_generated: bool,
+    pub screen: Option<LiveScreen>,
+    /// The options of the decoder, if bytes are decoded.
+    pub decode: Option<decoder::DecodeOptions<'static>>,
     pub protocol: Option<&'static dyn Protocol>,
-    pub shared: &'a Shared,
+    pub shared: &'a SharedArgs,
 }
 
-impl Place {
-    /// Whether a child is wrapped.
-    pub fn wraps(&self) -> bool {
+impl ListenAddress {
+    /// Returns true if a child is wrapped.
+    pub fn has_child(&self) -> bool {
         !self.command.is_empty()
     }
 }
 
-impl Ask<'_> {
-    fn on_purpose(&self, host: Option<String>, started: Option<Time>) -> Result<Option<Faults>> {
+impl ScreenRequest<'_> {
+    fn faults_to_inject(
+        &self,
+        host: Option<String>,
+        started: Option<Time>,
+    ) -> Result<Option<Faults>> {
         let (faults, quiet) = (&self.place.faults, self.shared.quiet);
-        on_purpose(
+        faults_to_inject(
             faults,
             self.protocol,
             self.decode.as_ref(),
@@ -170,48 +165,53 @@ impl Ask<'_> {
     }
 }
 
-/// Stands in the middle until the end.
-pub fn run(ask: Ask<'_>) -> Result<Exit> {
+/// Forwards until the end.
+pub fn run(ask: ScreenRequest<'_>) -> Result<Exit> {
     let only = ask.place.drain_stderr || ask.place.quarantine || ask.place.keep_open.is_some();
     anyhow::ensure!(
-        ask.place.wraps() || !only,
-        "--drain-stderr, --quarantine and --keep-open are for a child: name its command after --"
+        ask.place.has_child() || !only,
+        "--drain-stderr, --quarantine and --keep-open need a child: give its command after --"
     );
-    if ask.place.wraps() {
-        child(ask)
+    if ask.place.has_child() {
+        run_child(ask)
     } else {
-        sockets(ask)
+        run_sockets(ask)
     }
 }
 
 fn connect_help() -> String {
     format!(
-        "Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https; by default the protocol's usual \
-         port ({})",
+        "Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol's port ({})]",
         options::usual_ports()
     )
 }
 
-fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
+fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
     let name = ask.protocol.map(Protocol::name);
     let usual = ask.protocol.and_then(|protocol| protocol.descriptor().port);
     let connect = match (&ask.place.connect, usual) {
         (Some(connect), _) => connect.clone(),
         (None, Some(port)) => Address::loopback(port),
         (None, None) => anyhow::bail!(
-            "nowhere to connect: name it with --connect tcp://HOST:PORT, or a command after -- (--help has examples)"
+            "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
         ),
     };
-    let listen = ask.place.listen.clone().unwrap_or(Address::loopback(0));
+    let asked = ask.place.listen.clone();
+    let listen = asked.unwrap_or_else(|| Address::local_for(&connect));
     if let Some(options) = &mut ask.decode
         && (connect.is_http() || listen.is_http())
     {
         options.framing.get_or_insert(Framing::Http);
     }
-    let (client, server) = ask.place.tls.sides(&connect, &listen)?;
+    let place = ask.place;
+    let edits = place.faults.is_given() || place.rewrite_host;
+    let quic = place.tls.quic(&connect, &listen, edits)?;
+    let sides = quic.is_none().then(|| place.tls.sides(&connect, &listen));
+    let (client, server) = sides.transpose()?.unwrap_or_default();
     let (quiet, verbose) = (ask.shared.quiet, ask.shared.verbose);
     let fail_on = ask.watch.fail_on();
-    let bound = Bound::to(&listen).with_context(|| format!("cannot listen on {listen}"))?;
+    let bound =
+        BoundListener::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
         transport: Some(connect.transport().into()),
         listen: Some(bound.address().to_string()),
@@ -219,19 +219,22 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         ..header(name)
     };
     let host = ask.place.rewrite_host.then(|| connect.host());
-    let wrong = ask.on_purpose(host.flatten(), header.started)?;
+    let wrong = ask.faults_to_inject(host.flatten(), header.started)?;
     anyhow::ensure!(
-        !bound.is_reached_by(&connect),
-        "--connect {connect} leads back to --listen {}: every connection would make another one",
+        !bound.is_destination_of(&connect),
+        "--connect {connect} is the address of --listen {}: every connection would open another one",
         bound.address()
     );
-    let (place, write) = (ask.place, ask.write.clone());
-    let is_free = ask.screen.as_ref().is_none_or(Screen::is_elsewhere);
-    let mut setup = setup(ask, header, Arc::new(complain))?;
-    // Last: a file that is made takes its name.
+    let write = ask.write.clone();
+    let is_free = ask
+        .screen
+        .as_ref()
+        .is_none_or(LiveScreen::leaves_stdout_free);
+    let mut setup = new_setup(ask, header, Arc::new(print_message))?;
+    // Last: creating the file also chooses its name.
     let create = |path| recording::create(path, is_free);
     let recording = write.as_deref().map(create).transpose()?;
-    // A port that nobody can know but from here is no chatter.
+    // With port 0, the printed address is the only way to learn the port.
     if !quiet || listen.is_any_port() {
         let why = match (&place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
@@ -242,28 +245,29 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
             format!(", recording to {}", sink.name)
         });
         let at = bound.address();
-        complain(&format!(
+        print_message(&format!(
             "listening on {at}, connecting to {connect}{why}{to}"
         ));
     }
-    if bound.is_everywhere() {
-        complain(EVERYWHERE);
+    if bound.is_on_all_addresses() {
+        print_message(ALL_ADDRESSES_WARNING);
     }
-    let options = Options {
+    let options = ProxyOptions {
         faults: wrong,
         client,
         server,
+        quic,
         connect,
         once: place.once,
         idle: place.idle,
     };
-    into(recording, &mut setup);
+    set_recording(recording, &mut setup);
     let outcome = bound.proxy(options, setup).context("cannot go on")?;
-    let bad = trouble(&outcome.seen, &complain);
+    let bad = report_losses(&outcome.seen, &print_message);
     if verbose && outcome.seen.counts.torn > 0 {
-        let torn = counted(outcome.seen.counts.torn, "direction", "directions");
-        complain(&format!(
-            "{torn} ended without TLS's close_notify: whether all has come nobody knows"
+        let torn = count_text(outcome.seen.counts.torn, "direction", "directions");
+        print_message(&format!(
+            "{torn} ended without close_notify of TLS: bytes may be missing"
         ));
     }
     if !quiet {
@@ -271,37 +275,37 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
         let faulty = match faulty {
             0 => String::new(),
-            n => format!(", {n} at fault"),
+            n => format!(", {n} with faults"),
         };
         let found = match counts.findings {
             0 => String::new(),
-            n => format!(", {}", counted(n, "finding", "findings")),
+            n => format!(", {}", count_text(n, "finding", "findings")),
         };
         let frames = match frames {
             0 => String::new(),
-            n => format!(", {}{faulty}{found}", counted(n, "message", "messages")),
+            n => format!(", {}{faulty}{found}", count_text(n, "message", "messages")),
         };
-        let connections = counted(connections, "connection", "connections");
-        complain(&format!("{connections}{frames}"));
+        let connections = count_text(connections, "connection", "connections");
+        print_message(&format!("{connections}{frames}"));
     }
     Ok(match outcome.signal {
-        _ if bad => Exit::Trouble,
+        _ if bad => Exit::Error,
         Some(signal) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
-        None if outcome.refused => Exit::Trouble,
-        None if is_broken(fail_on, &outcome.seen) => Exit::No,
+        None if outcome.refused => Exit::Error,
+        None if has_finding(fail_on, &outcome.seen) => Exit::Negative,
         None => Exit::Clean,
     })
 }
 
-fn child(ask: Ask<'_>) -> Result<Exit> {
+fn run_child(ask: ScreenRequest<'_>) -> Result<Exit> {
     let name = ask.protocol.map(Protocol::name);
-    let speaks = ask.protocol.filter(|p| speaks_lines(*p));
+    let speaks = ask.protocol.filter(|p| uses_lines(*p));
     let limit = ask.decode.as_ref().map_or(16 << 20, |o| o.limits.message);
     let quarantine = match speaks {
         Some(protocol) if ask.place.quarantine => Some(Quarantine::new(protocol, limit as usize)),
-        None if ask.place.quarantine => anyhow::bail!(
-            "--quarantine must know which lines are whose: name a protocol of lines with -p"
-        ),
+        None if ask.place.quarantine => {
+            anyhow::bail!("--quarantine needs a protocol that uses lines: name it with -p")
+        }
         _ => None,
     };
     let argv = ask.place.command.clone();
@@ -315,11 +319,11 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         ..header(name)
     };
     anyhow::ensure!(
-        !(ask.place.quarantine && ask.place.faults.any()),
-        "--quarantine and faults are not for one child"
+        !(ask.place.quarantine && ask.place.faults.is_given()),
+        "--quarantine and faults cannot be used together"
     );
-    let faults = ask.on_purpose(None, header.started)?;
-    let child = Child {
+    let faults = ask.faults_to_inject(None, header.started)?;
+    let child = ChildCommand {
         faults,
         argv,
         drain_stderr: ask.place.drain_stderr,
@@ -332,24 +336,24 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
     let fail_on = ask.watch.fail_on();
-    let tells = ask.shared.verbose || ask.made_up && !ask.shared.quiet;
+    let tells = ask.shared.verbose || ask.is_generated && !ask.shared.quiet;
     let write = ask.write.clone();
-    let mut setup = setup(ask, header, Arc::new(gently))?;
+    let mut setup = new_setup(ask, header, Arc::new(print_nonblocking))?;
     setup.tap.guard = speaks.map(Guard::new);
-    // Last: a file that is made takes its name.
+    // Last: creating the file also chooses its name.
     let create = |path| recording::create(path, false);
     let recording = write.as_deref().map(create).transpose()?;
     if let Some(sink) = recording.as_ref().filter(|_| tells) {
-        gently(&format!("recording to {}", sink.name));
+        print_nonblocking(&format!("recording to {}", sink.name));
     }
-    into(recording, &mut setup);
+    set_recording(recording, &mut setup);
     let ours = take_stdio().context("cannot use stdin, stdout and stderr")?;
     let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
-    if trouble(&ended.seen, &gently) {
-        return Ok(Exit::Trouble);
+    if report_losses(&ended.seen, &print_nonblocking) {
+        return Ok(Exit::Error);
     }
-    if is_broken(fail_on, &ended.seen) {
-        return Ok(Exit::No);
+    if has_finding(fail_on, &ended.seen) {
+        return Ok(Exit::Negative);
     }
     let code = ended.status.code();
     let code = code.or(ended.status.signal().map(|signal| 128 + signal));
@@ -358,7 +362,7 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
     ))
 }
 
-/// Our stdin, stdout and stderr, the first two for nobody else: what is closed then is closed.
+/// Takes stdin, stdout and stderr of the process; when they are dropped, the first two are closed.
 pub fn take_stdio() -> std::io::Result<Wrap> {
     let taken = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().map(File::from);
     let ours = Wrap {
@@ -379,19 +383,19 @@ pub fn header(protocol: Option<&str>) -> Header {
     }
 }
 
-/// What passes is recorded there.
-fn into(recording: Option<Sink>, setup: &mut Setup) {
+/// Sets the recording.
+fn set_recording(recording: Option<RecordingFile>, setup: &mut Setup) {
     setup.tap.record = recording.is_some();
     setup.recording = recording;
 }
 
-fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
+fn new_setup(ask: ScreenRequest<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
     let view = ask
         .screen
-        .map(|screen| view::view(&screen, ask.shared))
+        .map(|screen| view::open_view(&screen, ask.shared))
         .transpose()?;
     Ok(Setup {
-        tap: Settings {
+        tap: TapConfig {
             header,
             record: false,
             decode: ask.decode,
@@ -412,22 +416,22 @@ fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
         } else {
             Policy::Drop
         },
-        say,
+        print: say,
     })
 }
 
-/// Whether a rule was broken that matters so much.
-fn is_broken(fail_on: Option<Severity>, seen: &Seen) -> bool {
+/// Returns true if a finding has this severity or a worse one.
+fn has_finding(fail_on: Option<Severity>, seen: &RecordingSummary) -> bool {
     fail_on.is_some_and(|least| seen.counts.worst >= Some(least))
 }
 
-/// Whether something that passed was not written down; says so.
-pub fn trouble(seen: &Seen, say: &dyn Fn(&str)) -> bool {
+/// Returns true if forwarded bytes were not recorded; prints the reasons.
+pub fn report_losses(seen: &RecordingSummary, say: &dyn Fn(&str)) -> bool {
     if seen.lost > 0 {
         say(&format!(
-            "{} bytes went by unseen: the recording or the view was too slow for them",
+            "{} bytes were not shown or recorded: the disk or the terminal was too slow",
             seen.lost
         ));
     }
-    seen.trouble || seen.lost > 0
+    seen.failed || seen.lost > 0
 }

@@ -1,9 +1,9 @@
-//! `wiretool make`: a message from a few words.
+//! `wiretool make`: makes a message from a kind and arguments.
 
-use super::encode::{EXIT_CODES, Job, Written};
-use super::options::{self, Shared};
+use super::encode::{EXIT_CODES, EncodeJob, WriteArgs};
+use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::{Exit, complain};
+use super::{Exit, print_message};
 use crate::error::Refusal;
 use crate::protocol::Protocol;
 use crate::protocol::make::{Made, Mint, Words};
@@ -16,27 +16,27 @@ Examples:
   wiretool make sael INV github.list_repos '{\"owner\":\"x\"}'
   wiretool make stepflow components/execute /upper '{\"text\":\"a\"}'
   wiretool make telequick Barge call_sid=abc --to xxd
-  wiretool make saikuro --list                    its kinds with their words";
+  wiretool make saikuro --list                the kinds and their arguments";
 
-/// Make a message from a few words
+/// Make a message from its kind and arguments
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
-    /// Whose message
+    /// Protocol of the message
     #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: String,
-    /// Its kind, and what it holds; `KEY=VALUE` sets further parts
+    /// Kind and arguments; `KEY=VALUE` sets other fields
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
-    /// Show the kinds with their words
+    /// List the kinds and their arguments
     #[arg(long)]
     list: bool,
     #[command(flatten)]
-    written: Written,
+    written: WriteArgs,
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let protocols =
         options::protocols_for_writing(args.written.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
@@ -51,40 +51,40 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
             let words = format!("{} {}", recipe.name, recipe.words);
             let words = format!("{}{}", words.trim(), keys.concat());
             let line = format!("{words:<52} {}\n", recipe.about);
-            output.room().extend_from_slice(line.as_bytes());
+            output.push(&line);
         }
         output.finish()?;
         return Ok(Exit::Clean);
     }
-    let mut job = Job::new(&args.written, &protocols, &[], shared)?;
+    let mut job = EncodeJob::new(&args.written, &protocols, &[], shared)?;
     if args.words.is_empty() {
         let recipes = protocol.descriptor().recipes.iter();
         let kinds: Vec<&str> = recipes.map(|r| r.name).collect();
         bail!(
-            "which message? wiretool make {} --list shows the words of each: {}",
+            "name a kind (wiretool make {} --list shows the arguments): {}",
             args.protocol,
             kinds.join(" ")
         )
     }
-    let made = match made(protocol, &args.words, &mut job.mint()) {
+    let made = match make_message(protocol, &args.words, &mut job.new_generator()) {
         Ok(made) => made,
         Err(refusal) => {
-            complain(&format!(
+            print_message(&format!(
                 "{refusal} (wiretool make {} --list)",
                 args.protocol
             ));
-            return Ok(Exit::No);
+            return Ok(Exit::Negative);
         }
     };
     let direction = job.direction.or(Some(made.direction));
-    job.one(made.message.as_bytes(), direction, &|refusal| {
-        complain(&refusal.to_string());
+    job.encode_message(made.message.as_bytes(), direction, &|refusal| {
+        print_message(&refusal.to_string());
     })?;
     job.finish()
 }
 
-/// The message that words say.
-pub fn made(
+/// Returns the message of a kind and its arguments.
+pub fn make_message(
     protocol: &dyn Protocol,
     words: &[String],
     mint: &mut Mint,
@@ -96,7 +96,7 @@ pub fn made(
     let recipe = recipes.find(|r| r.name == kind);
     let is_key = |key: &str| match recipe {
         Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
-        // Kinds that a schema names take fields.
+        // Kinds from a schema take the fields of the struct.
         None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
     };
     let mut words = Words::new(rest, is_key);

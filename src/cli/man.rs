@@ -1,117 +1,155 @@
-//! `wiretool man`: the manual, from what `--help` says.
+//! `wiretool man`: writes the manual, from `--help` and from the topics of `wiretool help`.
 //!
 //! ```text
 //!   NAME  SYNOPSIS  DESCRIPTION  EXAMPLES  OPTIONS, INPUT, ...  COMMANDS  EXIT STATUS  SEE ALSO
 //! ```
 //!
-//! `clap_mangen` knows titles and escapes; its pages leave out what stands before the options, and run lines together.
-//! Help texts are written for a terminal: lines that begin with spaces stand alone there, and two spaces or more part
-//! what is explained from its explanation. Here that becomes paragraphs.
+//! `clap_mangen` handles titles and escapes; its pages omit the text before the options, and join lines.
+//! Help texts are written for a terminal: lines that start with spaces stay separate, and two spaces or more separate
+//! a term from its explanation. Here these become paragraphs.
 
-use super::output::Output;
-use super::{Cli, Exit, options};
+use super::output::{Output, print};
+use super::topics::markdown::{self, Block};
+use super::topics::{TOPICS, Topic};
+use super::{Exit, options};
 use anyhow::{Context as _, Result};
 use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool man | man -l -                          the page of wiretool itself
-  wiretool man --out ~/.local/share/man/man1       a page a command, where man finds them
+  wiretool man | man -l -                     read the main page
+  wiretool man --out ~/.local/share/man/man1  install all pages
   wiretool man --out man && man -l man/wiretool-decode.1";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  written
+  0  the pages were written
   2  usage, or a file or folder that cannot be written";
 
-/// Write the manual: a page a command
+/// Write manual pages
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
-    /// Write every page into this folder, made where there is none; without it the main page goes to stdout
+    /// Write all pages to this folder [default: the main page to stdout]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     out: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Exit> {
-    let mut command = Cli::command();
+    let mut command = super::command();
     command.build();
     let Some(folder) = &args.out else {
-        let mut output = Output::open(None, &[])?;
-        output
-            .room()
-            .extend_from_slice(page(&command, None)?.as_bytes());
-        output.finish()?;
-        return Ok(Exit::Clean);
+        return print(&page(&command, None)?);
     };
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut pages = Vec::new();
     collect(&command, None, &mut pages)?;
+    for topic in TOPICS {
+        pages.push((topic_page_name(topic), topic_page(topic)?));
+    }
     for (name, text) in pages {
         let mut output = Output::open(Some(&folder.join(format!("{name}.1"))), &[])?;
-        output.room().extend_from_slice(text.as_bytes());
+        output.push(&text);
         output.finish()?;
     }
     Ok(Exit::Clean)
 }
 
-/// The pages of a command and of those below it.
+/// Collects the pages of a command and its subcommands.
 fn collect(
     command: &Command,
     above: Option<&Command>,
     pages: &mut Vec<(String, String)>,
 ) -> Result<()> {
-    pages.push((name(command), page(command, above)?));
+    pages.push((page_name(command), page(command, above)?));
     for below in command.get_subcommands().filter(|c| !c.is_hide_set()) {
         collect(below, Some(command), pages)?;
     }
     Ok(())
 }
 
-/// `wiretool-sael-token`.
-fn name(command: &Command) -> String {
+/// Returns `wiretool-sael-token`.
+fn page_name(command: &Command) -> String {
     let bin = command.get_bin_name().unwrap_or(command.get_name());
     bin.replace(' ', "-")
 }
 
-fn page(command: &Command, above: Option<&Command>) -> Result<String> {
-    let version = concat!("wiretool ", env!("CARGO_PKG_VERSION"));
-    let mut text = Vec::new();
-    // Without a date the page stays the same until what it says changes; an empty word stands in its place.
-    let man = Man::new(command.clone().display_name(name(command)))
-        .title(name(command))
-        .date("\"\"")
-        .source(version)
-        .manual("wiretool");
-    man.render_title(&mut text)?;
-    // Commands are to be copied as they stand: no word is divided, no line stretched.
-    text.extend_from_slice(b".nh\n.ad l\n");
-    man.render_name_section(&mut text)?;
+/// Returns `wiretool-help-json`.
+fn topic_page_name(topic: &Topic) -> String {
+    format!("wiretool-help-{}", topic.name)
+}
+
+fn topic_page(topic: &Topic) -> Result<String> {
     let mut rest = Roff::new();
-    synopsis(command, &mut rest);
+    for block in markdown::blocks(&topic.text()).into_iter().skip(1) {
+        match block {
+            Block::Heading(title) => {
+                rest.control("SH", [title.to_uppercase().as_str()]);
+            }
+            Block::Paragraph(text) => {
+                rest.control("PP", []).text(spans(&text));
+            }
+            Block::Item(depth, text) => {
+                let indent = (4 * depth + 2).to_string();
+                rest.control("IP", ["-", indent.as_str()])
+                    .text(spans(&text));
+            }
+            Block::Code(lines) => {
+                rest.control("PP", []).control("nf", []);
+                for line in &lines {
+                    rest.text([roman(line.as_str())]);
+                }
+                rest.control("fi", []);
+            }
+        }
+    }
+    let name = topic_page_name(topic);
+    finish_page(&Command::new(topic.name).about(topic.about), name, &rest)
+}
+
+fn page(command: &Command, above: Option<&Command>) -> Result<String> {
+    let mut rest = Roff::new();
+    write_synopsis(command, &mut rest);
     rest.control("SH", ["DESCRIPTION"]);
     let about = command.get_long_about().or(command.get_about());
     let about = plain(about);
     let stop = if about.ends_with('.') { "" } else { "." };
     rest.text(spans(&format!("{about}{stop}")));
-    if let Some(examples) = command.get_before_help() {
-        sections(&examples.to_string(), &mut rest);
+    if let Some(examples) = command.get_before_long_help() {
+        write_sections(&examples.to_string(), &mut rest);
     }
-    arguments(command, &mut rest);
-    commands(command, &mut rest);
-    if let Some(after) = command.get_after_help() {
-        sections(&after.to_string(), &mut rest);
+    write_arguments(command, &mut rest);
+    write_commands(command, &mut rest);
+    if let Some(after) = command.get_after_long_help() {
+        write_sections(&after.to_string(), &mut rest);
     }
-    see_also(command, above, &mut rest);
+    write_see_also(command, above, &mut rest);
+    finish_page(command, page_name(command), &rest)
+}
+
+/// Returns a whole page: title, name and the rest.
+fn finish_page(command: &Command, name: String, rest: &Roff) -> Result<String> {
+    let version = concat!("wiretool ", env!("CARGO_PKG_VERSION"));
+    let mut text = Vec::new();
+    // Without a date, the page changes only with its text; an empty argument takes the place of the date.
+    let man = Man::new(command.clone().display_name(name.clone()))
+        .title(name)
+        .date("\"\"")
+        .source(version)
+        .manual("wiretool");
+    man.render_title(&mut text)?;
+    // Commands must be copied unchanged: no hyphenation, no justified lines.
+    text.extend_from_slice(b".nh\n.ad l\n");
+    man.render_name_section(&mut text)?;
     rest.to_writer(&mut text)?;
     let text = String::from_utf8(text).context("the manual is not UTF-8")?;
-    // Typesetters make accents and quotes of these; what is shown is to be copied.
+    // Typesetters replace these by accents and quotes, but examples must be copied unchanged.
     Ok(text
         .replace('~', "\\(ti")
         .replace('^', "\\(ha")
@@ -122,7 +160,7 @@ fn plain(text: Option<&StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default()
 }
 
-fn synopsis(command: &Command, out: &mut Roff) {
+fn write_synopsis(command: &Command, out: &mut Roff) {
     out.control("SH", ["SYNOPSIS"]);
     let usage = command.clone().render_usage().to_string();
     for (i, line) in usage.lines().enumerate() {
@@ -138,8 +176,8 @@ fn synopsis(command: &Command, out: &mut Roff) {
     }
 }
 
-/// Options and positionals, by the headings they have in `--help`.
-fn arguments(command: &Command, out: &mut Roff) {
+/// Writes options and positionals under their headings in `--help`.
+fn write_arguments(command: &Command, out: &mut Roff) {
     let all: Vec<&Arg> = command
         .get_arguments()
         .filter(|a| !a.is_hide_set())
@@ -150,7 +188,7 @@ fn arguments(command: &Command, out: &mut Roff) {
             headings.push(arg.get_help_heading());
         }
     }
-    // What has no heading comes first, as in `--help`.
+    // Options without a heading come first, as in `--help`.
     headings.sort_by_key(Option::is_some);
     for heading in headings {
         let title = heading.unwrap_or("Options").to_uppercase();
@@ -160,12 +198,12 @@ fn arguments(command: &Command, out: &mut Roff) {
             .filter(|arg| arg.get_help_heading() == heading)
             .partition(|arg| !arg.is_positional());
         for arg in places.into_iter().chain(named) {
-            argument(arg, out);
+            write_argument(arg, out);
         }
     }
 }
 
-fn argument(arg: &Arg, out: &mut Roff) {
+fn write_argument(arg: &Arg, out: &mut Roff) {
     out.control("TP", []);
     let mut head = Vec::new();
     if let Some(short) = arg.get_short() {
@@ -196,7 +234,7 @@ fn argument(arg: &Arg, out: &mut Roff) {
         out.text(spans(line));
     }
     out.control("RS", []);
-    prose(help.lines().skip_while(|line| !more(line)), out);
+    write_prose(help.lines().skip_while(|line| !more(line)), out);
     let values = arg.get_possible_values();
     let values: Vec<_> = values.iter().filter(|v| !v.is_hide_set()).collect();
     let takes = arg.get_action().takes_values() && !arg.is_hide_possible_values_set();
@@ -222,7 +260,7 @@ fn argument(arg: &Arg, out: &mut Roff) {
     out.control("RE", []);
 }
 
-fn commands(command: &Command, out: &mut Roff) {
+fn write_commands(command: &Command, out: &mut Roff) {
     let mut below = command
         .get_subcommands()
         .filter(|c| !c.is_hide_set())
@@ -233,13 +271,13 @@ fn commands(command: &Command, out: &mut Roff) {
     out.control("SH", ["COMMANDS"]);
     for command in below {
         out.control("TP", []);
-        out.text([bold(name(command)), roman("(1)")]);
+        out.text([bold(page_name(command)), roman("(1)")]);
         out.text(spans(&plain(command.get_about())));
     }
 }
 
-/// What stands before and after the options in `--help`: `Title:` and what is below it, a section each.
-fn sections(text: &str, out: &mut Roff) {
+/// Writes the text before and after the options in `--help`: a section for each `Title:`.
+fn write_sections(text: &str, out: &mut Roff) {
     for block in text.split("\n\n") {
         let (title, body) = block.split_once('\n').unwrap_or((block, ""));
         let (section, body) = match title.strip_suffix(':') {
@@ -250,13 +288,16 @@ fn sections(text: &str, out: &mut Roff) {
             _ => ("NOTES".to_owned(), block),
         };
         out.control("SH", [section.as_str()]);
-        prose(body.lines(), out);
+        write_prose(body.lines(), out);
     }
 }
 
-fn see_also(command: &Command, above: Option<&Command>, out: &mut Roff) {
+fn write_see_also(command: &Command, above: Option<&Command>, out: &mut Roff) {
     let below = command.get_subcommands().filter(|c| !c.is_hide_set());
-    let pages: Vec<String> = above.into_iter().chain(below).map(name).collect();
+    let mut pages: Vec<String> = above.into_iter().chain(below).map(page_name).collect();
+    if command.get_name() == "help" {
+        pages.extend(TOPICS.iter().map(topic_page_name));
+    }
     if pages.is_empty() {
         return;
     }
@@ -272,8 +313,8 @@ fn see_also(command: &Command, above: Option<&Command>, out: &mut Roff) {
     out.text(line);
 }
 
-/// Paragraphs, and lines that stand alone.
-fn prose<'t>(lines: impl Iterator<Item = &'t str>, out: &mut Roff) {
+/// Writes paragraphs, and indented lines as separate lines.
+fn write_prose<'t>(lines: impl Iterator<Item = &'t str>, out: &mut Roff) {
     let mut breaks = true;
     for line in lines {
         let indented = line.starts_with(' ');
@@ -282,7 +323,7 @@ fn prose<'t>(lines: impl Iterator<Item = &'t str>, out: &mut Roff) {
             breaks = true;
         } else if indented {
             out.control("TP", []);
-            let (what, about) = parts(line).unwrap_or((line, ""));
+            let (what, about) = split_term(line).unwrap_or((line, ""));
             out.text([bold(what)]);
             if !about.is_empty() {
                 out.text(spans(about));
@@ -297,8 +338,8 @@ fn prose<'t>(lines: impl Iterator<Item = &'t str>, out: &mut Roff) {
     }
 }
 
-/// What is explained, and its explanation: two spaces or more lie between them, outside of quotes.
-fn parts(line: &str) -> Option<(&str, &str)> {
+/// Splits a line into a term and its explanation, which two spaces or more separate outside of quotes.
+fn split_term(line: &str) -> Option<(&str, &str)> {
     let mut quote = None;
     let mut before = '\0';
     for (at, c) in line.char_indices() {
@@ -316,7 +357,7 @@ fn parts(line: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Text with its `code` in bold.
+/// Returns text with its `code` in bold.
 fn spans(text: &str) -> Vec<Inline> {
     if text.matches('`').count() % 2 == 1 {
         return vec![roman(text)];

@@ -1,23 +1,23 @@
-//! The command line: one file a subcommand, thin; options that several share stand in [`options`].
+//! The command line: one short file per subcommand; shared options are in [`options`].
 
-mod calling;
-mod closed;
+mod closed_stdout;
 mod completions;
 mod config;
+mod connect;
 mod decode;
+mod delta_state;
 mod diff;
 mod encode;
 mod faults;
-mod folds;
-mod gentle;
+#[cfg(test)]
+mod flag_consistency;
+mod help;
 mod input;
 mod interrupt;
 mod lint;
 mod live;
 mod make;
 mod man;
-#[cfg(test)]
-mod manners;
 mod options;
 mod oracle;
 mod output;
@@ -26,35 +26,42 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
+mod renderer;
+mod replaced;
 mod replay;
+mod report;
 mod review;
 mod sael;
 mod send;
 mod snapshot;
 mod stat;
+mod stderr;
 mod stub;
+mod suggestions;
 mod telequick;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tls;
+mod topics;
 mod values;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It ran, and all is well.
+    /// Success.
     Clean,
-    /// It ran, and the answer is no: a fault, no match.
-    No,
-    /// It could not run: usage, or input and output.
-    Trouble,
-    /// What a child or a signal makes of it.
+    /// The command ran and the answer is no: a fault, no match.
+    Negative,
+    /// The command could not run: usage, or input and output.
+    Error,
+    /// The status of a child or of a signal.
     Status(u8),
 }
 
@@ -62,8 +69,8 @@ impl Exit {
     fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
-            Self::No => 1,
-            Self::Trouble => 2,
+            Self::Negative => 1,
+            Self::Error => 2,
             Self::Status(status) => status,
         }
     }
@@ -75,34 +82,34 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Columns of help where there is no terminal, and at most where there is one.
+/// The width of help without a terminal, and the maximum on a terminal, in columns.
 const WIDTH: usize = 100;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode capture.bin                what is in this capture?
-  xxd -p capture.bin | wiretool decode       hex dumps of any kind will do
-  wiretool decode -p saikuro -f json FILE    one JSON object a message, for programs
-  wiretool decode --at 66 FILE               which field owns byte 66?
-  wiretool lint session.jsonl                what is wrong, and who owes the next message?
-  wiretool stat session.jsonl                how much, how fast, how often?
-  wiretool diff yesterday.jsonl today.jsonl  what is different this time?
-  wiretool snapshot test captures            do these captures still decode to what they did?
-  wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
-  wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
-  wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
-  wiretool stub oracle --script oracle.toml  stand in for a peer: answer as you say
-  wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
+  wiretool capture.bin                       show the messages of a capture
+  wiretool lint session.jsonl                check the rules of the protocol
+  wiretool proxy -p saikuro -w FILE          show and record live traffic
+  wiretool replay session.jsonl -- ./oracle  send recorded requests again, and compare
+  wiretool stub oracle --script oracle.toml  answer requests from a script
+  wiretool send oracle invoke f 1 -- ./oracle
+  wiretool stat session.jsonl                counts and latencies
+  wiretool diff yesterday.jsonl today.jsonl  compare two captures
+  wiretool snapshot test captures            captures as regression tests
+  xxd -p capture.bin | wiretool decode       hex dumps work, too
+  wiretool decode -p saikuro -f json FILE    one JSON object per message
+  wiretool decode --at 66 FILE               which field contains byte 66?
+  wiretool oracle felt 0x68656c6c6f          the meanings of a felt";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it ran, and all is well
-  1  it ran, and the answer is no: a message is at fault, a rule is broken, something differs, or none matched
-  2  it could not run: usage, or a file that cannot be read or written
+  0  success
+  1  the answer is no: a fault, a finding, a difference, or no message matched
+  2  usage, or a file or connection that failed
   130, 143  interrupted, terminated; files are complete
-In place of a child (after --): 2 and 1 as above, else the child's own.";
+With a command after --: 2 and 1 as above, otherwise the exit code of that command.";
 
-/// Wire debugging for saikuro, oracle, sael, stepflow and telequick.
+/// Decode, check, record and replay the traffic of two programs.
 #[derive(Parser)]
 #[command(name = "wiretool", version, before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(
@@ -112,14 +119,16 @@ In place of a child (after --): 2 and 1 as above, else the child's own.";
 )]
 struct Cli {
     #[command(flatten)]
-    shared: options::Shared,
+    shared: options::SharedArgs,
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum CliCommand {
+    #[command(aliases = ["show", "view", "dump"])]
     Decode(Box<decode::Args>),
+    #[command(alias = "check")]
     Lint(Box<lint::Args>),
     Stat(Box<stat::Args>),
     Diff(Box<diff::Args>),
@@ -130,6 +139,7 @@ enum Command {
     Redact(Box<redact::Args>),
     Replay(Box<replay::Args>),
     Send(Box<send::Args>),
+    #[command(alias = "mock")]
     Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
     Telequick(telequick::Args),
@@ -138,11 +148,14 @@ enum Command {
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
+    Help(help::Args),
 }
 
-/// The command line; a terminal's width is no matter of who reads its help from a pipe.
+/// Returns the command line; help for a pipe does not depend on the width of a terminal.
 fn command() -> clap::Command {
     let command = Cli::command();
+    let after = format!("{}\n\n{EXIT_CODES}", help::list_of_topics());
+    let command = help::split_help(command.after_help(after), "");
     if options::stdout_is_terminal() {
         command
     } else {
@@ -155,169 +168,182 @@ pub fn main() -> ExitCode {
     run(std::env::args_os()).into()
 }
 
-/// Runs one command line.
+/// Runs a command line.
 fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let mut args: Vec<OsString> = args.collect();
-    // `help COMMAND` is what many try first.
-    if args.get(1).is_some_and(|word| word == "help") {
-        args.remove(1);
-        args.push("--help".into());
+    let root = command();
+    if let Some(all) =
+        suggestions::complete_command(&args, |word| root.find_subcommand(word).is_some())
+    {
+        args = all;
     }
-    // What is wrong with the words themselves, help and version need no settings.
+    // Usage errors, help and version need no settings.
     let matches = match command().try_get_matches_from(&args) {
         Ok(matches) => matches,
-        Err(error) => return usage(&error),
+        Err(error) => return print_usage(&error),
     };
     let warnings = match config::load(&matches) {
         Ok(warnings) => warnings,
         Err(error) => {
-            complain(&format!("{error:#}"));
-            return Exit::Trouble;
+            print_message(&format!("{error:#}"));
+            return Exit::Error;
         }
     };
-    let command = config::settings().as_defaults(command());
+    let replaced = replaced::notes(&matches);
+    let command = config::settings().apply_defaults(command());
     let cli = match command
         .try_get_matches_from(args)
         .and_then(|m| Cli::from_arg_matches(&m))
     {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return print_usage(&error),
     };
     if !cli.shared.quiet {
         for text in warnings {
-            complain(text);
+            print_message(text);
+        }
+        for text in &replaced {
+            print_message(text);
         }
     }
     let look = options::look(&cli.shared);
     let result = match cli.command {
-        Command::Decode(args) => decode::run(&args, &cli.shared, look),
-        Command::Lint(args) => lint::run(&args, &cli.shared, look),
-        Command::Stat(args) => stat::run(&args, &cli.shared, look),
-        Command::Diff(args) => diff::run(&args, &cli.shared, look),
-        Command::Encode(args) => encode::run(&args, &cli.shared),
-        Command::Make(args) => make::run(&args, &cli.shared),
-        Command::Proxy(args) => proxy::run(&args, &cli.shared),
-        Command::Record(args) => record::run(&args, &cli.shared),
-        Command::Redact(args) => redact::run(&args, &cli.shared),
-        Command::Replay(args) => replay::run(&args, &cli.shared, look),
-        Command::Send(args) => send::run(&args, &cli.shared, look),
-        Command::Stub(args) => stub::run(&args, &cli.shared),
-        Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
-        Command::Telequick(args) => telequick::run(&args),
-        Command::Oracle(args) => oracle::run(&args, look),
-        Command::Sael(args) => sael::run(&args, &cli.shared, look),
-        Command::Config(args) => config::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        CliCommand::Decode(args) => decode::run(&args, &cli.shared, look),
+        CliCommand::Lint(args) => lint::run(&args, &cli.shared, look),
+        CliCommand::Stat(args) => stat::run(&args, &cli.shared, look),
+        CliCommand::Diff(args) => diff::run(&args, &cli.shared, look),
+        CliCommand::Encode(args) => encode::run(&args, &cli.shared),
+        CliCommand::Make(args) => make::run(&args, &cli.shared),
+        CliCommand::Proxy(args) => proxy::run(&args, &cli.shared),
+        CliCommand::Record(args) => record::run(&args, &cli.shared),
+        CliCommand::Redact(args) => redact::run(&args, &cli.shared),
+        CliCommand::Replay(args) => replay::run(&args, &cli.shared, look),
+        CliCommand::Send(args) => send::run(&args, &cli.shared, look),
+        CliCommand::Stub(args) => stub::run(&args, &cli.shared),
+        CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
+        CliCommand::Telequick(args) => telequick::run(&args),
+        CliCommand::Oracle(args) => oracle::run(&args, look),
+        CliCommand::Sael(args) => sael::run(&args, &cli.shared, look),
+        CliCommand::Config(args) => config::run(&args),
+        CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Man(args) => man::run(&args),
+        CliCommand::Help(args) => help::run(&args, look),
     };
     match result {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => Exit::Clean,
         Err(error) => {
-            complain(&format!("{error:#}"));
-            Exit::Trouble
+            print_message(&format!("{error:#}"));
+            Exit::Error
         }
     }
 }
 
-/// Text of several lines, escaped line by line.
-fn visible(text: &str) -> String {
+/// Returns a text of several lines, escaped line by line.
+fn escape_lines(text: &str) -> String {
     let lines = text
         .split('\n')
         .map(|line| crate::render::style::escape(line).into_owned());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Says something that has several lines.
-fn complain_lines(text: &str) {
-    let text = visible(text.trim_end_matches('\n'));
+/// Prints a text of several lines to stderr.
+fn print_lines(text: &str) {
+    let text = escape_lines(text.trim_end_matches('\n'));
     let _ = std::io::stderr().write_all(format!("wiretool: {text}\n").as_bytes());
 }
 
-/// Says something on stderr; that stderr is gone is no reason to stop.
-fn complain(text: &str) {
+/// Prints a line to stderr; a closed stderr is ignored.
+fn print_message(text: &str) {
     let text = format!("wiretool: {}\n", crate::render::style::escape(text));
     progress::clear();
-    // In one write: several may speak at once.
+    // One write: several threads may print at the same time.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// The same of one of several inputs; nothing is said of where it is where there is no name for that.
-fn complain_of(source: &str, text: &str) {
+/// Prints a line about an input; the name is omitted if it is empty.
+fn print_about(source: &str, text: &str) {
     match source {
-        "" => complain(text),
-        _ => complain(&format!("{source}: {text}")),
+        "" => print_message(text),
+        _ => print_message(&format!("{source}: {text}")),
     }
 }
 
-/// `1 path differs`, `2 paths differ`.
-fn counted(n: u64, one: &str, many: &str) -> String {
+/// Returns `1 path differs`, `2 paths differ`.
+fn count_text(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// Whether the reader of our output went away: that is its right, and nothing to say.
+/// Returns true if the reader of the output has closed the pipe, which is not an error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.is::<output::Unread>()
+    error.is::<output::StdoutClosed>()
 }
 
-/// Help and version on stdout; what is wrong with the arguments on stderr, in few lines.
-fn usage(error: &clap::Error) -> Exit {
+/// Prints help and version to stdout, and usage errors to stderr, in a few lines.
+fn print_usage(error: &clap::Error) -> Exit {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        if let Err(error) = closed::ensure_open() {
-            complain(&error.to_string());
-            return Exit::Trouble;
+        if let Err(error) = closed_stdout::ensure_open() {
+            print_message(&error.to_string());
+            return Exit::Error;
         }
-        let text = if options::stdout_is_terminal() {
-            error.render().ansi().to_string()
-        } else {
-            error.render().to_string()
-        };
-        let text = squeezed(&text);
+        let text = shown(&error.render());
         let mut stdout = std::io::stdout().lock();
         return match stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush())
         {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-                complain(&format!("cannot write: {e}"));
-                Exit::Trouble
+                print_message(&format!("cannot write: {e}"));
+                Exit::Error
             }
             _ => Exit::Clean,
         };
     }
-    // What was written on the command line stands in it.
+    // The text contains arguments of the command line.
     let text = error.render().to_string();
-    let text = visible(&crate::framing::fields::masked(&text));
+    let text = escape_lines(&crate::framing::fields::masked(&text));
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        squeezed(&text)
+        remove_blank_lines(&text)
     } else {
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        lines.join("\n") + "\n" + behind_dashes(error)
+        let tip = suggestions::flag_tip(error);
+        // The parser suggests to pass the flag as a value, which is wrong if another flag exists.
+        let is_shown = |line: &&str| {
+            !line.trim().is_empty() && (tip.is_none() || !line.trim_start().starts_with("tip: "))
+        };
+        let lines: Vec<&str> = text.lines().filter(is_shown).collect();
+        let tip = tip.map_or(String::new(), |tip| format!("  tip: {tip}\n"));
+        lines.join("\n") + "\n" + &tip + child_hint(error)
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
-    Exit::Trouble
+    Exit::Error
 }
 
-/// What to do where a word too many may be a command to run.
-fn behind_dashes(error: &clap::Error) -> &'static str {
+/// Returns a hint if an unexpected argument may be a command to run.
+fn child_hint(error: &clap::Error) -> &'static str {
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
     let is_word = word.is_some_and(|word| !word.starts_with('-'));
     let usage = error.get(ContextKind::Usage).map(ToString::to_string);
     let is_one_more = error.kind() == ErrorKind::UnknownArgument && is_word;
     if is_one_more && usage.is_some_and(|usage| usage.contains("-- <")) {
-        "  tip: a command to run stands behind --\n"
+        "  tip: give a command to run after --\n"
     } else {
         ""
     }
 }
 
-/// Sections that are empty leave their blank lines behind.
-fn squeezed(text: &str) -> String {
+/// Returns help for stdout.
+fn shown(help: &StyledStr) -> String {
+    if options::stdout_is_terminal() {
+        remove_blank_lines(&help.ansi().to_string())
+    } else {
+        remove_blank_lines(&help.to_string())
+    }
+}
+
+/// Removes the blank lines of empty sections.
+fn remove_blank_lines(text: &str) -> String {
     text.replace("\n\n\n\n", "\n\n").replace("\n\n\n", "\n\n")
 }

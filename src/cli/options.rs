@@ -1,10 +1,10 @@
-//! Options that several commands share: same flag, same meaning.
+//! Options that several commands share: the same flag has the same meaning.
 
 mod wire;
 
-use crate::capture::Form;
-use crate::conversation::{Dialect, Judge, full_name, rules_of};
-use crate::protocol::correlation::MOST;
+use crate::capture::{Form, PacketOptions};
+use crate::conversation::{Judge, RuleDialect, full_name, rules_of};
+use crate::protocol::correlation::MAX_ENTRIES;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
@@ -17,33 +17,33 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 pub use super::values::{
-    dialect, direction, duration, form, framing_names, length_mode, names, protocol_names,
-    read_secret, size,
+    dialect, direction, form, format, framing_names, length_mode, names, parse_duration,
+    protocol_names, read_secret, size,
 };
-pub use wire::{Wire, protocols_for_writing};
+pub use wire::{WireArgs, protocols_for_writing};
 
-/// Examples first.
+/// The template of help: examples first.
 pub const HELP: &str =
     "{about}\n\n{before-help}\n\n{usage-heading} {usage}\n\n{all-args}{after-help}\n";
 
 /// Flags that every command has.
 #[derive(Args)]
-pub struct Shared {
-    /// When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+pub struct SharedArgs {
+    /// When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub color: Color,
-    /// Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells
-    #[arg(short, long, global = true)]
+    /// Print no notes and no summary; lint and snapshot test then answer with the exit code alone
+    #[arg(short, long, global = true, hide_short_help = true)]
     pub quiet: bool,
-    /// Say on stderr what was detected, and why
-    #[arg(short, long, global = true)]
+    /// Explain on stderr what was detected, and why
+    #[arg(short, long, global = true, hide_short_help = true)]
     pub verbose: bool,
-    /// Settings to use instead of the project's wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Read this file instead of the project's wiretool.toml; also `WIRETOOL_CONFIG`
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub config: Option<PathBuf>,
 }
 
-/// When to colour.
+/// The modes of color.
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
 pub enum Color {
     /// On a terminal
@@ -58,13 +58,13 @@ pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// How stdout looks: the flag beats the environment, the environment beats the terminal.
-pub fn look(shared: &Shared) -> Look {
+/// Returns the style of stdout: the flag overrides the environment, the environment overrides the terminal.
+pub fn look(shared: &SharedArgs) -> Look {
     look_on(shared, stdout_is_terminal())
 }
 
-/// How something looks that is a terminal or is none.
-pub fn look_on(shared: &Shared, terminal: bool) -> Look {
+/// Returns the style of an output that is or is not a terminal.
+pub fn look_on(shared: &SharedArgs, terminal: bool) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     let color = match shared.color {
         Color::Always => true,
@@ -87,45 +87,78 @@ pub fn look_on(shared: &Shared, terminal: bool) -> Look {
         show_secrets: false,
         width,
         terminal,
-        unplaced: false,
+        without_positions: false,
     }
 }
 
-/// What the input is.
+/// The input files and their form.
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
-pub struct Input {
-    /// Captures to read, several or none; `-` is stdin
+pub struct InputArgs {
+    /// Captures to read; `-` or none: stdin
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// What form the input has
-    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = form())]
+    /// Form of the input; detected by default (see wiretool help inputs)
+    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = form(), hide_possible_values = true, hide_default_value = true)]
     pub from: Form,
-    /// Which way the bytes go, where the input does not say; on a recording, only this way is shown
+    /// Direction of the bytes, if the input has none; with a recording: show only this direction
     #[arg(long, value_name = "c2s|s2c", value_parser = direction())]
     pub dir: Option<Direction>,
-    /// One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)
+    /// Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     pub c2s: Vec<PathBuf>,
-    /// The other way of it
+    /// Server-to-client bytes
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     pub s2c: Vec<PathBuf>,
-    /// Go on reading as the file grows
+    /// Continue to read while the file grows
     #[arg(long)]
     pub follow: bool,
+    #[command(flatten)]
+    pub packets: PacketArgs,
 }
 
-/// Which messages count.
-#[derive(Args)]
+/// What to read of packet captures.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Input")]
+pub struct PacketArgs {
+    /// Only connections with this port, of a packet capture (repeatable)
+    #[arg(long, value_name = "PORT", value_delimiter = ',')]
+    pub port: Vec<u16>,
+    /// Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, hide_short_help = true)]
+    pub reassembly_limit: u32,
+}
+
+impl PacketArgs {
+    /// Returns the options of the reader.
+    pub fn options(&self) -> PacketOptions {
+        let mut options = PacketOptions::default();
+        options.ports.clone_from(&self.port);
+        if self.reassembly_limit > 0 {
+            options.reassembly_limit = self.reassembly_limit as usize;
+        }
+        options
+    }
+}
+
+impl InputArgs {
+    /// Returns all files.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        [&self.files[..], &self.c2s, &self.s2c].concat()
+    }
+}
+
+/// The conditions for messages.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Selection")]
-pub struct Where {
-    /// Only messages of which this holds: `kind=call subject~"math.*" latency>10ms` (repeatable; --help tells the language)
-    #[arg(long = "where", value_name = "EXPR", long_help = WHERE)]
+pub struct WhereArgs {
+    /// Only messages that match (see wiretool help where)
+    #[arg(long = "where", value_name = "EXPR")]
     pub conditions: Vec<Expr>,
 }
 
-impl Where {
-    /// Ready to be asked.
+impl WhereArgs {
+    /// Returns the filter.
     pub fn filter(&self) -> Filter {
         Select {
             conditions: self.conditions.clone(),
@@ -135,28 +168,14 @@ impl Where {
     }
 }
 
-const WHERE: &str = "\
-Only messages of which this holds (repeatable: all must hold)
-  kind=call,cast subject~\"math.*\"     one of these, and like this
-  latency>10ms or fault               answered late, or at fault
-  not dir=s2c and len>=64K            and, or, not, parentheses
-  .params.calldata[0]=0x1             a place in the message; odd names in quotes: .\"a b\"
-Keys are those of -f json: index conn dir time offset len body_offset body_len framing protocol kind role id subject \
-message raw fault, and faults (any of them), findings (names of rules), reply_to, latency.
-A key alone: it is there, and neither null nor false. = and != take lists; ~ and !~ globs, or /regular expressions/; \
-< <= > >= numbers, exactly: with ns us ms s m h for latency, K M G for len and offsets, RFC 3339 for time. a!=b also \
-holds where there is no a.
-In a message a word is text, a number, true, false or null, whichever is there, and in quotes only text; of a repeated \
-key the last counts";
-
-/// The rule whose name is most like this one, as a question.
+/// Returns a question that suggests the most similar rule.
 pub fn nearest_rule(name: &str) -> String {
     let all: Vec<String> = registry::all()
         .iter()
         .copied()
         .flat_map(|protocol| rules_of(protocol).map(|rule| full_name(protocol.name(), rule)))
         .collect();
-    // The protocol is easily forgotten.
+    // The name of the protocol may be missing.
     let bare = all
         .iter()
         .find(|full| full.rsplit('/').next() == Some(name));
@@ -169,29 +188,29 @@ pub fn nearest_rule(name: &str) -> String {
     }
 }
 
-/// By which rules conversations are judged.
+/// The rules for conversations.
 #[derive(Args)]
 #[command(next_help_heading = "Rules")]
-pub struct Judging {
-    /// Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning
+pub struct RuleArgs {
+    /// Rules to follow: of the document, of real peers, or of both
     #[arg(long, value_name = "DIALECT", default_value = "both", value_parser = dialect())]
-    pub dialect: Dialect,
-    /// Let this rule be broken; `*` stands for any run of characters (repeatable)
+    pub dialect: RuleDialect,
+    /// Turn this rule off; `*` matches any text (repeatable)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub allow: Vec<String>,
-    /// Make this rule an error; `*` stands for any run of characters (repeatable)
+    /// Make this rule an error; `*` matches any text (repeatable)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub deny: Vec<String>,
-    /// What sael tokens are signed with, to check signatures: a file, without its last line end
+    /// File with the key that signs sael tokens, to check signatures; a final line end is ignored
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
-    /// Most unanswered requests that are followed at a time
-    #[arg(long, value_name = "N", default_value_t = MOST)]
+    /// Limit of open requests that are tracked
+    #[arg(long, value_name = "N", default_value_t = MAX_ENTRIES)]
     pub max_open: usize,
 }
 
-impl Judging {
-    /// How severe rules are; names that no rule has are refused.
+impl RuleArgs {
+    /// Returns the severities of rules; unknown names are refused.
     pub fn judge(&self) -> anyhow::Result<Judge> {
         let mut judge = Judge {
             dialect: self.dialect,
@@ -202,7 +221,7 @@ impl Judging {
                 let known = registry::all().iter().copied().any(|protocol| {
                     rules_of(protocol).any(|rule| glob(name, &full_name(protocol.name(), rule)))
                 });
-                // Input that no protocol recognises may have HTTP.
+                // Input of an unknown protocol may contain HTTP.
                 let mut http = COMMON.iter().map(|rule| full_name("http", rule));
                 let known = known || http.any(|rule| glob(name, &rule));
                 anyhow::ensure!(known, "no rule is called {name}{}", nearest_rule(name));
@@ -212,18 +231,18 @@ impl Judging {
         Ok(judge)
     }
 
-    /// What is known beside the messages.
+    /// Returns the facts that messages do not contain.
     pub fn session_config(&self) -> anyhow::Result<SessionConfig> {
         let secret = self.secret_file.as_deref().map(read_secret).transpose()?;
         Ok(SessionConfig {
             secret,
-            most_open: self.max_open,
+            max_open: self.max_open,
             ..SessionConfig::default()
         })
     }
 }
 
-/// The usual ports, each after the name of its protocol.
+/// Returns the usual ports, each after the name of its protocol.
 pub fn usual_ports() -> String {
     let ports = registry::all().iter().filter_map(|protocol| {
         let port = protocol.descriptor().port?;
@@ -232,14 +251,14 @@ pub fn usual_ports() -> String {
     ports.collect::<Vec<_>>().join(", ")
 }
 
-/// The names of the protocols that have a fact.
-pub fn those(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
+/// Returns the names of the protocols with a property.
+pub fn protocols_with(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
     let all = registry::all().iter().filter(|p| has(p.descriptor()));
     all.map(|protocol| protocol.name()).collect()
 }
 
-/// Whose a setting is, where a protocol does not have it.
-pub fn others(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
+/// Returns the protocols that have a setting, if this protocol does not.
+pub fn protocols_with_setting(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
-    (!has(protocol.descriptor())).then(|| those(has).join(" and "))
+    (!has(protocol.descriptor())).then(|| protocols_with(has).join(" and "))
 }

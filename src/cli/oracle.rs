@@ -1,9 +1,9 @@
-//! `wiretool oracle`: what only this protocol has: felts, the values they stand for, connection strings.
+//! `wiretool oracle`: commands for felts, their values, and connection strings.
 
 use super::output::Output;
-use super::{Exit, complain, options};
+use super::{Exit, options, print_message};
 use crate::encoding::json;
-use crate::protocol::oracle::cairo_serde::{self, Dialect, Type, Value};
+use crate::protocol::oracle::cairo_serde::{self, CairoDialect, CairoType, CairoValue};
 use crate::protocol::oracle::connection;
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
 use crate::render::Look;
@@ -13,22 +13,22 @@ use crate::tape::Tape;
 use anyhow::{Context as _, Result};
 use clap::{Subcommand, ValueEnum};
 use serde_json::value::RawValue;
-use std::io::{IsTerminal as _, Read as _};
+use std::io::IsTerminal as _;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool oracle felt 0x68656c6c6f                      what does this felt stand for?
+  wiretool oracle felt 0x68656c6c6f                      the meanings of a felt
   wiretool oracle felt decode --type u256 0x0 0x1        felts to a value
   wiretool oracle felt encode --type ByteArray '\"hi\"'    a value to felts
-  wiretool oracle split 'stdio:python3 \"my oracle.py\"'   the argv that the executor runs";
+  wiretool oracle split 'stdio:python3 \"my oracle.py\"'   the argv of a child";
 
 const FELT_EXAMPLES: &str = "\
 Examples:
   wiretool oracle felt 0x2710 0x68656c6c6f     hex, decimal, signed, short string
   wiretool oracle felt -5 10000 \"'hello'\"      from decimal, below zero, short string
-  wiretool oracle felt '[\"0x1\",\"0x2\"]'         a JSON array of them, as messages have it
-  wiretool oracle felt < FELTS                 one a line
-  wiretool oracle felt -f json 0x2710          a JSON object a felt, for programs";
+  wiretool oracle felt '[\"0x1\",\"0x2\"]'         a JSON array, as in messages
+  wiretool oracle felt < FELTS                 one per line
+  wiretool oracle felt -f json 0x2710          one JSON object per felt";
 
 const DECODE_EXAMPLES: &str = "\
 Examples:
@@ -47,7 +47,7 @@ Examples:
 const SPLIT_EXAMPLES: &str = "\
 Examples:
   wiretool oracle split 'stdio:cargo -q run --manifest-path \"my oracle/Cargo.toml\"'
-  wiretool oracle split 'stdio:./oracle $HOME'     variables, globs and pipes mean nothing";
+  wiretool oracle split 'stdio:./oracle $HOME'     no shell: $HOME stays as it is";
 
 const TYPES: &str = "\
 Types:
@@ -56,26 +56,28 @@ Types:
   Definitions come first: 'struct P { x: u8, y: u8 }; enum E { A: P, B }; Array<E>'
 
 Values:
-  integers are numbers of any size; felts and addresses hex strings; tuples and lists arrays; structs objects;
-  variants {\"Some\": 1}, or \"None\" where they hold nothing; bytes that are not UTF-8 {\"$str\": \"hex\"}";
+  integers: numbers of any size            felts and addresses: hex strings
+  tuples and lists: arrays                 structs: objects
+  variants: {\"Some\": 1}, or \"None\" if empty
+  bytes that are not UTF-8: {\"$str\": \"hex\"}";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it ran, and all is well
-  1  it ran, and the answer is no: not a felt, not of the type, felts left over, not a connection string
+  0  success
+  1  not a felt, not a value of the type, too many felts, or not a connection string
   2  usage, or input that cannot be read";
 
-/// Oracle's own: felts and the values they stand for, connection strings
+/// Commands for oracle: felts, values and connection strings
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: OracleCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum OracleCommand {
     Felt(FeltArgs),
     Split(SplitArgs),
 }
@@ -89,9 +91,9 @@ struct FeltArgs {
     command: Option<FeltCommand>,
     #[command(flatten)]
     felts: Felts,
-    /// How they are shown
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Line)]
-    format: Format,
+    /// Output format
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = FeltFormat::Line)]
+    format: FeltFormat,
 }
 
 #[derive(Subcommand)]
@@ -101,23 +103,23 @@ enum FeltCommand {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// One line a felt
+enum FeltFormat {
+    /// One line per felt
     Line,
-    /// One JSON object a felt
+    /// One JSON object per felt
     Json,
 }
 
 #[derive(clap::Args)]
 struct Felts {
-    /// Felts: hex, decimal, 'short string' in single quotes, or a JSON array of them; stdin where there is none
+    /// Felts: hex, decimal, 'short string' or a JSON array; none: stdin
     #[arg(value_name = "FELT", allow_negative_numbers = true)]
     felts: Vec<String>,
 }
 
-/// Decode felts to a value of a type, printed as JSON
+/// Decode felts to a value of a type; print JSON
 #[derive(clap::Args)]
-#[command(before_help = DECODE_EXAMPLES, after_help = after(), help_template = options::HELP)]
+#[command(before_help = DECODE_EXAMPLES, after_help = help_after(), help_template = options::HELP)]
 struct DecodeArgs {
     #[command(flatten)]
     serde: Serde,
@@ -125,46 +127,46 @@ struct DecodeArgs {
     felts: Felts,
 }
 
-/// Encode a JSON value of a type, printed as a JSON array of felts
+/// Encode a JSON value of a type; print a JSON array of felts
 #[derive(clap::Args)]
-#[command(before_help = ENCODE_EXAMPLES, after_help = after(), help_template = options::HELP)]
+#[command(before_help = ENCODE_EXAMPLES, after_help = help_after(), help_template = options::HELP)]
 struct EncodeArgs {
     #[command(flatten)]
     serde: Serde,
-    /// The value, as JSON; stdin where there is none
+    /// Value as JSON; none: stdin
     #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     value: Option<String>,
 }
 
-fn after() -> String {
+fn help_after() -> String {
     format!("{TYPES}\n\n{EXIT_CODES}")
 }
 
 #[derive(clap::Args)]
 struct Serde {
     /// The type, definitions of structs and enums before it
-    #[arg(short, long = "type", value_name = "TYPE", value_parser = ty)]
-    ty: Type,
+    #[arg(short, long = "type", value_name = "TYPE", value_parser = parse_type)]
+    ty: CairoType,
     /// As the Rust SDK has it: [T; N] with its length before it, a bool 0 or 1
     #[arg(long)]
     sdk: bool,
 }
 
 impl Serde {
-    fn dialect(&self) -> Dialect {
+    fn dialect(&self) -> CairoDialect {
         if self.sdk {
-            Dialect::Sdk
+            CairoDialect::Sdk
         } else {
-            Dialect::Cairo
+            CairoDialect::Cairo
         }
     }
 }
 
-fn ty(text: &str) -> Result<Type, String> {
-    Type::parse(text).map_err(|e| e.to_string())
+fn parse_type(text: &str) -> Result<CairoType, String> {
+    CairoType::parse(text).map_err(|e| e.to_string())
 }
 
-/// Split a connection string as the executor does: one JSON string a word
+/// Split a connection string as the executor does: one JSON string per word
 #[derive(clap::Args)]
 #[command(before_help = SPLIT_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 struct SplitArgs {
@@ -177,23 +179,23 @@ struct SplitArgs {
 pub fn run(args: &Args, look: Look) -> Result<Exit> {
     let mut out = Vec::new();
     let exit = match &args.command {
-        Command::Split(args) => split(args, &mut out),
-        Command::Felt(args) => match &args.command {
+        OracleCommand::Split(args) => split_connection(args, &mut out),
+        OracleCommand::Felt(args) => match &args.command {
             Some(FeltCommand::Decode(args)) => decode(args, &mut out)?,
             Some(FeltCommand::Encode(args)) => encode(args, &mut out)?,
-            None => show(args, look, &mut out)?,
+            None => show_felts(args, look, &mut out)?,
         },
     };
     let mut output = Output::open(None, &[])?;
-    // Lines of felts are our own text, perhaps coloured; everything else is JSON.
-    let is_json = !matches!(&args.command, Command::Felt(f) if f.command.is_none() && f.format == Format::Line);
+    // Lines of felts may contain color; all other output is JSON.
+    let is_json = !matches!(&args.command, OracleCommand::Felt(f) if f.command.is_none() && f.format == FeltFormat::Line);
     output.is_json = is_json;
-    output.room().append(&mut out);
+    output.buffer().append(&mut out);
     output.finish()?;
     Ok(exit)
 }
 
-fn split(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
+fn split_connection(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
     match connection::split(&args.connection) {
         Ok(words) => {
             for word in words {
@@ -201,9 +203,9 @@ fn split(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
                 out.push(b'\n');
             }
             for (at, c) in connection::special(&args.connection) {
-                complain(&match c {
+                print_message(&match c {
                     '#' => {
-                        format!("byte {at}: # begins a comment, the rest of the line is dropped")
+                        format!("byte {at}: # starts a comment; the rest of the line is ignored")
                     }
                     '\r' => format!("byte {at}: a CR is part of its word, not between words"),
                     c => format!("byte {at}: {c} means itself, no shell reads the command"),
@@ -213,41 +215,41 @@ fn split(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
         }
         Err(error) => {
             for line in error.to_string().lines().filter(|l| !l.is_empty()) {
-                complain(line);
+                print_message(line);
             }
-            Exit::No
+            Exit::Negative
         }
     }
 }
 
-fn show(args: &FeltArgs, look: Look, out: &mut Vec<u8>) -> Result<Exit> {
+fn show_felts(args: &FeltArgs, look: Look, out: &mut Vec<u8>) -> Result<Exit> {
     let mut exit = Exit::Clean;
     for text in args.felts.read()? {
         match Felt::read(&text) {
-            Ok(felt) if args.format == Format::Json => write_json(felt, out),
-            Ok(felt) => out.extend_from_slice(line(felt, look).as_bytes()),
+            Ok(felt) if args.format == FeltFormat::Json => write_json(felt, out),
+            Ok(felt) => out.extend_from_slice(format_felt(felt, look).as_bytes()),
             Err(why) => {
-                refuse(&text, why);
-                exit = Exit::No;
+                print_refusal(&text, why);
+                exit = Exit::Negative;
             }
         }
     }
     Ok(exit)
 }
 
-fn line(felt: Felt, look: Look) -> String {
+fn format_felt(felt: Felt, look: Look) -> String {
     let mut line = String::new();
     let style = look.style;
-    style.put(&mut line, Tone::Key, &felt.to_hex());
+    style.push(&mut line, Tone::Key, &felt.to_hex());
     line.push_str("  ");
-    style.put(&mut line, Tone::Number, &felt.to_decimal());
+    style.push(&mut line, Tone::Number, &felt.to_decimal());
     if let Some(n) = felt.negative() {
         line.push_str("  ");
-        style.put(&mut line, Tone::Number, &format!("-{n}"));
+        style.push(&mut line, Tone::Number, &format!("-{n}"));
     }
     if let Some(text) = felt.short_string() {
         line.push_str("  ");
-        style.wire(&mut line, Tone::Text, &format!("'{text}'"));
+        style.push_wire(&mut line, Tone::Text, &format!("'{text}'"));
     }
     line.push('\n');
     line
@@ -271,8 +273,8 @@ fn decode(args: &DecodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
         match Felt::read(&text) {
             Ok(felt) => felts.push(felt),
             Err(why) => {
-                refuse(&text, why);
-                exit = Exit::No;
+                print_refusal(&text, why);
+                exit = Exit::Negative;
             }
         }
     }
@@ -286,15 +288,15 @@ fn decode(args: &DecodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
             let left = felts.len() - used;
             if left > 0 {
                 let s = if left == 1 { "" } else { "s" };
-                complain(&format!(
+                print_message(&format!(
                     "{left} felt{s} left over, from felt {used} on: Cairo ignores them in a result, the SDK refuses them in calldata"
                 ));
-                exit = Exit::No;
+                exit = Exit::Negative;
             }
         }
         Err(error) => {
-            complain(&error.to_string());
-            exit = Exit::No;
+            print_message(&error.to_string());
+            exit = Exit::Negative;
         }
     }
     Ok(exit)
@@ -303,19 +305,19 @@ fn decode(args: &DecodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
 fn encode(args: &EncodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
     let text = match &args.value {
         Some(text) => text.clone(),
-        None => stdin("a value")?,
+        None => read_stdin("a value")?,
     };
     let mut tape = Tape::new();
     if let Err(error) = json::parse(text.as_bytes(), Span::new(0, text.len()), 256, &mut tape) {
-        complain(&format!(
+        print_message(&format!(
             "the value is not JSON: byte {}: {error}",
             error.span.at()
         ));
-        return Ok(Exit::No);
+        return Ok(Exit::Negative);
     }
     let root = tape.root(text.as_bytes()).context("there is no value")?;
     let Serde { ty, .. } = &args.serde;
-    let felts = Value::read(ty, root)
+    let felts = CairoValue::read(ty, root)
         .and_then(|value| cairo_serde::encode(ty, &value, args.serde.dialect()));
     match felts {
         Ok(felts) => {
@@ -324,54 +326,54 @@ fn encode(args: &EncodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
             Ok(Exit::Clean)
         }
         Err(error) => {
-            complain(&error.to_string());
-            Ok(Exit::No)
+            print_message(&error.to_string());
+            Ok(Exit::Negative)
         }
     }
 }
 
-fn refuse(text: &str, why: NotAFelt) {
+fn print_refusal(text: &str, why: NotAFelt) {
     let modulo = Felt::parse_modulo(text).ok();
     let hint = match (why, modulo) {
         (NotAFelt::Range, Some(felt)) => {
-            format!("; older peers take it modulo P, {felt}, newer ones refuse it")
+            format!("; older peers reduce it modulo P, to {felt}, newer peers refuse it")
         }
         _ => String::new(),
     };
     let short: String = text.chars().take(80).collect();
-    complain(&format!("no felt: {short}: {why}{hint}"));
+    print_message(&format!("not a felt: {short}: {why}{hint}"));
 }
 
 impl Felts {
-    /// What was given, one text a felt; arrays taken apart.
+    /// Returns the felts of the arguments, one text per felt; arrays are split.
     fn read(&self) -> Result<Vec<String>> {
         let mut felts = Vec::new();
         if self.felts.is_empty() {
-            let text = stdin("felts")?;
-            if !array(&text, &mut felts) {
+            let text = read_stdin("felts")?;
+            if !split_array(&text, &mut felts) {
                 for line in text.lines().map(str::trim).filter(|l| !l.is_empty()) {
-                    pasted(line, &mut felts);
+                    split_felts(line, &mut felts);
                 }
             }
         }
         for text in &self.felts {
-            pasted(text, &mut felts);
+            split_felts(text, &mut felts);
         }
         Ok(felts)
     }
 }
 
-/// A felt or an array of them, as it stands in a message: perhaps in double quotes, perhaps with a comma after it.
-fn pasted(text: &str, felts: &mut Vec<String>) {
-    if !array(text, felts) {
+/// Splits a felt or an array as it occurs in a message: possibly in double quotes, possibly with a comma after it.
+fn split_felts(text: &str, felts: &mut Vec<String>) {
+    if !split_array(text, felts) {
         let text = text.strip_suffix(',').unwrap_or(text);
         let bare = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
         felts.push(bare.unwrap_or(text).to_owned());
     }
 }
 
-/// Takes a JSON array of strings and numbers apart; numbers as spelled, since they may be of any size.
-fn array(text: &str, felts: &mut Vec<String>) -> bool {
+/// Splits a JSON array of strings and numbers; numbers keep their spelling, because they can have any size.
+fn split_array(text: &str, felts: &mut Vec<String>) -> bool {
     let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else {
         return false;
     };
@@ -382,15 +384,10 @@ fn array(text: &str, felts: &mut Vec<String>) -> bool {
     true
 }
 
-/// All of stdin; a terminal is not waited for.
-fn stdin(what: &str) -> Result<String> {
+/// Returns all of stdin; a terminal is refused.
+fn read_stdin(what: &str) -> Result<String> {
     if std::io::stdin().is_terminal() {
         anyhow::bail!("{what}: none given, and stdin is a terminal (--help shows examples)");
     }
-    let mut text = String::new();
-    std::io::stdin()
-        .lock()
-        .read_to_string(&mut text)
-        .context("cannot read stdin")?;
-    Ok(text)
+    std::io::read_to_string(std::io::stdin()).context("cannot read stdin")
 }

@@ -1,5 +1,6 @@
-//! Where output goes: stdout, or a file that is there whole or not at all.
+//! Writes output to stdout or to a file, which is replaced only when the output is complete.
 
+use super::Exit;
 use crate::render::style::escape_json;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
@@ -10,71 +11,82 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Written out when so much is waiting. Larger writes gain nothing on files and lose on pipes.
-const FULL: usize = 128 << 10;
+/// The number of waiting bytes that are written at once. Larger writes are not faster on files and slower on pipes.
+const FLUSH_SIZE: usize = 128 << 10;
 
-/// How often it is looked whether a named pipe has a reader, which may be started at the same time, and how long between.
-const LOOKS: u32 = 100;
-const LOOK: Duration = Duration::from_millis(10);
+/// The number of checks for a reader of a named pipe, which may start at the same time, and the interval between them.
+const MAX_CHECKS: u32 = 100;
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Links that are followed from one to the next.
-const LINKS: usize = 40;
+/// The maximum number of symbolic links that are followed.
+const MAX_LINKS: usize = 40;
 
-/// Nobody reads stdout any more, which is everybody's right; another output that is gone is trouble.
+/// The reader of stdout closed the pipe, which is not an error; a closed pipe of another output is an error.
 #[derive(Debug)]
-pub struct Unread;
+pub struct StdoutClosed;
 
-impl std::fmt::Display for Unread {
+impl std::fmt::Display for StdoutClosed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("nobody reads stdout any more")
+        f.write_str("the reader of stdout is gone")
     }
 }
 
-impl std::error::Error for Unread {}
+impl std::error::Error for StdoutClosed {}
 
-/// Output, gathered into large writes; [`Output::flush`] when there is time.
+/// Output that is collected into large writes; call [`Output::flush`] before waits.
 pub struct Output {
     waiting: Vec<u8>,
-    target: Target,
-    /// It is JSON, in which active characters are escaped.
+    target: OutputTarget,
+    /// It is JSON, in which control characters are escaped.
     pub is_json: bool,
-    /// Most likely the one that shows how far reading has come.
+    /// Most likely the terminal that shows the progress.
     terminal: bool,
 }
 
-enum Target {
+enum OutputTarget {
     Stdout(File),
-    /// A device or a pipe that was named.
+    /// A device or a pipe that the user named.
     Stream(File, PathBuf),
     File(tempfile::NamedTempFile, PathBuf),
 }
 
 impl Output {
-    /// Stdout, or the file that was asked for; none of `inputs` may be it.
+    /// Opens stdout or a file; none of `inputs` may be the file.
     pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
         let target = match path.filter(|path| *path != Path::new("-")) {
-            None => Target::Stdout(stdout()?),
-            Some(path) => file(path, inputs)?,
+            None => OutputTarget::Stdout(stdout()?),
+            Some(path) => create_file(path, inputs)?,
         };
         let terminal = match &target {
-            Target::Stdout(file) | Target::Stream(file, _) => file.is_terminal(),
-            Target::File(..) => false,
+            OutputTarget::Stdout(file) | OutputTarget::Stream(file, _) => file.is_terminal(),
+            OutputTarget::File(..) => false,
         };
         Ok(Self {
-            waiting: Vec::with_capacity(FULL + (FULL >> 1)),
+            waiting: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 1)),
             target,
             is_json: false,
             terminal,
         })
     }
 
-    /// Room to write into; [`Output::written`] afterwards.
-    pub fn room(&mut self) -> &mut Vec<u8> {
+    /// Appends text or bytes; call [`Output::written`] afterwards.
+    pub fn push(&mut self, text: impl AsRef<[u8]>) {
+        self.waiting.extend_from_slice(text.as_ref());
+    }
+
+    /// Appends a line.
+    pub fn push_line(&mut self, text: &str) {
+        self.push(text);
+        self.waiting.push(b'\n');
+    }
+
+    /// Returns the buffer to append to; call [`Output::written`] afterwards.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.waiting
     }
 
-    /// Writes by a function that may be given more room while it writes.
-    pub fn pass(
+    /// Writes with a function that may empty the buffer meanwhile.
+    pub fn write_with(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(&mut Vec<u8>)),
     ) -> Result<()> {
@@ -93,21 +105,21 @@ impl Output {
         self.written()
     }
 
-    /// Something was written: much of it goes out at once.
+    /// Flushes if many bytes wait.
     pub fn written(&mut self) -> Result<()> {
-        if self.waiting.len() >= FULL {
+        if self.waiting.len() >= FLUSH_SIZE {
             self.flush()
         } else {
             Ok(())
         }
     }
 
-    /// Everything that waits goes out now.
+    /// Writes all waiting bytes.
     pub fn flush(&mut self) -> Result<()> {
         let (file, name, is_stdout) = match &mut self.target {
-            Target::Stdout(file) => (file, Path::new("stdout"), true),
-            Target::Stream(file, path) => (file, path.as_path(), false),
-            Target::File(file, path) => (file.as_file_mut(), path.as_path(), false),
+            OutputTarget::Stdout(file) => (file, Path::new("stdout"), true),
+            OutputTarget::Stream(file, path) => (file, path.as_path(), false),
+            OutputTarget::File(file, path) => (file.as_file_mut(), path.as_path(), false),
         };
         if self.terminal {
             super::progress::clear();
@@ -119,15 +131,15 @@ impl Output {
         };
         self.waiting.clear();
         match written {
-            Err(e) if is_stdout && e.kind() == ErrorKind::BrokenPipe => Err(Unread.into()),
+            Err(e) if is_stdout && e.kind() == ErrorKind::BrokenPipe => Err(StdoutClosed.into()),
             written => written.with_context(|| format!("cannot write to {}", name.display())),
         }
     }
 
-    /// Whether stdout is a pipe that nobody reads any more; found out without writing to it.
-    pub fn reader_is_gone(&self) -> bool {
+    /// Returns true if stdout is a pipe without a reader; does not write to it.
+    pub fn is_reader_gone(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let Target::Stdout(file) = &self.target else {
+        let OutputTarget::Stdout(file) = &self.target else {
             return false;
         };
         let mut fds = [PollFd::new(file, PollFlags::empty())];
@@ -139,22 +151,22 @@ impl Output {
         polled.is_ok() && fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
     }
 
-    /// What was written is not all: it goes out, but takes the place of no file that is there.
-    pub fn interrupted(self) -> Result<()> {
+    /// Writes incomplete output, but replaces no file.
+    pub fn finish_incomplete(self) -> Result<()> {
         match &self.target {
-            Target::File(_, path) if path.exists() => {
+            OutputTarget::File(_, path) if path.exists() => {
                 let name = path.display();
-                super::complain(&format!("interrupted: {name} is left as it was"));
+                super::print_message(&format!("interrupted: {name} is left as it was"));
                 Ok(())
             }
             _ => self.finish(),
         }
     }
 
-    /// Everything goes out, and a file takes its place.
+    /// Writes everything, and replaces the file.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        if let Target::File(file, path) = self.target {
+        if let OutputTarget::File(file, path) = self.target {
             file.persist(&path)
                 .map_err(|e| e.error)
                 .with_context(|| format!("cannot write {}", path.display()))?;
@@ -163,20 +175,20 @@ impl Output {
     }
 }
 
-/// A device or a named pipe, to be written to as it is.
-pub fn stream(path: &Path) -> std::io::Result<File> {
+/// Opens a device or a named pipe for writing.
+pub fn open_stream(path: &Path) -> std::io::Result<File> {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
     use std::os::unix::fs::OpenOptionsExt as _;
     if path.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
     let mut options = File::options();
-    // Without this, opening a pipe waits for its reader, and no signal ends that.
+    // Without this, opening a pipe waits for its reader, and no signal ends the wait.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     options
         .append(true)
         .custom_flags(flags.bits().cast_signed());
-    let mut looks = 0..LOOKS;
+    let mut looks = 0..MAX_CHECKS;
     let file = loop {
         match options.open(path) {
             Err(e) if e.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
@@ -184,7 +196,7 @@ pub fn stream(path: &Path) -> std::io::Result<File> {
                     let text = "no process reads it: start its reader first";
                     return Err(std::io::Error::new(ErrorKind::NotConnected, text));
                 }
-                std::thread::sleep(LOOK);
+                std::thread::sleep(CHECK_INTERVAL);
             }
             file => break file?,
         }
@@ -194,22 +206,30 @@ pub fn stream(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Stdout without the line buffer that the standard library puts before it.
+/// Writes a whole text to stdout.
+pub fn print(text: &str) -> Result<Exit> {
+    let mut output = Output::open(None, &[])?;
+    output.push(text);
+    output.finish()?;
+    Ok(Exit::Clean)
+}
+
+/// Returns stdout without the line buffer of the standard library.
 pub fn stdout() -> Result<File> {
-    super::closed::ensure_open()?;
+    super::closed_stdout::ensure_open()?;
     let fd = std::io::stdout()
         .as_fd()
         .try_clone_to_owned()
         .context("cannot write to stdout")?;
-    // A pipe that holds more makes for fewer switches to its reader; where that is not allowed, it works as it is.
+    // A larger pipe needs fewer switches to its reader; an error is ignored.
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&fd, 1 << 20);
     Ok(File::from(fd))
 }
 
-fn file(asked: &Path, inputs: &[PathBuf]) -> Result<Target> {
+fn create_file(asked: &Path, inputs: &[PathBuf]) -> Result<OutputTarget> {
     let context = || format!("cannot write {}", asked.display());
-    let path = &followed(asked).with_context(context)?;
+    let path = &resolve_links(asked).with_context(context)?;
     let there = path.metadata().ok();
     if let Some(there) = &there {
         let ours = path.canonicalize().with_context(context)?;
@@ -221,15 +241,15 @@ fn file(asked: &Path, inputs: &[PathBuf]) -> Result<Target> {
             );
         }
         if !there.is_file() {
-            let file = stream(path).with_context(context)?;
-            return Ok(Target::Stream(file, asked.to_owned()));
+            let file = open_stream(path).with_context(context)?;
+            return Ok(OutputTarget::Stream(file, asked.to_owned()));
         }
     }
     let folder = path
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    // Whoever may not read the file that is there may not read what is to stand in its place.
+    // The new file has the mode of the old one, so that no other user can read it.
     let mode = there.map(|there| there.permissions());
     let file = tempfile::Builder::new()
         .permissions(std::fs::Permissions::from_mode(
@@ -241,13 +261,13 @@ fn file(asked: &Path, inputs: &[PathBuf]) -> Result<Target> {
     if let Some(mode) = mode {
         file.as_file().set_permissions(mode).with_context(context)?;
     }
-    Ok(Target::File(file, path.clone()))
+    Ok(OutputTarget::File(file, path.clone()))
 }
 
-/// What a link leads to: that is written, and the link stays.
-fn followed(path: &Path) -> std::io::Result<PathBuf> {
+/// Returns the target of symbolic links: the target is written, and the link stays.
+fn resolve_links(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = path.to_owned();
-    for _ in 0..LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(to) = std::fs::read_link(&path) else {
             return Ok(path);
         };
@@ -256,22 +276,22 @@ fn followed(path: &Path) -> std::io::Result<PathBuf> {
     Err(std::io::Error::other("too many links"))
 }
 
-/// Whether stdin was opened on this file.
+/// Returns true if stdin reads this file.
 fn is_stdin(there: &Metadata) -> bool {
     let stdin = std::io::stdin().as_fd().try_clone_to_owned();
     let stdin = stdin.and_then(|fd| File::from(fd).metadata());
     there.is_file() && stdin.is_ok_and(|s| (s.dev(), s.ino()) == (there.dev(), there.ino()))
 }
 
-/// An object for programs: what is not known is left out, as in decode's lines.
-pub fn present(value: Value) -> Value {
+/// Returns an object without its null members, as in the lines of decode.
+pub fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => members
             .into_iter()
             .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key, present(value)))
+            .map(|(key, value)| (key, without_nulls(value)))
             .collect(),
-        Value::Array(items) => items.into_iter().map(present).collect(),
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
         other => other,
     }
 }

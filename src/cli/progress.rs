@@ -1,48 +1,51 @@
-//! How far reading has come: a line on stderr where that is a terminal and the work takes its time.
+//! Shows the progress of reading as a line on stderr, if that is a terminal and the work takes some time.
 //!
 //! ```text
 //!    43 %
 //! ```
 //!
-//! Whoever writes to the terminal clears it first, and so does its end.
+//! Other output to the terminal removes the line first, and so does the end.
 
 use crate::capture::Time;
 use crate::transport::now;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is over sooner needs no line.
-const PATIENCE: Time = 1_000_000_000;
+/// The time in nanoseconds before the line is shown.
+const DELAY: Time = 1_000_000_000;
 
-/// Whether the line stands on the terminal.
+/// True if the line is on the terminal.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// How far the reading of an input has come.
-pub struct Progress {
+/// The progress of an input.
+pub struct ReadProgress {
     start: Time,
     steps: Steps,
 }
 
-/// When there is something new to tell.
+/// Decides when the line changes.
 struct Steps {
     total: u64,
-    /// So much must be done before the clock is looked at again.
+    /// The clock is not read before this number of bytes.
     next: u64,
 }
 
-impl Progress {
-    /// Of so many bytes; `None` where nobody wants to see it, or can.
-    pub fn of(total: u64, is_wanted: bool) -> Option<Self> {
+impl ReadProgress {
+    /// Creates the progress of `total` bytes; `None` if it is not wanted or stderr is not a terminal.
+    pub fn new(total: u64, is_wanted: bool) -> Option<Self> {
         let steps = Steps { total, next: 0 };
         let start = now();
         let seen = is_wanted && total > 0 && std::io::stderr().is_terminal();
         seen.then_some(Self { start, steps })
     }
 
-    /// So many bytes were read.
-    pub fn at(&mut self, done: u64) {
+    /// Sets the number of bytes that were read.
+    pub fn set_done(&mut self, done: u64) {
         let start = self.start;
-        if let Some(percent) = self.steps.at(done, || now().saturating_sub(start)) {
+        if let Some(percent) = self
+            .steps
+            .next_percent(done, || now().saturating_sub(start))
+        {
             let line = format!("\r{percent:3} %");
             SHOWN.store(true, Ordering::Relaxed);
             let _ = std::io::stderr().write_all(line.as_bytes());
@@ -50,25 +53,25 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ReadProgress {
     fn drop(&mut self) {
         clear();
     }
 }
 
 impl Steps {
-    fn at(&mut self, done: u64, elapsed: impl Fn() -> Time) -> Option<u64> {
+    fn next_percent(&mut self, done: u64, elapsed: impl Fn() -> Time) -> Option<u64> {
         if done < self.next {
             return None;
         }
         self.next = done + (self.total / 100).max(1);
         let percent = u128::from(done) * 100 / u128::from(self.total.max(1));
-        // More than all of it: the file grows.
-        (elapsed() >= PATIENCE).then_some(percent.min(100) as u64)
+        // The file may have grown.
+        (elapsed() >= DELAY).then_some(percent.min(100) as u64)
     }
 }
 
-/// Takes the line away, where there is one.
+/// Removes the line, if it is shown.
 pub fn clear() {
     if SHOWN.swap(false, Ordering::Relaxed) {
         let _ = std::io::stderr().write_all(b"\r     \r");
@@ -76,22 +79,22 @@ pub fn clear() {
 }
 
 #[test]
-fn it_is_told_after_a_second_and_a_hundredth_at_a_time() {
-    let (soon, late) = (|| PATIENCE - 1, || PATIENCE);
+fn progress_is_shown_after_a_second_and_for_each_percent() {
+    let (soon, late) = (|| DELAY - 1, || DELAY);
     let mut steps = Steps {
         total: 1000,
         next: 0,
     };
-    assert_eq!(steps.at(0, soon), None);
-    assert_eq!(steps.at(100, soon), None);
-    assert_eq!(steps.at(105, late), None);
-    assert_eq!(steps.at(110, late), Some(11));
-    assert_eq!(steps.at(119, late), None);
-    assert_eq!(steps.at(1000, late), Some(100));
-    assert_eq!(steps.at(5000, late), Some(100));
+    assert_eq!(steps.next_percent(0, soon), None);
+    assert_eq!(steps.next_percent(100, soon), None);
+    assert_eq!(steps.next_percent(105, late), None);
+    assert_eq!(steps.next_percent(110, late), Some(11));
+    assert_eq!(steps.next_percent(119, late), None);
+    assert_eq!(steps.next_percent(1000, late), Some(100));
+    assert_eq!(steps.next_percent(5000, late), Some(100));
     let mut steps = Steps {
         total: u64::MAX,
         next: 0,
     };
-    assert_eq!(steps.at(u64::MAX / 2, late), Some(49));
+    assert_eq!(steps.next_percent(u64::MAX / 2, late), Some(49));
 }

@@ -1,75 +1,110 @@
-//! `wiretool proxy`: stand between two programs, and show what passes.
+//! `wiretool proxy`: forwards traffic between two programs, and shows it.
 
 use super::Exit;
-use super::live::{self, Ask, EXIT_CODES, Format, Place, Screen, Watch};
-use super::options::{self, Shared};
+use super::live::{self, EXIT_CODES, LintArgs, ListenAddress, LiveScreen, ScreenRequest};
+use super::options::{self, SharedArgs};
 use crate::encoding::Want;
+use crate::render::format::Format;
 use anyhow::Result;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool proxy -p saikuro                                    what passes to and from port 7700
-  wiretool proxy --listen tcp://127.0.0.1:7799 --connect tcp://127.0.0.1:7700 -w calls.jsonl
-  wiretool proxy -p sael --connect wss://a.example --rewrite-host --listen ws://127.0.0.1:8080
-  wiretool proxy -p saikuro --fault 'kind=call nth 2: drop'    what if the second call never came?
+  wiretool proxy -p saikuro                     connect to saikuro's port, 7700
+  wiretool proxy -p oracle -w oracle-{pid}.jsonl -- ./oracle
+  wiretool decode --follow oracle-1234.jsonl    watch it in another terminal
+  wiretool proxy -p saikuro --fault 'kind=call nth 2: drop'
+  wiretool proxy -p oracle --lint --fail-on error -- ./oracle
   wiretool proxy -p stepflow --connect unix:/run/stepflow.sock --once -f json
-  wiretool proxy -p oracle -w oracle-{pid}.jsonl -- ./oracle   in place of ./oracle; elsewhere:
-  wiretool decode --follow oracle-1234.jsonl                   see it live
-  wiretool proxy -p oracle --lint --fail-on error -- ./oracle  exit 1 when it breaks a rule: for CI";
+  wiretool proxy --listen tcp://127.0.0.1:7799 --connect tcp://127.0.0.1:7700 -w calls.jsonl
+  wiretool proxy -p sael --connect wss://a.example --rewrite-host --listen ws://127.0.0.1:8080";
 
-/// Stand between two programs: forward every byte, show and record what passes
+/// Forward traffic between two programs; show and record it
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     #[command(flatten)]
-    place: Place,
-    /// Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first
-    /// free number; without it a suffix is added where there is such a file
+    flags: Flags,
+}
+
+/// The flags that `record` also has.
+#[derive(clap::Args)]
+pub struct Flags {
+    #[command(flatten)]
+    place: ListenAddress,
+    /// Record to this file; no file is replaced
+    ///
+    /// `{pid}` in the name becomes the process id, a lone n in braces the first free number. Without it, a suffix is
+    /// added if the file exists.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
-    write: Option<PathBuf>,
-    /// Show messages here instead of on stdout: a file, or `stderr`; of a child's, they are shown only with this
+    pub write: Option<PathBuf>,
+    /// Show messages in this file, or on `stderr`; a child's messages are shown only with this flag
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     view: Option<PathBuf>,
-    /// How messages are shown
+    /// Output format
     #[arg(
         short,
         long,
-        value_enum,
+        value_parser = options::format(),
         value_name = "FORMAT",
-        default_value_t = Format::Line,
+        default_value = "line",
         help_heading = "Output"
     )]
     format: Format,
-    /// Show secrets in clear: tokens, capabilities and others
+    /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
     #[command(flatten)]
-    wire: options::Wire,
+    wire: options::WireArgs,
     #[command(flatten)]
-    watch: Watch,
+    watch: LintArgs,
+}
+
+/// The differences between `proxy` and `record`.
+pub struct Relay {
+    /// The recording.
+    pub write: Option<PathBuf>,
+    /// Messages are shown without --view.
+    pub shows: bool,
+    /// Messages are counted if none are shown; a recording alone needs no decoder.
+    pub counts: bool,
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
-    // They are needed until the process ends, by threads that nothing waits for.
-    let protocols = Box::leak(Box::new(args.wire.protocols()?));
-    let asked = args.view.is_some();
-    let shows = asked || !(shared.quiet || args.place.wraps());
-    let screen = shows.then(|| Screen {
-        path: args.view.clone(),
-        format: Some(args.format),
-        show_secrets: args.show_secrets,
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    let relay_as = Relay {
+        write: args.flags.write.clone(),
+        shows: !(shared.quiet || args.flags.place.has_child()),
+        counts: !shared.quiet,
+    };
+    relay(&args.flags, relay_as, shared)
+}
+
+/// Forwards until the end.
+pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
+    // Threads that nothing waits for need them until the process ends.
+    let protocols = Box::leak(Box::new(flags.wire.protocols()?));
+    let lint = flags.watch.is_on();
+    let shows = relay.shows || flags.view.is_some();
+    let path = match &flags.view {
+        // Findings alone are not the output of the run.
+        None if !shows => Some("stderr".into()),
+        view => view.clone(),
+    };
+    let screen = (shows || lint).then(|| LiveScreen {
+        path,
+        format: shows.then_some(flags.format),
+        show_secrets: flags.show_secrets,
     });
-    // Where nobody hears of messages, bytes need not be understood.
-    let wanted = shows || args.watch.is_on() || !shared.quiet;
-    live::run(Ask {
-        place: &args.place,
-        watch: &args.watch,
-        write: args.write.clone(),
-        made_up: false,
+    let is_understood = screen.is_some() || relay.counts;
+    let is_made_up = |path: &PathBuf| path.to_string_lossy().contains("{n}");
+    live::run(ScreenRequest {
+        place: &flags.place,
+        watch: &flags.watch,
+        is_generated: relay.write.as_ref().is_some_and(is_made_up),
+        write: relay.write,
         screen,
-        decode: wanted.then(|| args.wire.options(protocols, Want::Places)),
+        decode: is_understood.then(|| flags.wire.options(protocols, Want::Places)),
         protocol: protocols.named(),
         shared,
     })

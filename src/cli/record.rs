@@ -1,59 +1,39 @@
-//! `wiretool record`: stand between two programs, and write down what passes.
+//! `wiretool record`: forwards and records the traffic between two programs.
 
-use super::Exit;
-use super::live::{self, Ask, EXIT_CODES, Place, Screen, Watch};
-use super::options::{self, Shared};
-use crate::encoding::Want;
+use super::options::{self, SharedArgs};
+use super::proxy::{self, Relay};
+use super::{Exit, live};
 use anyhow::Result;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool record -p saikuro --idle 2s                         port 7700, into recording-1.jsonl
-  wiretool record -w calls.jsonl --connect tcp://127.0.0.1:7700 --listen tcp://127.0.0.1:7799
-  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle  in place of ./oracle
-  wiretool decode calls.jsonl                                  see it later
-  wiretool record -p oracle --lint --fail-on error -- ./oracle  exit 1 when it breaks a rule: for CI";
+  wiretool record -p saikuro --idle 2s          connect to port 7700; recording-1.jsonl
+  wiretool decode calls.jsonl                   read a recording
+  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle
+  wiretool record -p oracle --lint --fail-on error -- ./oracle
+  wiretool record -w calls.jsonl --connect tcp://127.0.0.1:7700 --listen tcp://127.0.0.1:7799";
 
-/// Stand between two programs: forward every byte, and write down what passes
+/// The default name of a recording.
+const RECORDING: &str = "recording-{n}.jsonl";
+
+/// Forward traffic between two programs, and record it
+///
+/// Same as `wiretool proxy -w recording-{n}.jsonl`, but shows messages only with --view.
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = live::EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     #[command(flatten)]
-    place: Place,
-    /// Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number;
-    /// without it a suffix is added where there is such a file
-    #[arg(
-        short,
-        long,
-        value_name = "RECORDING",
-        default_value = "recording-{n}.jsonl",
-        help_heading = "Output"
-    )]
-    write: PathBuf,
-    #[command(flatten)]
-    wire: options::Wire,
-    #[command(flatten)]
-    watch: Watch,
+    proxy: proxy::Flags,
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
-    // They are needed until the process ends, by threads that nothing waits for.
-    let protocols = Box::leak(Box::new(args.wire.protocols()?));
-    let lint = args.watch.is_on();
-    live::run(Ask {
-        place: &args.place,
-        watch: &args.watch,
-        write: Some(args.write.clone()),
-        made_up: args.write.to_string_lossy().contains("{n}"),
-        screen: lint.then(|| Screen {
-            path: Some("stderr".into()),
-            format: None,
-            show_secrets: false,
-        }),
-        decode: lint.then(|| args.wire.options(protocols, Want::Places)),
-        protocol: protocols.named(),
-        shared,
-    })
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    let write = args.proxy.write.clone();
+    let relay = Relay {
+        write: Some(write.unwrap_or_else(|| PathBuf::from(RECORDING))),
+        shows: false,
+        counts: false,
+    };
+    proxy::relay(&args.proxy, relay, shared)
 }

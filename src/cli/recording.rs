@@ -1,6 +1,8 @@
-//! Recordings as files: read whole; written never over another one, readable by nobody else.
+//! Reads recordings as a whole, and creates new ones: never over another file, readable only by the user.
 
-use crate::transport::Sink;
+use super::values::read_input;
+use crate::capture::{CaptureInput, Form, Item, ItemRecorder, ProblemSeverity};
+use crate::transport::RecordingFile;
 use anyhow::{Context as _, Result};
 use flate2::read::MultiGzDecoder;
 use std::fs::{File, OpenOptions};
@@ -8,43 +10,69 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Names that are tried.
-const TRIES: u32 = 100_000;
+/// The maximum number of names that are tried.
+const MAX_NAMES: u32 = 100_000;
 
-/// A whole recording, inflated where it is gzipped, without a byte order mark; `-` is stdin.
+/// Reads a whole recording, inflated if it is gzipped, without a byte order mark; `-` is stdin. A capture of another program
+/// becomes a recording.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    let name = path.display();
-    let cannot = || format!("cannot read {name}");
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.context("cannot read stdin")?;
-    } else {
-        bytes = std::fs::read(path).with_context(cannot)?;
-    }
+    let mut bytes = read_input(path)?;
     if bytes.starts_with(b"\x1f\x8b") {
         let packed = std::mem::take(&mut bytes);
         let mut inflater = MultiGzDecoder::new(packed.as_slice());
-        inflater.read_to_end(&mut bytes).with_context(cannot)?;
+        inflater
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("cannot read {}", path.display()))?;
     }
     // Some editors put a byte order mark before the text.
     if bytes.starts_with(b"\xef\xbb\xbf") {
         bytes.drain(..3);
     }
-    Ok(bytes)
+    let converted = convert(&bytes).with_context(|| path.display().to_string())?;
+    Ok(converted.unwrap_or(bytes))
 }
 
-/// Makes the file: `{pid}` and `{n}` in its name are filled in; where there is one already and no `{n}`, the next free
-/// suffix makes another. Devices and pipes are written to as they are; `-` is stdout, where nothing else is shown there.
-pub fn create(asked: &Path, stdout_is_free: bool) -> Result<Sink> {
+/// Converts a capture of another program to a recording; returns `None` for other input.
+fn convert(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
+    /// The number of bytes that are read at once.
+    const PART_SIZE: usize = 1 << 20;
+    let mut input = CaptureInput::new(Form::Auto);
+    let (mut recorder, mut out) = (ItemRecorder::default(), Vec::new());
+    let (mut is_captured, mut unreadable) = (false, None);
+    let mut take = |item: Item<'_>| match item {
+        Item::Problem(problem) if problem.severity == ProblemSeverity::Unreadable => {
+            unreadable = Some(problem.to_string());
+        }
+        item => {
+            is_captured |= matches!(item, Item::Header(header) if header.captured().is_some());
+            recorder.item(&item, &mut out);
+        }
+    };
+    for part in bytes.chunks(PART_SIZE) {
+        input.push(part, &mut take);
+        if !matches!(input.form(), Form::Auto | Form::Pcap | Form::Unreadable) {
+            return Ok(None);
+        }
+    }
+    input.finish(&mut take);
+    if let Some(text) = unreadable {
+        anyhow::bail!(text);
+    }
+    recorder.finish(&mut out);
+    Ok(is_captured.then_some(out))
+}
+
+/// Creates the file: `{pid}` and `{n}` in the name are replaced; if the file exists and the name has no `{n}`, the next free
+/// suffix is used. Devices and pipes are written directly; `-` is stdout, if nothing else is written there.
+pub fn create(asked: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
     if asked == Path::new("-") {
         anyhow::ensure!(
             stdout_is_free,
-            "cannot write the recording to stdout, which shows other things: name a file"
+            "cannot write the recording to stdout, which shows messages: name a file"
         );
         let file = super::output::stdout()?;
         let name = "stdout".into();
-        return Ok(Sink { file, name });
+        return Ok(RecordingFile { file, name });
     }
     let context = || format!("cannot write {}", asked.display());
     let text = asked.to_string_lossy();
@@ -54,7 +82,7 @@ pub fn create(asked: &Path, stdout_is_free: bool) -> Result<Sink> {
         asked.to_owned()
     };
     let numbered = text.contains("{n}");
-    for n in 1..TRIES {
+    for n in 1..MAX_NAMES {
         let path = match (numbered, n) {
             (true, n) => PathBuf::from(pattern.to_string_lossy().replace("{n}", &n.to_string())),
             (false, 1) => pattern.clone(),
@@ -67,19 +95,19 @@ pub fn create(asked: &Path, stdout_is_free: bool) -> Result<Sink> {
         match open(&path) {
             Ok(file) => {
                 let name = path.display().to_string();
-                return Ok(Sink { file, name });
+                return Ok(RecordingFile { file, name });
             }
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             Err(e) => return Err(e).with_context(context),
         }
     }
-    anyhow::bail!("{}: every name that was tried is taken", asked.display())
+    anyhow::bail!("{}: all possible names are in use", asked.display())
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
-    // What is neither a file nor free is there to be written to; a folder is refused there.
+    // An existing device or pipe is written to; for a folder the error is returned.
     if path.metadata().is_ok_and(|m| !m.is_file()) {
-        return super::output::stream(path);
+        return super::output::open_stream(path);
     }
     let mut options = OpenOptions::new();
     options.append(true).mode(0o600).create_new(true);

@@ -1,27 +1,32 @@
-//! `wiretool replay`: is it still answered as it was?
+//! `wiretool replay`: sends recorded requests, and compares the answers.
 
 mod show;
 
-use super::calling::{Callee, Known, all_taken};
-use super::options::{self, Shared};
-use super::{Exit, complain, recording};
+use super::connect::{Callee, KnownConnections, check_all_taken};
+use super::options::{self, SharedArgs};
+use super::output::Output;
+use super::report::{Problem, ReportArgs};
+use super::{Exit, print_message, recording};
 use crate::framing::Limits;
-use crate::live::client::{Client, LINGER, Outcome, Settings};
+use crate::live::client::{Client, ClientConfig, LINGER, RunOutcome};
 use crate::live::codec::ConnectionConfig;
-use crate::live::plan::{Plan, Selection};
+use crate::live::plan::Plan;
 use crate::live::speed::Speed;
 use crate::protocol::Protocol;
 use crate::protocol::schema::Fresh;
 use crate::render::Look;
 use anyhow::Result;
+use clap::ValueEnum;
+use show::{DivergenceOutput, ReportEntries};
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool replay session.jsonl -- ./oracle                         against a fresh child
+  wiretool replay session.jsonl -- ./oracle                 to a new child process
   wiretool replay --keep-going --ignore '**.ms' session.jsonl -- ./oracle
-  wiretool replay -w again.jsonl session.jsonl -- ./oracle          record the new run as well
-  wiretool replay --first 2 --last 3 session.jsonl -- ./oracle      hellos are said all the same
+  wiretool replay -w again.jsonl session.jsonl -- ./oracle  record the new run
+  wiretool replay --where 'index>=2' session.jsonl -- ./oracle  only these; hellos are still sent
   wiretool replay session.jsonl --connect tcp://127.0.0.1:7700
   wiretool replay --speed 2x --repeat 10 session.jsonl --connect tcp://127.0.0.1:7700
   wiretool replay session.jsonl --connect ws://127.0.0.1:8080/ws --token-file token";
@@ -29,52 +34,51 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0         every answer was as recorded
-  1         one was not, none came in time, the connection ended before it, a message was not taken whole, or none matches
-  2         usage, a recording that cannot be played, nobody to connect to, or bytes that were not recorded
-  130, 143  interrupted, terminated; the recording is complete";
+  1         an answer differs or is missing, the connection closed too early, or no message matches --where
+  2         usage, a recording that cannot be replayed, a failed connection, or bytes that were not recorded
+  130, 143  interrupted, terminated; the new recording is complete";
 
-/// Play the calling side of a recording against a live peer, and compare what it answers
+/// Send recorded requests to a live peer; compare the answers
 ///
-/// A message goes out as soon as the answers are there whose values it carries; ids and times are fresh, and what the peer
-/// makes up (sessions, subscriptions, call ids) is replaced wherever it recurs. Answers are compared by what they answer
-/// and what they mean, but for ids and what --ignore names. Handshake, heartbeats, masks and lengths are made anew.
+/// A message is sent when the answers that it depends on have arrived. Ids and times are new. Values that the peer generates
+/// (sessions, subscriptions, call ids) are replaced in later messages. Answers are compared by their content, without ids and
+/// without the paths of --ignore. Handshake, heartbeats, masks and lengths are new.
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
-    /// What `record` or `proxy -w` wrote; `-` is stdin
+    /// A recording; `-`: stdin
     #[arg(value_name = "RECORDING")]
     recording: PathBuf,
     #[command(flatten)]
     callee: Callee,
-    /// Which protocol, where the recording does not say
+    /// Protocol, if the recording does not name it
     #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()), help_heading = "Protocol")]
     protocol: Option<String>,
-    /// telequick definitions that replace or extend the built-in ones
+    /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE", help_heading = "Protocol")]
     schema: Option<PathBuf>,
-    /// Longest message, inflated size included: bytes, or with K, M, G
+    /// Limit for the size of a message, also after inflation: bytes, or with K, M, G
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = options::size, help_heading = "Protocol")]
     max_message: u32,
-    /// Deepest nesting that is read
+    /// Limit for the depth of nesting
     #[arg(long, value_name = "LEVELS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Protocol")]
     max_depth: u32,
     #[command(flatten)]
-    condition: options::Where,
+    condition: options::WhereArgs,
     /// Say only messages from this index on; hellos always are
-    #[arg(long, value_name = "INDEX", help_heading = "Selection")]
+    #[arg(long, hide = true, value_name = "INDEX", help_heading = "Selection")]
     first: Option<u64>,
     /// Say only messages up to this index
-    #[arg(long, value_name = "INDEX", help_heading = "Selection")]
+    #[arg(long, hide = true, value_name = "INDEX", help_heading = "Selection")]
     last: Option<u64>,
-    /// Ids, sequence numbers and times of the calling side as recorded, not fresh ones
+    /// Send ids, sequence numbers and times as recorded, not new ones
     #[arg(long, help_heading = "Play")]
     keep_ids: bool,
-    /// What must be there before a message is said: the answers that stand before it in the recording, and all items of what
-    /// it speaks of; or all items as well that stand before it
+    /// Before a message is sent, wait for the answers that it needs, or for everything recorded before it
     #[arg(long, value_name = "ORDER", default_value = "needed", value_parser = options::names(["needed", "recorded"]), help_heading = "Play")]
     order: String,
-    /// Distances between messages: as recorded (1), faster (2x), slower (0.5), or none
+    /// Pause between messages: as recorded (1), faster (2x), slower (0.5), or none (max)
     #[arg(
         long,
         value_name = "SPEED",
@@ -82,28 +86,41 @@ pub struct Args {
         help_heading = "Play"
     )]
     speed: Speed,
-    /// Play it so many times, one session after another
+    /// Replay N times, one session after another
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Play")]
     repeat: u64,
-    /// Go on after an answer that differs
+    /// Continue after an answer that differs
     #[arg(long, help_heading = "Play")]
     keep_going: bool,
-    /// Pass over this path: `result.session_id`, `**.ts`, `items[*].id`, `KIND:PATH` (repeatable)
+    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Comparison")]
     ignore: Vec<String>,
-    /// Pass over the paths of this file: `[ignore]` with `paths = [...]`
+    /// Ignore the paths of this file: `[ignore]` with `paths = [...]`
     #[arg(long, value_name = "FILE", help_heading = "Comparison")]
     ignore_file: Vec<PathBuf>,
-    /// Compare ids as well, and all else that every run makes anew
+    /// Also compare ids, times and other values that each run generates
     #[arg(long, help_heading = "Comparison")]
     strict: bool,
-    /// Show secrets in clear: tokens, capabilities and others
+    /// How divergences are shown
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
+    #[command(flatten)]
+    report: ReportArgs,
+    /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
 }
 
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+enum Format {
+    /// One block per divergence
+    Text,
+    /// One JSON object per divergence, and a summary
+    Json,
+}
+
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     let name = args.recording.display().to_string();
     let protocols =
         options::protocols_for_writing(args.schema.as_deref(), args.protocol.as_deref())?;
@@ -115,15 +132,18 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         message: args.max_message,
         depth: args.max_depth,
     };
-    let choice = Selection {
-        first: args.first,
-        last: args.last,
-        filter: args.condition.filter(),
-    };
+    // Flags that --where has replaced.
+    let mut condition = args.condition.clone();
+    for (test, index) in [("index>=", args.first), ("index<=", args.last)] {
+        if let Some(index) = index {
+            condition.conditions.push(format!("{test}{index}").parse()?);
+        }
+    }
+    let choice = condition.filter();
     if let Some((first, last)) = args.first.zip(args.last) {
         anyhow::ensure!(
             first <= last,
-            "--first {first} --last {last}: there is nothing between the two"
+            "--first {first} --last {last}: no message is between the two"
         );
     }
     let recording = recording::read(&args.recording)?;
@@ -132,39 +152,40 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     drop(recording);
     if plan.chosen == 0 {
         if !shared.quiet {
-            complain(&match plan.matched {
+            print_message(&match plan.matched {
                 0 => format!("{name}: none of {} messages matches", plan.read),
                 _ => format!(
-                    "{name}: nothing that matches can be said: it is the other side's, or not whole"
+                    "{name}: no matching message can be sent: the other side sends it, or it is incomplete"
                 ),
             });
         }
-        return Ok(Exit::No);
+        return Ok(Exit::Negative);
     }
     if !shared.quiet {
         for note in &plan.notes {
-            complain(&format!("{name}: {note}"));
+            print_message(&format!("{name}: {note}"));
         }
     }
-    let ignore = super::diff::ignore(&args.ignore, &args.ignore_file)?;
+    let ignore = super::diff::read_ignore(&args.ignore, &args.ignore_file)?;
     let ignore = if args.strict {
         ignore
     } else {
-        ignore.and_anew(plan.protocol, true)
+        ignore.and_generated(plan.protocol, true)
     };
     let look = Look {
         show_secrets: args.show_secrets,
         ..look
     };
-    let mut total = Outcome::default();
+    let entries = ReportEntries::default();
+    let mut total = RunOutcome::default();
     let mut all_went_well = true;
     for run in 0..args.repeat {
-        // What an address stood for then is not said to one that does not.
+        // The path of a recorded address applies only to the same kind of address.
         let over_http = matches!(
             plan.header.transport.as_deref(),
             Some("ws" | "wss" | "http" | "https")
         );
-        let known = Known {
+        let known = KnownConnections {
             framing: Some(plan.framing).filter(|_| !over_http),
             path: plan.path.clone(),
             fields: plan.fields.clone(),
@@ -172,7 +193,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
                 .any(|m| m.fresh == Some(Fresh::Given)),
         };
         let config = args.callee.config(plan.protocol, known)?;
-        let settings = Settings {
+        let settings = ClientConfig {
             peer_config: args.callee.peer_config(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
             in_order: args.order == "recorded",
@@ -183,20 +204,21 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             ignore: ignore.clone(),
             limits,
         };
-        let (exit, outcome) = play(args, shared, look, &plan, config, &settings)?;
+        let (exit, outcome) = run_once(args, shared, look, &plan, config, &settings, &entries)?;
         total.sent += outcome.sent;
         total.compared += outcome.compared;
         total.differ += outcome.differ;
         total.ignored += outcome.ignored;
         total.hangs |= outcome.hangs;
         all_went_well &= exit == Exit::Clean;
-        let stops = exit != Exit::Clean && !(args.keep_going && exit == Exit::No);
+        let stops = exit != Exit::Clean && !(args.keep_going && exit == Exit::Negative);
         if stops || run + 1 == args.repeat {
-            if !shared.quiet && exit != Exit::Trouble {
-                sum_up(run + 1, &total);
+            if !shared.quiet && exit != Exit::Error {
+                print_summary(run + 1, &total);
             }
+            write_end(args, run + 1, &total, &entries)?;
             return Ok(match exit {
-                Exit::Clean if !all_went_well => Exit::No,
+                Exit::Clean if !all_went_well => Exit::Negative,
                 exit => exit,
             });
         }
@@ -204,35 +226,78 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Plays it once.
-fn play<'p>(
+/// Runs the session once.
+fn run_once<'p>(
     args: &Args,
-    shared: &Shared,
+    shared: &SharedArgs,
     look: Look,
     plan: &'p Plan<'p>,
     config: ConnectionConfig<'p>,
-    settings: &'p Settings,
-) -> Result<(Exit, Outcome)> {
+    settings: &'p ClientConfig,
+    entries: &ReportEntries,
+) -> Result<(Exit, RunOutcome)> {
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
-    let observer = show::observer(protocol, look, quiet);
+    let (look, out) = match (args.format, args.report.report) {
+        (_, Some(_)) => (
+            without_color(look),
+            DivergenceOutput::Report(ReportEntries::clone(entries)),
+        ),
+        (Format::Json, None) => (without_color(look), DivergenceOutput::Json),
+        (Format::Text, None) => (look, DivergenceOutput::Text),
+    };
+    let observer = show::observer(protocol, look, quiet, out);
     let mut client = Client::replaying(plan, config, settings, observer);
-    let ended = args.callee.play(protocol, &mut client, shared)?;
+    let ended = args.callee.run_client(protocol, &mut client, shared)?;
     let outcome = client.outcome().clone();
     let exit = match ended {
         Err(exit) => exit,
-        Ok(ended) if all_taken(&ended) && outcome.is_clean() => Exit::Clean,
-        Ok(_) => Exit::No,
+        Ok(ended) if check_all_taken(&ended) && outcome.is_clean() => Exit::Clean,
+        Ok(_) => Exit::Negative,
     };
     Ok((exit, outcome))
 }
 
-/// `12 sent, 12 answers compared, 0 differ`.
-fn sum_up(runs: u64, total: &Outcome) {
+/// Returns the style of texts for programs.
+fn without_color(look: Look) -> Look {
+    Look {
+        show_secrets: look.show_secrets,
+        ..Look::default()
+    }
+}
+
+/// Writes the end for programs: a summary, or the report.
+fn write_end(args: &Args, runs: u64, total: &RunOutcome, entries: &ReportEntries) -> Result<()> {
+    let mut output = Output::open(None, &[])?;
+    if let Some(mut report) = args.report.new_report("wiretool replay") {
+        let name = args.recording.display().to_string();
+        report.add_input(&name);
+        let entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
+        for (rule, text) in entries.iter() {
+            let about =
+                "An answer differs from the recording, or an expected message does not come";
+            report.add_problem(&Problem { rule, about, text }, &name);
+        }
+        output.push(&report.text()?);
+    } else if args.format == Format::Json {
+        let summary = serde_json::json!({ "v": 1, "summary": {
+            "sessions": runs,
+            "sent": total.sent,
+            "compared": total.compared,
+            "differ": total.differ,
+            "hangs": total.hangs,
+        }});
+        output.push(format!("{summary}\n"));
+    }
+    output.finish()
+}
+
+/// Prints `12 sent, 12 answers compared, 0 differ`.
+fn print_summary(runs: u64, total: &RunOutcome) {
     let sessions = match runs {
         1 => String::new(),
         n => format!("{n} sessions: "),
     };
-    let Outcome {
+    let RunOutcome {
         sent,
         compared,
         differ,
@@ -245,9 +310,9 @@ fn sum_up(runs: u64, total: &Outcome) {
     } else {
         format!("{differ} differ")
     };
-    let hangs = if *hangs { ", then nothing came" } else { "" };
+    let hangs = if *hangs { ", then a time-out" } else { "" };
     let ignored = super::config::settings().ignored_note(total.ignored);
-    complain(&format!(
+    print_message(&format!(
         "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}{ignored}"
     ));
 }

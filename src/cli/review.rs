@@ -1,4 +1,4 @@
-//! `wiretool snapshot review`: what waits, one by one, on a terminal.
+//! `wiretool snapshot review`: reviews new snapshots one by one, on a terminal.
 //!
 //! ```text
 //!   1 of 3  captures/session.jsonl  changed
@@ -8,9 +8,11 @@
 //! ```
 
 use super::interrupt::Stop;
-use super::options::{self, Shared};
-use super::snapshot::{Decision, Found, decide, difference, stored_at, whole};
-use super::{Exit, complain};
+use super::options::{self, SharedArgs};
+use super::snapshot::{
+    FoundFixture, ReviewDecision, decide, read_stored, write_difference, write_whole,
+};
+use super::{Exit, print_message};
 use crate::render::Look;
 use crate::render::style::Tone;
 use anyhow::{Context as _, Result, bail};
@@ -20,24 +22,24 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a wait for a key may keep a signal waiting.
-const STEP: Duration = Duration::from_millis(100);
+/// The maximum time that a wait for a key delays a signal.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What each key does.
+/// The help of the keys.
 const HELP: &str = "help\n
-    a  accept: the new text is the snapshot from now on
+    a  accept: the new text becomes the snapshot
     A  accept this one and all that follow
     r  reject: the new text is removed, the snapshot stays
     s  skip: it waits for the next review
-    b  back to the one before that was skipped
+    b  back to the last skipped one
     d  the difference, or the whole new text
-    q  quit, as Esc; Ctrl-C: the same, with exit code 130
+    q  quit; also Esc, and Ctrl-C with exit code 130
 
 ";
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ask {
+enum ReviewAction {
     Accept,
     Reject,
     AcceptAll,
@@ -49,8 +51,8 @@ enum Ask {
     Interrupt,
 }
 
-impl Ask {
-    /// What a key means; most mean nothing.
+impl ReviewAction {
+    /// Returns the action of a key; most keys have none.
     fn of(key: KeyEvent) -> Option<Self> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
@@ -70,31 +72,28 @@ impl Ask {
     }
 }
 
-/// What is to be done next.
+/// The next step of the review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    /// This becomes of the one at hand.
-    Decide(Decision),
-    /// The one at hand is shown again, or another one.
+enum NextStep {
+    /// Carry out this decision for the current snapshot.
+    Decide(ReviewDecision),
     Show,
-    /// What each key does.
     Help,
-    /// It is over.
     End,
-    /// It was broken off.
-    Break,
+    /// The review was interrupted.
+    Interrupt,
 }
 
-/// Where a review is; touches no terminal and no file.
-#[derive(Debug)]
+/// The state of a review; uses no terminal and no file.
+#[derive(Debug, Default)]
 struct Review {
     at: usize,
     of: usize,
-    /// The whole new snapshot instead of what differs.
+    /// The whole new snapshot is shown instead of the differences.
     whole: bool,
-    /// All that follow are accepted.
+    /// All remaining snapshots are accepted.
     all: bool,
-    /// Those about which something was decided.
+    /// For each snapshot: true if it was decided.
     decided: Vec<bool>,
     accepted: usize,
     rejected: usize,
@@ -104,62 +103,57 @@ struct Review {
 impl Review {
     fn new(of: usize) -> Self {
         Self {
-            at: 0,
             of,
-            whole: false,
-            all: false,
             decided: vec![false; of],
-            accepted: 0,
-            rejected: 0,
-            failed: 0,
+            ..Self::default()
         }
     }
 
-    /// Goes to the next one about which nothing was decided.
+    /// Moves to the next undecided snapshot.
     fn advance(&mut self) {
         let rest = (self.at + 1..self.of).find(|at| self.decided.get(*at) == Some(&false));
         self.at = rest.unwrap_or(self.of);
     }
 
-    /// The next step; a decision is carried out before the next key.
-    fn key(&mut self, ask: Ask) -> Next {
+    /// Returns the next step; the caller carries out a decision before the next key.
+    fn next_step(&mut self, ask: ReviewAction) -> NextStep {
         let next = match ask {
-            Ask::Toggle => {
+            ReviewAction::Toggle => {
                 self.whole = !self.whole;
-                return Next::Show;
+                return NextStep::Show;
             }
-            Ask::Help => return Next::Help,
-            Ask::Back => {
+            ReviewAction::Help => return NextStep::Help,
+            ReviewAction::Back => {
                 let before = (0..self.at).rfind(|at| self.decided.get(*at) == Some(&false));
                 self.at = before.unwrap_or(self.at);
-                return Next::Show;
+                return NextStep::Show;
             }
-            Ask::Interrupt => return Next::Break,
-            Ask::Quit => {
+            ReviewAction::Interrupt => return NextStep::Interrupt,
+            ReviewAction::Quit => {
                 self.at = self.of;
-                return Next::End;
+                return NextStep::End;
             }
-            Ask::Accept => Next::Decide(Decision::Accept),
-            Ask::AcceptAll => {
+            ReviewAction::Accept => NextStep::Decide(ReviewDecision::Accept),
+            ReviewAction::AcceptAll => {
                 self.all = true;
-                Next::Decide(Decision::Accept)
+                NextStep::Decide(ReviewDecision::Accept)
             }
-            Ask::Reject => Next::Decide(Decision::Reject),
-            Ask::Skip => Next::Show,
+            ReviewAction::Reject => NextStep::Decide(ReviewDecision::Reject),
+            ReviewAction::Skip => NextStep::Show,
         };
-        if let (Next::Decide(_), Some(decided)) = (next, self.decided.get_mut(self.at)) {
+        if let (NextStep::Decide(_), Some(decided)) = (next, self.decided.get_mut(self.at)) {
             *decided = true;
         }
         self.advance();
         next
     }
 
-    /// A decision was carried out, or could not be.
-    fn decided(&mut self, decision: Decision, done: bool) {
+    /// Records that a decision was carried out, or failed.
+    fn record_decision(&mut self, decision: ReviewDecision, done: bool) {
         *match (decision, done) {
             (_, false) => &mut self.failed,
-            (Decision::Accept, true) => &mut self.accepted,
-            (Decision::Reject, true) => &mut self.rejected,
+            (ReviewDecision::Accept, true) => &mut self.accepted,
+            (ReviewDecision::Reject, true) => &mut self.rejected,
         } += 1;
     }
 
@@ -178,7 +172,7 @@ impl Review {
     }
 }
 
-/// Refuses to ask where nobody can answer, and says what to do instead.
+/// Returns an error with a hint if stdin or stdout is not a terminal.
 pub fn ensure_terminal(paths: &[PathBuf]) -> Result<()> {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         return Ok(());
@@ -190,115 +184,116 @@ pub fn ensure_terminal(paths: &[PathBuf]) -> Result<()> {
         .collect();
     let paths = paths.concat();
     bail!(
-        "review asks on a terminal, and this is none; without one: \
+        "review needs a terminal; without one, use: \
          `wiretool snapshot list{paths}`, `wiretool snapshot accept{paths}`, `wiretool snapshot reject{paths}`"
     )
 }
 
-/// Single keys while it lives.
-struct Raw;
+/// Raw mode of the terminal, until it is dropped.
+struct RawMode;
 
-impl Raw {
+impl RawMode {
     fn begin() -> Result<Self> {
         enable_raw_mode().context("cannot read single keys from this terminal")?;
         Ok(Self)
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         let _ = disable_raw_mode();
     }
 }
 
-/// Shows what waits and does what is asked.
-pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
+/// Shows the pending snapshots and carries out the decisions.
+pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
     if pending.is_empty() {
-        complain("no snapshot waits");
+        print_message("no new snapshots");
         return Ok(Exit::Clean);
     }
     let look = options::look_on(shared, true);
     let stop = Stop::on_signals()?;
     let mut review = Review::new(pending.len());
-    // From before the first question to after the last answer: a key that comes early is no less a key.
-    let raw = Raw::begin()?;
+    // From before the first question to after the last answer, so that early keys are not lost.
+    let raw = RawMode::begin()?;
     while let Some(found) = pending.get(review.at) {
         let asked = if review.all {
             if stop.exit().is_some() {
                 None
             } else {
-                Some(Ask::Accept)
+                Some(ReviewAction::Accept)
             }
         } else {
-            put(&screen(found, &review, look))?;
-            ask(&stop)?
+            print_raw(&render_screen(found, &review, look))?;
+            wait_for_action(&stop)?
         };
         let Some(ask) = asked else {
-            put("\n")?;
+            print_raw("\n")?;
             drop(raw);
-            complain(&review.summary());
+            print_message(&review.summary());
             return Ok(stop.exit().unwrap_or(Exit::Status(130)));
         };
         let all_before = review.all;
-        let next = review.key(ask);
-        put(match next {
-            Next::Decide(Decision::Accept) if all_before => "",
-            Next::Decide(Decision::Accept) => "accept\n\n",
-            Next::Help => HELP,
-            Next::Decide(Decision::Reject) => "reject\n\n",
-            Next::Show if ask == Ask::Skip => "skip\n\n",
-            Next::Show => "\n\n",
-            Next::End => "quit\n",
-            Next::Break => "\n",
+        let next = review.next_step(ask);
+        print_raw(match next {
+            NextStep::Decide(ReviewDecision::Accept) if all_before => "",
+            NextStep::Decide(ReviewDecision::Accept) => "accept\n\n",
+            NextStep::Help => HELP,
+            NextStep::Decide(ReviewDecision::Reject) => "reject\n\n",
+            NextStep::Show if ask == ReviewAction::Skip => "skip\n\n",
+            NextStep::Show => "\n\n",
+            NextStep::End => "quit\n",
+            NextStep::Interrupt => "\n",
         })?;
         match next {
-            Next::Decide(decision) => {
+            NextStep::Decide(decision) => {
                 let result = decide(found, decision);
-                review.decided(decision, result.is_ok());
+                review.record_decision(decision, result.is_ok());
                 if let Err(error) = result {
                     let mut text = String::new();
-                    look.style.wire(&mut text, Tone::Bad, &format!("{error:#}"));
-                    put(&format!("{text}\n\n"))?;
+                    look.style
+                        .push_wire(&mut text, Tone::Error, &format!("{error:#}"));
+                    print_raw(&format!("{text}\n\n"))?;
                 }
             }
-            Next::Break => {
+            NextStep::Interrupt => {
                 drop(raw);
-                complain(&review.summary());
+                print_message(&review.summary());
                 return Ok(Exit::Status(130));
             }
-            Next::Show | Next::Help | Next::End => {}
+            NextStep::Show | NextStep::Help | NextStep::End => {}
         }
         if review.is_over() {
             break;
         }
     }
     drop(raw);
-    complain(&review.summary());
+    print_message(&review.summary());
     Ok(if review.failed > 0 {
-        Exit::Trouble
+        Exit::Error
     } else {
         Exit::Clean
     })
 }
 
-/// The one at hand, and what may be done with it.
-fn screen(found: &Found, review: &Review, look: Look) -> String {
+/// Returns the screen of the current snapshot, with the keys.
+fn render_screen(found: &FoundFixture, review: &Review, look: Look) -> String {
     let mut out = String::new();
     let style = look.style;
     let count = format!("{} of {}  ", review.at + 1, review.of);
-    style.put(&mut out, Tone::Dim, &count);
-    style.wire(&mut out, Tone::Kind, &found.fixture.display().to_string());
-    style.put(&mut out, Tone::Note, &format!("  {}\n", found.state.name()));
+    style.push(&mut out, Tone::Dim, &count);
+    style.push_wire(&mut out, Tone::Kind, &found.fixture.display().to_string());
+    style.push(&mut out, Tone::Note, &format!("  {}\n", found.state.name()));
     match contents(&found.pending()) {
         Err(error) => {
             let text = format!("    it cannot be read: {error}");
-            style.wire(&mut out, Tone::Bad, &text);
+            style.push_wire(&mut out, Tone::Error, &text);
             out.push('\n');
         }
-        Ok(new) if review.whole => whole(&new, look, &mut out),
+        Ok(new) if review.whole => write_whole(&new, look, &mut out),
         Ok(new) => {
             let old = contents(&found.snapshot()).unwrap_or_default();
-            difference(&old, &new, look, &mut out);
+            write_difference(&old, &new, look, &mut out);
         }
     }
     let other = if review.whole { "difference" } else { "whole" };
@@ -312,23 +307,23 @@ fn screen(found: &Found, review: &Review, look: Look) -> String {
         ("q", "quit"),
         ("?", "help"),
     ] {
-        style.put(&mut out, Tone::Key, key);
+        style.push(&mut out, Tone::Key, key);
         out.push_str(&format!(" {what}   "));
     }
     out.push_str("> ");
     out
 }
 
-/// What a snapshot's file holds.
+/// Returns the content of a snapshot file.
 fn contents(path: &Path) -> Result<String, String> {
-    match stored_at(path) {
+    match read_stored(path) {
         Ok(stored) => stored.map(|stored| stored.contents),
         Err(error) => Err(format!("{error:#}")),
     }
 }
 
-/// Writes to a terminal that does not make line ends of line feeds.
-fn put(text: &str) -> Result<()> {
+/// Prints to a terminal in raw mode, where each line needs a carriage return.
+fn print_raw(text: &str) -> Result<()> {
     let text = text.replace('\n', "\r\n");
     let mut stdout = std::io::stdout().lock();
     stdout
@@ -337,18 +332,18 @@ fn put(text: &str) -> Result<()> {
         .context("cannot write to stdout")
 }
 
-/// Waits for a key that means something; `None` where a signal came first.
-fn ask(stop: &Stop) -> Result<Option<Ask>> {
+/// Waits for a key with an action; `None` after a signal.
+fn wait_for_action(stop: &Stop) -> Result<Option<ReviewAction>> {
     loop {
         if stop.exit().is_some() {
             return Ok(None);
         }
-        if !poll(STEP).context("cannot read from the terminal")? {
+        if !poll(POLL_INTERVAL).context("cannot read from the terminal")? {
             continue;
         }
         let event = read().context("cannot read from the terminal")?;
         if let Event::Key(key) = event
-            && let Some(ask) = Ask::of(key)
+            && let Some(ask) = ReviewAction::of(key)
         {
             return Ok(Some(ask));
         }
@@ -359,7 +354,7 @@ fn ask(stop: &Stop) -> Result<Option<Ask>> {
 mod tests {
     use super::*;
 
-    fn ask_of(text: &str) -> Option<Ask> {
+    fn action_of(text: &str) -> Option<ReviewAction> {
         let (code, modifiers) = match text {
             "esc" => (KeyCode::Esc, KeyModifiers::NONE),
             "^c" => (KeyCode::Char('c'), KeyModifiers::CONTROL),
@@ -369,46 +364,55 @@ mod tests {
                 KeyModifiers::NONE,
             ),
         };
-        Ask::of(KeyEvent::new(code, modifiers))
+        ReviewAction::of(KeyEvent::new(code, modifiers))
     }
 
     #[test]
-    fn keys() {
+    fn keys_select_actions() {
         for (key, want) in [
-            ("a", Some(Ask::Accept)),
-            ("A", Some(Ask::AcceptAll)),
-            ("b", Some(Ask::Back)),
-            ("?", Some(Ask::Help)),
-            ("r", Some(Ask::Reject)),
-            ("s", Some(Ask::Skip)),
-            ("d", Some(Ask::Toggle)),
-            ("q", Some(Ask::Quit)),
-            ("esc", Some(Ask::Quit)),
-            ("^c", Some(Ask::Interrupt)),
+            ("a", Some(ReviewAction::Accept)),
+            ("A", Some(ReviewAction::AcceptAll)),
+            ("b", Some(ReviewAction::Back)),
+            ("?", Some(ReviewAction::Help)),
+            ("r", Some(ReviewAction::Reject)),
+            ("s", Some(ReviewAction::Skip)),
+            ("d", Some(ReviewAction::Toggle)),
+            ("q", Some(ReviewAction::Quit)),
+            ("esc", Some(ReviewAction::Quit)),
+            ("^c", Some(ReviewAction::Interrupt)),
             ("^a", None),
             ("c", None),
             ("x", None),
         ] {
-            assert_eq!(ask_of(key), want, "{key}");
+            assert_eq!(action_of(key), want, "{key}");
         }
     }
 
     #[test]
-    fn steps() {
+    fn actions_lead_to_the_next_step() {
         let mut review = Review::new(4);
-        assert_eq!(review.key(Ask::Toggle), Next::Show);
+        assert_eq!(review.next_step(ReviewAction::Toggle), NextStep::Show);
         assert_eq!((review.at, review.whole), (0, true));
-        assert_eq!(review.key(Ask::Accept), Next::Decide(Decision::Accept));
-        review.decided(Decision::Accept, true);
-        assert_eq!(review.key(Ask::Reject), Next::Decide(Decision::Reject));
-        review.decided(Decision::Reject, true);
-        assert_eq!(review.key(Ask::Skip), Next::Show);
+        assert_eq!(
+            review.next_step(ReviewAction::Accept),
+            NextStep::Decide(ReviewDecision::Accept)
+        );
+        review.record_decision(ReviewDecision::Accept, true);
+        assert_eq!(
+            review.next_step(ReviewAction::Reject),
+            NextStep::Decide(ReviewDecision::Reject)
+        );
+        review.record_decision(ReviewDecision::Reject, true);
+        assert_eq!(review.next_step(ReviewAction::Skip), NextStep::Show);
         assert!(!review.is_over());
-        assert_eq!(review.key(Ask::Interrupt), Next::Break);
-        assert_eq!(review.key(Ask::Quit), Next::End);
+        assert_eq!(
+            review.next_step(ReviewAction::Interrupt),
+            NextStep::Interrupt
+        );
+        assert_eq!(review.next_step(ReviewAction::Quit), NextStep::End);
         assert!(review.is_over());
         assert_eq!(review.summary(), "1 accepted, 1 rejected, 2 skipped");
-        review.decided(Decision::Accept, false);
+        review.record_decision(ReviewDecision::Accept, false);
         assert_eq!(
             review.summary(),
             "1 accepted, 1 rejected, 2 skipped, 1 failed"
@@ -416,23 +420,26 @@ mod tests {
     }
 
     #[test]
-    fn back_goes_to_what_was_skipped() {
+    fn back_returns_to_a_skipped_snapshot() {
         let mut review = Review::new(4);
-        assert_eq!(review.key(Ask::Back), Next::Show);
+        assert_eq!(review.next_step(ReviewAction::Back), NextStep::Show);
         assert_eq!(review.at, 0);
-        review.key(Ask::Skip);
-        review.key(Ask::Accept);
-        review.decided(Decision::Accept, true);
-        assert_eq!(review.key(Ask::Help), Next::Help);
-        assert_eq!(review.key(Ask::Back), Next::Show);
+        review.next_step(ReviewAction::Skip);
+        review.next_step(ReviewAction::Accept);
+        review.record_decision(ReviewDecision::Accept, true);
+        assert_eq!(review.next_step(ReviewAction::Help), NextStep::Help);
+        assert_eq!(review.next_step(ReviewAction::Back), NextStep::Show);
         assert_eq!(review.at, 0);
-        review.key(Ask::Reject);
-        review.decided(Decision::Reject, true);
-        // What was decided is not asked again.
+        review.next_step(ReviewAction::Reject);
+        review.record_decision(ReviewDecision::Reject, true);
+        // The decided one is not shown again.
         assert_eq!(review.at, 2);
-        assert_eq!(review.key(Ask::AcceptAll), Next::Decide(Decision::Accept));
+        assert_eq!(
+            review.next_step(ReviewAction::AcceptAll),
+            NextStep::Decide(ReviewDecision::Accept)
+        );
         assert!(review.all && !review.is_over());
-        review.key(Ask::Accept);
+        review.next_step(ReviewAction::Accept);
         assert!(review.is_over());
     }
 }

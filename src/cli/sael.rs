@@ -1,30 +1,28 @@
-//! `wiretool sael`: what only sael has, capability tokens and the filter language.
+//! `wiretool sael`: commands for capability tokens and the filter language.
 
 mod filter;
 mod token;
 
 use super::Exit;
-use super::options::{self, Shared};
+use super::options::{self, SharedArgs};
 use crate::render::Look;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use jiff::Timestamp;
-use std::io::Read as _;
-use std::path::Path;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool sael token inspect TOKEN                        claims, times in words, scope
-  wiretool sael token verify --secret-file KEY TOKEN       every check, a line each
+  wiretool sael token inspect TOKEN                        claims, times, scope
+  wiretool sael token verify --secret-file KEY TOKEN       signature and claims
   wiretool sael token allows github:read --scope 'github:*'
-  wiretool sael filter 'stars > 100 && lang == \"go\"' FILE  the items that are kept";
+  wiretool sael filter 'stars > 100 && lang == \"go\"' FILE  the items that match";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it ran, and all is well
-  1  it ran, and the answer is no
+  0  success
+  1  the answer is no
   2  usage, or a file that cannot be read";
 
-/// Sael's own: capability tokens and filters
+/// Commands for sael: capability tokens and filters
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(
@@ -34,44 +32,33 @@ Exit codes:
 )]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: SaelCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum SaelCommand {
     Token(token::Args),
     Filter(filter::Args),
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     match &args.what {
-        What::Token(args) => token::run(args, shared, look),
-        What::Filter(args) => filter::run(args, shared, look),
+        SaelCommand::Token(args) => token::run(args, shared, look),
+        SaelCommand::Filter(args) => filter::run(args, shared, look),
     }
 }
 
-/// A point in time: RFC 3339, or seconds since 1970.
-fn time(text: &str) -> Result<i64, String> {
+/// Parses a time: RFC 3339, or seconds since 1970.
+fn parse_time(text: &str) -> Result<i64, String> {
     text.parse()
         .or_else(|_| text.parse::<Timestamp>().map(Timestamp::as_second))
         .map_err(|_| {
-            "a time is wanted, such as 2026-11-21T10:00:00Z, or seconds since 1970".to_owned()
+            "wanted a time, such as 2026-11-21T10:00:00Z, or seconds since 1970".to_owned()
         })
 }
 
-/// The time that was given, or the clock's.
+/// Returns the given time, or the current time.
 fn now(given: Option<i64>) -> i64 {
     given.unwrap_or_else(|| Timestamp::now().as_second())
-}
-
-/// Reads a file, or stdin where it is `-`.
-fn read(path: &Path) -> Result<Vec<u8>> {
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        let mut stdin = std::io::stdin().lock();
-        stdin.read_to_end(&mut bytes).context("cannot read stdin")?;
-        return Ok(bytes);
-    }
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }

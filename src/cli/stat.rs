@@ -1,151 +1,123 @@
-//! `wiretool stat`: how much, how fast, how often.
+//! `wiretool stat`: counts messages, bytes and latencies.
 
 mod show;
 
-use super::input::{self, Show};
+use super::Exit;
+use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
 use super::interrupt::Stop;
-use super::options::{self, Shared};
+use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::{Exit, complain, complain_of};
 use crate::capture::Header;
+use crate::conversation::Verdict;
 use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::protocol::session::SessionConfig;
 use crate::render::Look;
 use crate::select::Filter;
 use crate::stat::Stat;
 use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 const EXAMPLES: &str = "\
 Examples:
   wiretool stat session.jsonl               counts, latencies, slowest calls, error codes
-  wiretool stat -p sael --c2s a --s2c b     without times: counts alone
+  wiretool stat -p sael --c2s a --s2c b     these have no times: only counts
   wiretool stat -f json session.jsonl | jq .latencies";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it was counted
+  0  the messages were counted
   1  no protocol recognises the input, or no message matches --where
   2  usage, or a file that cannot be read or written
-  130  interrupted (143: by SIGTERM); what was read by then is counted, but replaces no file that -o names";
+  130, 143  interrupted, terminated; -o leaves its file unchanged";
 
-/// Count what was said: kinds and bytes, latencies by subject, slowest calls, error codes, streams
+/// Count messages, bytes, latencies, errors and streams
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     #[command(flatten)]
-    input: options::Input,
+    input: options::InputArgs,
     #[command(flatten)]
-    wire: options::Wire,
+    wire: options::WireArgs,
     #[command(flatten)]
-    condition: options::Where,
-    /// How the numbers are shown
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
-    format: Format,
-    /// Write here, whole or not at all, instead of stdout
+    condition: options::WhereArgs,
+    /// Output format
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = StatFormat::Text, help_heading = "Output")]
+    format: StatFormat,
+    /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum Format {
+enum StatFormat {
     /// Tables
     Text,
-    /// One JSON object an input
+    /// One JSON object per input
     Json,
 }
 
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
-    let inputs: Vec<PathBuf> = [&input.files, &input.c2s, &input.s2c]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
-    let mut screen = Screen {
+    let mut screen = StatScreen {
         stat: Stat::default(),
         filter: args.condition.filter(),
         scratch: Vec::new(),
         recording: false,
-        json: args.format == Format::Json,
-        quiet: shared.quiet,
-        verbose: shared.verbose,
+        json: args.format == StatFormat::Json,
         look,
-        output: Output::open(args.output.as_deref(), &inputs)?,
-        stop: Stop::on_signals()?,
-        bad_input: false,
-        bytes: 0,
-        read: 0,
+        output: Output::open(args.output.as_deref(), &input.paths())?,
+        run: InputRun::new(shared, input.follow, Some(Stop::on_signals()?)),
         counted: 0,
     };
     screen.output.is_json = screen.json;
     input::read(&args.input, &options, &mut screen)?;
-    if let Some(exit) = screen.stop.exit().filter(|_| !input.follow) {
-        screen.output.interrupted()?;
+    let run = screen.run;
+    if let Some(exit) = run.finish(screen.output, "count")? {
         return Ok(exit);
     }
-    screen.output.finish()?;
-    if screen.bytes == 0 && !shared.quiet {
-        complain("empty input: there is nothing to count");
+    let none = screen.counted == 0 && run.messages > 0;
+    if none {
+        run.note_no_match();
     }
-    if let Some(exit) = screen.stop.exit() {
-        return Ok(exit);
-    }
-    let none = screen.counted == 0 && screen.read > 0;
-    if none && !shared.quiet {
-        complain(&format!("none of {} messages matches", screen.read));
-    }
-    Ok(if screen.bad_input || none {
-        Exit::No
+    Ok(if run.is_bad || none {
+        Exit::Negative
     } else {
         Exit::Clean
     })
 }
 
-#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
-struct Screen {
+struct StatScreen {
     stat: Stat,
     filter: Filter,
     scratch: Vec<u8>,
     recording: bool,
     json: bool,
-    quiet: bool,
-    verbose: bool,
     look: Look,
     output: Output,
-    stop: Stop,
-    bad_input: bool,
-    bytes: u64,
-    /// Messages of all inputs.
-    read: u64,
-    /// Those that match.
+    run: InputRun,
+    /// The number of messages that match.
     counted: u64,
 }
 
-impl Show for Screen {
+impl FrameDisplay for StatScreen {
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         let verdict = verdict.unwrap_or_default();
         if self
             .filter
             .matches(decoded, Some(verdict), &mut self.scratch)
         {
-            self.stat.see(decoded, verdict);
+            self.stat.add_message(decoded, verdict);
             self.counted += 1;
         }
-        self.read += 1;
         Ok(())
     }
 
-    fn judged(&self) -> Option<(Judge, SessionConfig)> {
-        Some((Judge::default(), SessionConfig::default()))
+    fn run(&mut self) -> &mut InputRun {
+        &mut self.run
     }
 
     fn header(&mut self, _: &Header) {
@@ -153,24 +125,7 @@ impl Show for Screen {
     }
 
     fn read(&mut self) {
-        self.stat.read();
-    }
-
-    fn idle(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn note(&mut self, source: &str, text: &str, bad: bool) {
-        self.bad_input |= bad;
-        if bad || !self.quiet {
-            complain_of(source, text);
-        }
-    }
-
-    fn detail(&mut self, source: &str, text: &str) {
-        if self.verbose {
-            complain_of(source, text);
-        }
+        self.stat.start_read();
     }
 
     fn begin(&mut self, _: &str) {
@@ -180,22 +135,16 @@ impl Show for Screen {
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
         let decoder = &pipeline.decoder;
-        self.bytes += bytes;
-        input::tell_guess(source, decoder, self);
         let Some(conversation) = &mut pipeline.conversation else {
             return Ok(());
         };
         let Some(protocol) = decoder.protocol().or(conversation.protocol()) else {
             if bytes > 0 {
-                self.note(
-                    source,
-                    "no protocol recognises these bytes: name it with -p",
-                    true,
-                );
+                self.run.note(source, NO_PROTOCOL, true);
             }
             return Ok(());
         };
-        // Once it is over, nobody waits; and of one direction alone nobody can say what was answered.
+        // After an interruption nothing is awaited; and a one-way input has no answers.
         let unanswered = if conversation.is_one_way() && !self.recording {
             0
         } else {
@@ -205,10 +154,10 @@ impl Show for Screen {
         self.stat.finish(conversation);
         let mut text = String::new();
         if self.json {
-            text = show::object(source, protocol.name(), &self.stat, unanswered).to_string();
+            text = show::stat_json(source, protocol.name(), &self.stat, unanswered).to_string();
             text.push('\n');
         } else {
-            show::tables(
+            show::write_tables(
                 source,
                 protocol.name(),
                 &self.stat,
@@ -217,23 +166,7 @@ impl Show for Screen {
                 &mut text,
             );
         }
-        self.output.room().extend_from_slice(text.as_bytes());
+        self.output.push(&text);
         self.output.written()
-    }
-
-    fn stop(&self) -> Option<Arc<AtomicBool>> {
-        Some(self.stop.flag())
-    }
-
-    fn want(&self) -> Want {
-        Want::Places
-    }
-
-    fn progress(&self) -> bool {
-        !self.quiet
-    }
-
-    fn is_done(&self) -> bool {
-        false
     }
 }

@@ -1,92 +1,76 @@
-//! `wiretool stub`: stands in for a peer, and reaches nobody.
+//! `wiretool stub`: answers requests in place of a peer; connects to no other peer.
 
-mod watch;
+mod report;
 mod wire;
 
-use super::calling::{Place, place};
-use super::gentle::gently;
-use super::live::{EVERYWHERE, header, take_stdio, trouble};
-use super::options::{self, Shared};
-use super::output::Output;
-use super::tls::{Shown, Trusted};
-use super::{Exit, complain, complain_lines, recording};
+use super::connect::{CallAddress, parse_address};
+use super::live::{ALL_ADDRESSES_WARNING, header, report_losses, take_stdio};
+use super::options::{self, SharedArgs};
+use super::redact::random_key;
+use super::stderr::print_nonblocking;
+use super::tls::TlsArgs;
+use super::values::read_string;
+use super::{Exit, output, print_lines, print_message, recording};
 use crate::capture::Header;
+use crate::decoder::DecodeOptions;
+use crate::encoding::Want;
 use crate::framing::{Framing, LengthMode, Limits};
 use crate::live::codec::ConnectionConfig;
 use crate::live::script::compile::compile;
 use crate::live::script::print;
-use crate::live::script::recorded::Exchanges;
-use crate::live::script::value::Value;
-use crate::live::script::{Rule, Script, ScriptError};
+use crate::live::script::value::OpenValue;
+use crate::live::script::{RuleCondition, Script, ScriptError, ScriptRule};
 use crate::live::speed::Speed;
-use crate::live::stub::{OnMiss, Settings, Stub};
-use crate::protocol::peer::PeerConfig;
+use crate::live::stub::{OnMiss, Stub, StubConfig};
+use crate::protocol::peer::{Offer, PeerConfig};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting};
+use crate::redact::{RedactConfig, RedactError, redact};
 use crate::transport::{
-    Accepting, Address, Bound, CONNECT, Outcome, Say, Setup, Target, call, serve_stdio,
+    Accepting, Address, BoundListener, CONNECT_TIMEOUT, ListenOutcome, MessagePrinter, Setup, call,
+    serve_stdio,
 };
 use anyhow::{Context as _, Result, bail, ensure};
+use report::{ExitStatus, RequestLog};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use watch::{ExitStatus, Log};
-use wire::{config, framing, listen, no_flag_in_vain, no_socket_flag};
+use wire::{config, framing, listen, refuse_socket_flags, refuse_useless_flags};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool stub oracle --selector pow='[\"0x5f5e100\"]'  on stdio: every pow is answered so
-  wiretool stub oracle --script oracle.toml            executors put stdio: before that
-  wiretool stub saikuro --script calls.toml            on saikuro's usual port, 7700
-  wiretool stub saikuro --connect tcp://127.0.0.1:7700 --script calls.toml  serves a runtime
+  wiretool stub oracle --selector pow='[\"0x5f5e100\"]'  one answer, on stdin and stdout
+  wiretool stub mcp --tool add='{\"sum\":3}'            one tool, on stdin and stdout
+  wiretool stub oracle --script oracle.toml            answers from a script
+  wiretool stub oracle --from-recording session.jsonl  answers from a recording
+  wiretool stub saikuro --script calls.toml            on saikuro's port, 7700
   wiretool stub sael --listen ws://127.0.0.1:8080 --script tools.toml
-  wiretool stub oracle --from-recording session.jsonl  answer as in the recording
-  wiretool stub oracle --from-recording session.jsonl --speed 1      and as slowly
+  wiretool stub saikuro --connect tcp://127.0.0.1:7700 --script calls.toml
+  wiretool stub oracle --from-recording session.jsonl --speed 1
   wiretool stub oracle --from-recording session.jsonl --print-script > my.toml";
 
-const SCRIPTS: &str = "\
-Scripts (TOML); of the rules, the first that fits and is not used up counts:
-  before = \"Compiling...\"     sent first; also `ready = false`: no hello; `exit = 3`: the end then
-  offers = [\"pow\", \"now\"]     what lists say can be asked for; or tables: name, about, streams
-  first = { a whole message } said once calls may be made; also name, dialect; saikuro: role = \"provider\"
-  [[on]]
-  match = 'subject=pow'       as after --where, any message; without it every request that the
-                              protocol does not answer itself
-  times = 2                   so often; then the next rule that fits
-  delay = \"100ms\"             before the answer
-  result = [\"0x1\"]            or one of these in its place:
-    error = \"no\"              or { code, message, data }
-    items = [1, 2]            each also { value, after = \"1s\" }, { delta }, { error }; end = 3
-    message = { a whole one } or several; raw = \"bytes\" or { hex = \"00ff\" }; hang = true
-  ask = { method, params }    first a request the other way; `tell`: no answer is waited for
-  then = { method, params }   told after the answer
-  pretty, twice, garbage, id, close, reset, exit: what goes wrong on purpose
-Text takes values of the request: \"{{params.calldata[0]}}\", which alone keeps its type; of the
-answer to ask: \"{{answer.result}}\"; and \"{{count}}\". { json = '[null]' } is JSON as it is; oracle:
-{ type = \"(u256,)\", value = [5] } is felts.
-
+const EXIT_CODES: &str = "\
 Exit codes:
-  0         it ran, and ended as it was told to
-  1         --require-all, and something was never asked for; on stdio or with --connect, the other
-            side did not let it serve
-  2         usage, a script, an address or a file that cannot be used
+  0         success
+  1         --require-all, and a rule was not used; or the peer refused this stub
+  2         usage, or a script, address or file that failed
   N         a script's exit = N
   130, 143  interrupted, terminated; files are complete";
 
-/// Stand in for a peer: answer as a script or a recording says, and reach nobody
+/// Answer requests from a script or a recording
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = SCRIPTS, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
-    /// Which protocol it speaks
+    /// Protocol
     #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: String,
-    /// Answer as this script says
+    /// Answer from this script (see wiretool help scripts)
     #[arg(long, value_name = "FILE", help_heading = "Answers")]
     script: Option<PathBuf>,
-    /// Answer what was asked in this recording as it was answered there; a script comes first; `-` is stdin, with --listen
+    /// Answer from this recording; a script comes first; `-`: stdin
     #[arg(long, value_name = "RECORDING", help_heading = "Answers")]
     from_recording: Option<PathBuf>,
-    /// Distances between messages: as recorded (1), faster (2x), slower (0.5), or none
+    /// Pause between messages: as recorded (1), faster (2x), slower (0.5), or none (max)
     #[arg(
         long,
         value_name = "SPEED",
@@ -96,10 +80,13 @@ pub struct Args {
         help_heading = "Answers"
     )]
     speed: Speed,
-    /// oracle: answer this selector with these felts, as JSON (repeatable)
-    #[arg(long, value_name = "NAME=JSON", value_parser = pair, help_heading = "Answers")]
+    /// oracle: answer this selector with these felts (repeatable)
+    #[arg(long, value_name = "NAME=JSON", value_parser = parse_pair, help_heading = "Answers")]
     selector: Vec<(String, String)>,
-    /// What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON
+    /// mcp: announce this tool, and answer its calls with this (repeatable)
+    #[arg(long, value_name = "NAME=JSON", value_parser = parse_pair, help_heading = "Answers")]
+    tool: Vec<(String, String)>,
+    /// For requests without an answer: error, close, hang, or a FILE with a result
     #[arg(
         long,
         value_name = "error|close|hang|FILE",
@@ -107,107 +94,113 @@ pub struct Args {
         help_heading = "Answers"
     )]
     on_miss: String,
-    /// Write what was asked, and what never was, as JSON; anew after answers, at most every 100 ms, and at the end
+    /// Write what was requested and what was not, as JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
-    /// Exit 1 where a rule or a recorded request was never asked for
+    /// Exit 1 if a rule or a recorded request was not used
     #[arg(long, help_heading = "Output")]
     require_all: bool,
-    /// Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in
+    /// Record to this file; no file is replaced
+    ///
+    /// `{pid}` in the name becomes the process id, a lone n in braces the first free number. Without it, a suffix is
+    /// added if the file exists.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     write: Option<PathBuf>,
-    /// Print the recording as a script, to be edited by hand, and end
-    #[arg(long, requires = "from_recording", help_heading = "Output")]
+    /// Print the recording as a script, and exit
+    #[arg(long, requires = "from_recording", conflicts_with_all = ["script", "selector", "tool"], help_heading = "Output")]
     print_script: bool,
     #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
-    /// Where to connect, to serve a runtime as a provider: `tcp://HOST:PORT`, `unix:PATH`, tls, ws or wss, these two with a path
-    #[arg(long, value_name = "ADDR", value_parser = place, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
-    connect: Option<Place>,
-    /// End when the first connection has ended
+    /// Address: a runtime that this stub serves as a provider
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
+    connect: Option<CallAddress>,
+    /// Exit when the first connection has closed
     #[arg(long, help_heading = "Sockets")]
     once: bool,
-    /// End when nothing has passed for so long: 500ms, 2s, 1m
-    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Sockets")]
+    /// Exit after this time without traffic: 500ms, 2s, 1m
+    #[arg(long, value_name = "TIME", value_parser = options::parse_duration, help_heading = "Sockets")]
     idle: Option<Duration>,
     #[command(flatten)]
-    tls: Shown,
-    #[command(flatten)]
-    trusted: Trusted,
-    /// How messages are delimited; follows from the address where it is not given
+    tls: TlsArgs,
+    /// How messages are delimited; the default depends on the address
     #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = options::names(options::framing_names()), help_heading = "Protocol")]
     framing: String,
-    /// How telequick's lengths count
+    /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = options::length_mode(), help_heading = "Protocol")]
     length_mode: LengthMode,
-    /// telequick definitions that replace or extend the built-in ones
+    /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE", help_heading = "Protocol")]
     schema: Option<PathBuf>,
-    /// What sael tokens are signed with, to check signatures: a file, without its last line end
+    /// File with the key that signs sael tokens, to check signatures; a final line end is ignored
     #[arg(long, value_name = "FILE", help_heading = "Protocol")]
     secret_file: Option<PathBuf>,
 }
 
 fn listen_help() -> String {
-    let lines = options::those(|descriptor| descriptor.framings.first() == Some(&Framing::Lines));
+    let lines = options::protocols_with(|descriptor| {
+        let first = descriptor.framings.first();
+        matches!(first, Some(Framing::Lines | Framing::ContentLength))
+    });
     format!(
-        "Where to listen; without it stdin and stdout ({}), or the protocol's usual port ({}), else any free one",
+        "Address to listen on [default: stdin and stdout ({}), the protocol's port ({}), or any free port]",
         lines.join(", "),
         options::usual_ports()
     )
 }
 
-/// `NAME=VALUE`.
-fn pair(text: &str) -> Result<(String, String), String> {
+/// Parses `NAME=VALUE`.
+fn parse_pair(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    let (name, value) = pair.ok_or("NAME=JSON is wanted, such as pow=[\"0x1\"]")?;
-    Value::json(value).map_err(|error| format!("the answer of {name} is {error}"))?;
+    let (name, value) = pair.ok_or("wanted NAME=JSON, such as pow=[\"0x1\"]")?;
+    OpenValue::json(value).map_err(|error| format!("the answer of {name} is {error}"))?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
-    no_flag_in_vain(args)?;
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    refuse_useless_flags(args)?;
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let framing = framing(args, protocol)?;
-    let script = match script(args, protocol) {
+    let mut script = match read_script(args, protocol) {
         Ok(script) => script,
         Err(error) if error.is::<ScriptError>() => {
-            complain_lines(&error.to_string());
-            return Ok(Exit::Trouble);
+            print_lines(&error.to_string());
+            return Ok(Exit::Error);
         }
         Err(error) => return Err(error),
     };
     let listen = listen(args, protocol, framing);
     let stdio = listen.is_none() && args.connect.is_none();
     if stdio {
-        no_socket_flag(args)?;
+        refuse_socket_flags(args)?;
     }
-    let mut script = script;
     if let Some(path) = &args.from_recording {
-        script.recorded = recorded(path, protocol, args.speed, args.connect.is_some())?;
+        let recorded = compile_recording(args, path, protocol)?;
+        script.rules.extend(recorded.rules);
+        script.hellos.extend(recorded.hellos);
+        script.opening = script.opening.or(recorded.opening);
     }
     if args.connect.is_some() {
-        offer(&mut script)?;
+        add_announcement(&mut script, protocol)?;
     }
-    if let Some(recorded) = script.recorded.as_ref().filter(|_| args.print_script) {
-        let mut output = Output::open(None, &[])?;
-        let text = print::script(recorded, protocol);
-        output.room().extend_from_slice(text.as_bytes());
-        output.finish()?;
-        return Ok(Exit::Clean);
+    if args.print_script {
+        return output::print(&print::script(&script, protocol));
     }
     let on_miss = match args.on_miss.as_str() {
         "error" => OnMiss::Error,
         "close" => OnMiss::Close,
         "hang" => OnMiss::Hang,
-        file => OnMiss::Answer(Value::json(&read(Path::new(file))?).map_err(|e| {
-            anyhow::anyhow!("{file}: {e} (the result as JSON is wanted, or error, close, hang)")
-        })?),
+        file => OnMiss::Answer(
+            OpenValue::json(&read_string(Path::new(file))?).map_err(|e| {
+                anyhow::anyhow!(
+                    "{file}: {e} (wanted: a file with the result as JSON, or error, close, hang)"
+                )
+            })?,
+        ),
     };
     let secret = args.secret_file.as_deref();
-    let settings = Settings {
+    let settings = StubConfig {
         script,
         on_miss,
         stdio,
@@ -225,31 +218,32 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         ..config(args, protocol, framing)
     };
     let status = Arc::new(ExitStatus::default());
-    // Whoever started us may read our stderr late or never.
-    let say: Say = if stdio {
-        Arc::new(gently)
+    // The parent process may read our stderr late or never.
+    let tell: fn(&str) = if stdio {
+        print_nonblocking
     } else {
-        Arc::new(complain)
+        print_message
     };
-    let log = Log::new(
+    let say: MessagePrinter = Arc::new(tell);
+    let log = RequestLog::new(
         Arc::clone(&status),
         args.report.clone(),
         shared,
         Arc::clone(&say),
     );
     let mut stub = Stub::new(config, settings, Box::new(log));
-    // A report is there from the beginning, whatever comes.
-    watch::write(args.report.as_deref(), stub.report())?;
+    // The report exists from the start, whatever happens later.
+    report::write(args.report.as_deref(), stub.report())?;
     let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
-    let bad = trouble(&outcome.seen, &complain) || outcome.refused && args.connect.is_some();
+    let bad =
+        report_losses(&outcome.seen, &print_message) || outcome.refused && args.connect.is_some();
     let is_refused = stub.refused().is_some() && listen.is_none();
-    let tell: &dyn Fn(&str) = if stdio { &gently } else { &complain };
-    if let Some(text) = stub.untold() {
+    if let Some(text) = stub.suppressed_note() {
         tell(&text);
     }
     let report = stub.report();
-    watch::write(args.report.as_deref(), report)?;
-    let missing: Vec<String> = report.never().map(watch::usage).collect();
+    report::write(args.report.as_deref(), report)?;
+    let missing: Vec<String> = report.never().map(report::usage_text).collect();
     if !shared.quiet {
         let missed = match report.missed {
             0 => String::new(),
@@ -259,15 +253,15 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     }
     if args.require_all {
         for one in &missing {
-            complain(&format!("never asked for: {one}"));
+            print_message(&format!("not requested: {one}"));
         }
     }
     Ok(match (status.status(), outcome.signal) {
-        _ if bad => Exit::Trouble,
+        _ if bad => Exit::Error,
         (Some(status), _) => Exit::Status(status),
         (None, Some(signal)) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
-        _ if is_refused => Exit::No,
-        _ if args.require_all && !missing.is_empty() => Exit::No,
+        _ if is_refused => Exit::Negative,
+        _ if args.require_all && !missing.is_empty() => Exit::Negative,
         _ => Exit::Clean,
     })
 }
@@ -277,9 +271,9 @@ fn serve(
     protocol: &dyn Protocol,
     listen: Option<&Address>,
     stub: &mut Stub<'_>,
-    shared: &Shared,
-    say: Say,
-) -> Result<Outcome> {
+    shared: &SharedArgs,
+    say: MessagePrinter,
+) -> Result<ListenOutcome> {
     let create = |path| recording::create(path, false);
     let recording = args.write.as_deref().map(create).transpose()?;
     let written = recording.as_ref();
@@ -288,20 +282,16 @@ fn serve(
     });
     let screen = Box::new(|_: &str| Ok(()));
     let mut setup = Setup::recording(header(Some(protocol.name())), recording, say);
-    if let Some(Place { address: to, .. }) = &args.connect {
+    if let Some(CallAddress { address: to, .. }) = &args.connect {
         setup.tap.header = Header {
             transport: Some(to.transport().into()),
             connect: Some(to.to_string()),
             ..setup.tap.header
         };
         if !shared.quiet {
-            complain(&format!("connecting to {to}{written}"));
+            print_message(&format!("connecting to {to}{written}"));
         }
-        let target = Target::Address {
-            to: to.clone(),
-            tls: args.trusted.client(to)?,
-            within: CONNECT,
-        };
+        let target = args.tls.target(to.clone(), CONNECT_TIMEOUT)?;
         return call(target, stub, screen, setup).context("cannot go on");
     }
     let Some(listen) = listen else {
@@ -310,88 +300,125 @@ fn serve(
         return serve_stdio(ours.stdin, ours.stdout, stub, screen, setup).context("cannot go on");
     };
     let tls = args.tls.server(listen)?;
-    let bound = Bound::to(listen).with_context(|| format!("cannot listen on {listen}"))?;
+    let quic = listen.is_quic().then(|| args.tls.quic_server(listen));
+    let quic = quic.transpose()?;
+    let bound =
+        BoundListener::bind(listen).with_context(|| format!("cannot listen on {listen}"))?;
     setup.tap.header = Header {
         transport: Some(listen.transport().into()),
         listen: Some(bound.address().to_string()),
         ..setup.tap.header
     };
-    // A port that nobody can know but from here is no chatter.
+    // With port 0, the printed address is the only way to learn the port.
     if !shared.quiet || listen.is_any_port() {
-        complain(&format!("listening on {}{written}", bound.address()));
+        print_message(&format!("listening on {}{written}", bound.address()));
     }
-    if bound.is_everywhere() {
-        complain(EVERYWHERE);
+    if bound.is_on_all_addresses() {
+        print_message(ALL_ADDRESSES_WARNING);
     }
     let accepting = Accepting {
         once: args.once,
         idle: args.idle,
         tls,
+        quic,
     };
     bound
         .serve(accepting, stub, screen, setup)
         .context("cannot go on")
 }
 
-fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
+fn read_script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
     let mut script = match &args.script {
         Some(path) => {
             let name = path.display().to_string();
-            Script::read(&name, &read(path)?, protocol)?
+            Script::read(&name, &read_string(path)?, protocol)?
         }
         None => Script::default(),
     };
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&Setting::Signatures);
     ensure!(
         args.selector.is_empty() || has(protocol.descriptor()),
-        "--selector is {}'s; other protocols are told by --script",
-        options::those(has).join(" and ")
+        "--selector is for {}; for other protocols use --script",
+        options::protocols_with(has).join(" and ")
     );
     for (name, felts) in &args.selector {
         let place = format!("--selector {name}");
-        match Rule::answer(protocol, &place, name, felts) {
+        match ScriptRule::answer(protocol, &place, name, felts) {
             Ok(rule) => script.rules.push(rule),
             Err(error) => bail!("{place}: {error}"),
         }
     }
+    let has = |descriptor: &Descriptor| descriptor.settings.contains(&Setting::Tools);
+    ensure!(
+        args.tool.is_empty() || has(protocol.descriptor()),
+        "--tool is for {}; for other protocols use --script",
+        options::protocols_with(has).join(" and ")
+    );
+    for (name, result) in &args.tool {
+        let place = format!("--tool {name}");
+        let condition = format!("subject=\"tools/call\" .params.name={name:?}");
+        let condition = condition
+            .parse()
+            .map_err(|error| anyhow::anyhow!("{place}: {error}"))?;
+        match ScriptRule::answer(protocol, &place, name, result) {
+            Ok(rule) => script.rules.push(ScriptRule {
+                condition: RuleCondition::Expr(condition),
+                ..rule
+            }),
+            Err(error) => bail!("{place}: {error}"),
+        }
+        script.offers.push(Offer {
+            name: name.clone(),
+            ..Offer::default()
+        });
+    }
     Ok(script)
 }
 
-/// A runtime sends calls only to who has announced what it has.
-fn offer(script: &mut Script) -> Result<()> {
-    let recorded = script.recorded.as_ref();
-    let is_announced = !script.first.is_empty() || recorded.is_some_and(Exchanges::opens);
+/// A runtime sends calls only to a provider that has announced its functions.
+fn add_announcement(script: &mut Script, protocol: &dyn Protocol) -> Result<()> {
+    let is_announced = !script.first.is_empty() || script.opening.is_some();
     if script.offers.is_empty() {
-        script.offers = recorded.map_or(Vec::new(), Exchanges::offers);
+        script.offers = script.requested(protocol, Direction::ToClient);
     }
     ensure!(
         !script.offers.is_empty() || is_announced,
-        "nothing is offered, so that no call will come: name it in the script, as in offers = [\"math.add\"]"
+        "the script has no offers, so no call will come: add for example offers = [\"math.add\"]"
     );
     Ok(())
 }
 
-/// What was asked and answered in a recording.
-fn recorded(
-    path: &Path,
-    protocol: &dyn Protocol,
-    speed: Speed,
-    dials: bool,
-) -> Result<Option<Exchanges>> {
-    let bytes = recording::read(path)?;
-    let compile = |side| compile(&bytes, protocol, side, Limits::default(), speed);
-    // Who dials answers what it was asked where it dialled, or else what the other side was.
-    let own = dials.then(|| compile(Direction::ToServer).ok()).flatten();
-    let has_requests = |script: &Script| {
-        let recorded = script.recorded.as_ref();
-        recorded.is_some_and(|recorded| !recorded.entries.is_empty())
-    };
+/// Compiles the requests and answers of a recording to a script.
+fn compile_recording(args: &Args, path: &Path, protocol: &dyn Protocol) -> Result<Script> {
+    let mut bytes = recording::read(path)?;
+    // Secrets match any value, so a printed script does not need them.
+    if args.print_script {
+        bytes = without_secrets(&bytes, protocol)
+            .map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    }
+    let compile = |side| compile(&bytes, protocol, side, Limits::default(), args.speed);
+    // A stub that connects answers the requests that the connecting side received, otherwise those of the listening side.
+    let own = args.connect.as_ref();
+    let own = own.and_then(|_| compile(Direction::ToServer).ok());
+    let has_requests = |script: &Script| !script.rules.is_empty();
     let own = own.filter(has_requests);
     let script = own.map_or_else(|| compile(Direction::ToClient), Ok);
-    let script = script.map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
-    Ok(script.recorded)
+    script.map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))
 }
 
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+/// Replaces the secrets of a recording, as `wiretool redact` does.
+fn without_secrets(recording: &[u8], protocol: &dyn Protocol) -> Result<Vec<u8>> {
+    let settings = RedactConfig {
+        decode: DecodeOptions {
+            want: Want::Exact,
+            ..DecodeOptions::new(vec![protocol])
+        },
+        keys: Vec::new(),
+        values: Vec::new(),
+        key: random_key()?,
+    };
+    match redact(recording, &settings) {
+        Ok(redacted) => Ok(redacted.out),
+        Err(RedactError::Unreadable(why) | RedactError::Compressed(why)) => bail!(why),
+    }
 }

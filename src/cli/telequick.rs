@@ -1,24 +1,25 @@
-//! `wiretool telequick schema`: check, lay out and show a schema; compute method ids.
+//! `wiretool telequick schema`: checks, formats and shows schemas; computes method ids.
 
-use super::output::Output;
-use super::{Exit, complain, options};
-use crate::encoding::serde_envelope::Type;
+use super::output::{Output, print};
+use super::values::read_string;
+use super::{Exit, options, print_message};
+use crate::encoding::serde_envelope::FieldType;
 use crate::protocol::telequick::{Schema, format, method_id};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   wiretool telequick schema show                 methods with their ids and structs
   wiretool telequick schema show BargeRequest    one struct, enum or method
-  wiretool telequick schema check my.tq          is this a schema?
-  wiretool telequick schema format my.tq         the same, laid out
-  wiretool telequick schema id Barge             how a frame names this method";
+  wiretool telequick schema check my.tq          check a schema file
+  wiretool telequick schema format my.tq         print it in the standard layout
+  wiretool telequick schema id Barge             the id of a method";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
-  wiretool telequick schema check my.tq          where is it wrong?
-  wiretool telequick schema check *.tq           each by itself";
+  wiretool telequick schema check my.tq          errors with their line
+  wiretool telequick schema check *.tq           several files, each on its own";
 
 const FORMAT_EXAMPLES: &str = "\
 Examples:
@@ -29,7 +30,7 @@ const SHOW_EXAMPLES: &str = "\
 Examples:
   wiretool telequick schema show                        methods with their ids and structs
   wiretool telequick schema show BargeRequest           one struct, enum or method
-  wiretool telequick schema show --schema my.tq Barge   with definitions of one's own";
+  wiretool telequick schema show --schema my.tq Barge   with your own definitions";
 
 const ID_EXAMPLES: &str = "\
 Examples:
@@ -38,11 +39,11 @@ Examples:
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it is so
-  1  it is no schema, or has no such name
+  0  success
+  1  the schema is not valid, or does not have this name
   2  usage, or a file that cannot be read";
 
-/// Telequick's own: schemas and method ids
+/// Commands for telequick: schemas and method ids
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(disable_help_subcommand = true)]
@@ -53,55 +54,55 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Topic {
-    /// Check, lay out and show schemas; compute method ids
+    /// Check, format and show schemas; compute method ids
     #[command(subcommand, before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     #[command(disable_help_subcommand = true)]
-    Schema(Command),
+    Schema(TelequickCommand),
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
-    /// Say whether files are schemas, and where not
+enum TelequickCommand {
+    /// Check schema files, and report errors with their line
     #[command(before_help = CHECK_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Check {
-        /// The schemas; each may use what is built in
+        /// Schema files; each may use the built-in definitions
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Print a schema in one layout, comments kept
+    /// Print a schema in the standard layout, with its comments
     #[command(before_help = FORMAT_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Format {
-        /// The schema
+        /// Schema file
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Write here, whole or not at all, instead of stdout
+        /// Write to this file, completely or not at all
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Show methods with ids and structs, or one definition
+    /// Show all methods, or one definition
     #[command(before_help = SHOW_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Show {
-        /// A method, struct or enum
+        /// Method, struct or enum
         name: Option<String>,
-        /// telequick definitions that replace or extend the built-in ones
+        /// telequick: schema file that extends or replaces the built-in one
         #[arg(long, value_name = "FILE")]
         schema: Option<PathBuf>,
     },
-    /// Compute a method's id from its names
+    /// Compute the id of a method from its names
     #[command(before_help = ID_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Id {
-        /// The method
+        /// Method
         method: String,
-        /// Its request; looked up where the schema has the method
+        /// Struct of the request [default: from the schema]
         #[arg(long, value_name = "STRUCT", requires = "response")]
         request: Option<String>,
-        /// Its response
+        /// Struct of the response
         #[arg(long, value_name = "STRUCT", requires = "request")]
         response: Option<String>,
-        /// The namespace of the service
+        /// Namespace of the service
         #[arg(long, default_value = "clutchcall::api")]
         namespace: String,
-        /// The service
+        /// Service
         #[arg(long, default_value = "clutchcall")]
         service: String,
     },
@@ -111,23 +112,25 @@ enum Command {
 pub fn run(args: &Args) -> Result<Exit> {
     let Topic::Schema(command) = &args.topic;
     match command {
-        Command::Check { files } => check(files),
-        Command::Format { file, output } => {
-            let text = read(file)?;
+        TelequickCommand::Check { files } => check(files),
+        TelequickCommand::Format { file, output } => {
+            let text = read_string(file)?;
             match format(&text) {
                 Ok(text) => {
-                    // Laying a file out in place is what the flag is for.
-                    print(output.as_deref(), &text)?;
+                    // The flag may name the input: the file is then formatted in place.
+                    let mut output = Output::open(output.as_deref(), &[])?;
+                    output.push(text);
+                    output.finish()?;
                     Ok(Exit::Clean)
                 }
                 Err(error) => {
-                    complain(&format!("{}:{error}", file.display()));
-                    Ok(Exit::No)
+                    print_message(&format!("{}:{error}", file.display()));
+                    Ok(Exit::Negative)
                 }
             }
         }
-        Command::Show { name, schema } => show(name.as_deref(), schema.as_deref()),
-        Command::Id {
+        TelequickCommand::Show { name, schema } => show(name.as_deref(), schema.as_deref()),
+        TelequickCommand::Id {
             method,
             request,
             response,
@@ -142,22 +145,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
 }
 
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
-fn print(path: Option<&Path>, text: &str) -> Result<()> {
-    let mut output = Output::open(path, &[])?;
-    output.room().extend_from_slice(text.as_bytes());
-    output.finish()
-}
-
 fn check(files: &[PathBuf]) -> Result<Exit> {
     let mut exit = Exit::Clean;
     for file in files {
-        if let Err(error) = Schema::builtin().extend(&read(file)?) {
-            complain(&format!("{}:{error}", file.display()));
-            exit = Exit::No;
+        if let Err(error) = Schema::builtin().extend(&read_string(file)?) {
+            print_message(&format!("{}:{error}", file.display()));
+            exit = Exit::Negative;
         }
     }
     Ok(exit)
@@ -165,7 +158,7 @@ fn check(files: &[PathBuf]) -> Result<Exit> {
 
 fn show(name: Option<&str>, path: Option<&Path>) -> Result<Exit> {
     let extended = match path {
-        Some(path) => match Schema::builtin().extend(&read(path)?) {
+        Some(path) => match Schema::builtin().extend(&read_string(path)?) {
             Ok(schema) => Some(schema),
             Err(error) => anyhow::bail!("{}:{error}", path.display()),
         },
@@ -210,15 +203,14 @@ fn show(name: Option<&str>, path: Option<&Path>) -> Result<Exit> {
         }
     }
     if out.is_empty() {
-        complain(&format!("the schema has no {}", name.unwrap_or("method")));
-        return Ok(Exit::No);
+        print_message(&format!("the schema has no {}", name.unwrap_or("method")));
+        return Ok(Exit::Negative);
     }
-    print(None, &out)?;
-    Ok(Exit::Clean)
+    print(&out)
 }
 
-/// A method with its id in the three ways in which one meets it.
-fn method_line(schema: &Schema, method: &crate::protocol::telequick::Method) -> String {
+/// Returns a method with its id in its three common forms.
+fn method_line(schema: &Schema, method: &crate::protocol::telequick::RpcMethod) -> String {
     let [a, b, c, d] = method.id.to_le_bytes();
     let name = schema.types.name(method.name);
     let structs = match method.input {
@@ -238,21 +230,21 @@ fn method_line(schema: &Schema, method: &crate::protocol::telequick::Method) -> 
     )
 }
 
-fn type_name(schema: &Schema, kind: &Type) -> String {
+fn type_name(schema: &Schema, kind: &FieldType) -> String {
     match kind {
-        Type::Bool => "bool".into(),
-        Type::Int(width) => format!("int{}", width * 8),
-        Type::Uint(width) => format!("uint{}", width * 8),
-        Type::Double => "double".into(),
-        Type::Str => "string".into(),
-        Type::Bytes => "bytes".into(),
-        Type::Enum(id) => schema
+        FieldType::Bool => "bool".into(),
+        FieldType::Int(width) => format!("int{}", width * 8),
+        FieldType::Uint(width) => format!("uint{}", width * 8),
+        FieldType::Double => "double".into(),
+        FieldType::Str => "string".into(),
+        FieldType::Bytes => "bytes".into(),
+        FieldType::Enum(id) => schema
             .types
             .enums
             .get(*id as usize)
             .map_or(String::new(), |e| schema.types.name(e.name).into()),
-        Type::Struct(id) => schema.struct_name(*id).into(),
-        Type::Vector(inner) => format!("vector<{}>", type_name(schema, inner)),
+        FieldType::Struct(id) => schema.struct_name(*id).into(),
+        FieldType::Vector(inner) => format!("vector<{}>", type_name(schema, inner)),
     }
 }
 
@@ -262,10 +254,10 @@ fn id(method: &str, structs: Option<(&str, &str)>, namespace: &str, service: &st
     let found =
         known.and_then(|m| Some((schema.struct_name(m.input?), schema.struct_name(m.output))));
     let Some((request, response)) = structs.or(found) else {
-        complain(&format!(
+        print_message(&format!(
             "the schema has no method {method}: name its structs with --request and --response"
         ));
-        return Ok(Exit::No);
+        return Ok(Exit::Negative);
     };
     let id = method_id(namespace, service, method, request, response);
     let [a, b, c, d] = id.to_le_bytes();
@@ -276,6 +268,5 @@ fn id(method: &str, structs: Option<(&str, &str)>, namespace: &str, service: &st
             known.id, known.id
         ));
     }
-    print(None, &text)?;
-    Ok(Exit::Clean)
+    print(&text)
 }

@@ -1,65 +1,105 @@
-//! TLS from flags: whom to trust, and what to show.
+//! Reads the TLS flags: trusted certificates, and own certificates.
 
-use super::complain;
-use crate::transport::{Address, Client, Server, Trust};
+use super::print_message;
+use super::values::read_bytes;
+use crate::transport::{
+    ALPN, Address, Certificate, QuicClient, QuicLimits, QuicServer, Target, TlsClient, TlsServer,
+    Trust,
+};
 use anyhow::{Context as _, Result};
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// Whom to trust.
+/// The certificates to trust.
 #[derive(clap::Args)]
 #[command(next_help_heading = "TLS")]
-pub struct Trusted {
-    /// Trust these roots (PEM) instead of the system's
+pub struct TrustArgs {
+    /// Trust these root certificates (PEM) instead of those of the system
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
-    /// Take the server's certificate whoever signed it
+    /// Accept any server certificate
     #[arg(long, conflicts_with = "cacert")]
     insecure: bool,
+    /// Offer servers this protocol (ALPN), and accept clients that offer it; a proxy offers what the client has selected
+    #[arg(long, value_name = "NAME", default_value = ALPN, value_delimiter = ',', help_heading = "QUIC")]
+    alpn: Vec<String>,
 }
 
-/// How TLS is spoken, where addresses say that it is.
+/// The TLS options for addresses with TLS.
 #[derive(clap::Args)]
 #[command(next_help_heading = "TLS")]
-pub struct Tls {
+pub struct TlsArgs {
     #[command(flatten)]
-    trusted: Trusted,
+    trusted: TrustArgs,
     #[command(flatten)]
-    shown: Shown,
+    shown: CertificateArgs,
+    #[command(flatten)]
+    quic: Quic,
 }
 
-/// What clients are shown.
+/// QUIC towards clients and servers.
+#[derive(clap::Args)]
+#[command(next_help_heading = "QUIC")]
+pub struct Quic {
+    /// Write the certificate that was generated for a quic:// listener to a file (PEM), for clients that verify it
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "cert",
+        help_heading = "QUIC"
+    )]
+    cert_out: Option<PathBuf>,
+    /// Streams of each kind that a peer may have open at once
+    #[arg(long, value_name = "N", default_value_t = QuicLimits::default().streams, help_heading = "QUIC")]
+    max_streams: u32,
+}
+
+/// The certificate for clients.
 #[derive(clap::Args)]
 #[command(next_help_heading = "TLS")]
-pub struct Shown {
-    /// What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it
+pub struct CertificateArgs {
+    /// Certificate chain (PEM) for clients; `--listen` with TLS needs it
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
-    /// The private key of `--cert` (PEM)
+    /// Private key of `--cert` (PEM)
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
 }
 
-impl Trusted {
-    /// TLS with a server, where its address says so.
-    pub fn client(&self, connect: &Address) -> Result<Option<Client>> {
+impl TrustArgs {
+    /// The destination of a client. `within`: time limit for a server that does not answer.
+    pub fn target(&self, to: Address, within: Duration) -> Result<Target> {
+        let tls = self.client(&to)?;
+        Ok(match tls {
+            Some(tls) if to.is_quic() => Target::Quic {
+                to,
+                client: QuicClient::new(&tls, QuicLimits::default()),
+                alpn: self.alpn.clone(),
+            },
+            tls => Target::Address { to, tls, within },
+        })
+    }
+
+    /// Returns the TLS configuration for the server, if the address uses TLS.
+    pub fn client(&self, connect: &Address) -> Result<Option<TlsClient>> {
         let trust = match &self.cacert {
-            Some(path) => Trust::These(read(path)?),
-            None if self.insecure => Trust::Anyone,
+            Some(path) => Trust::Roots(read_bytes(path)?),
+            None if self.insecure => Trust::Any,
             None => Trust::System,
         };
         if !connect.is_tls() {
             anyhow::ensure!(
                 !self.insecure && self.cacert.is_none(),
-                "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
+                "--cacert and --insecure need TLS, and {connect} has none (use tls://, wss:// or https://)"
             );
             return Ok(None);
         }
         if self.insecure {
-            complain(&format!(
-                "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
+            print_message(&format!(
+                "--insecure: the certificate of {connect} is NOT checked; an attacker can read and change the traffic"
             ));
         }
-        let made = Client::new(&trust, connect.is_http());
+        let made = TlsClient::new(&trust, connect.is_http());
         made.map(Some).map_err(|e| match &self.cacert {
             Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
             None => anyhow::anyhow!(e),
@@ -67,41 +107,116 @@ impl Trusted {
     }
 }
 
-fn read(path: &PathBuf) -> Result<Vec<u8>> {
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
-}
+impl TlsArgs {
+    /// QUIC on both sides, if the addresses say so. `edits`: messages are to be changed, which QUIC does not support.
+    pub fn quic(
+        &self,
+        connect: &Address,
+        listen: &Address,
+        edits: bool,
+    ) -> Result<Option<(QuicServer, QuicClient)>> {
+        if !connect.is_quic() && !listen.is_quic() {
+            anyhow::ensure!(
+                self.quic.cert_out.is_none(),
+                "--cert-out is for a quic:// listener: {listen} has no generated certificate"
+            );
+            return Ok(None);
+        }
+        anyhow::ensure!(
+            connect.is_quic() && listen.is_quic(),
+            "QUIC streams can be forwarded only to QUIC: both addresses must be quic:// (--listen {listen}, --connect {connect})"
+        );
+        anyhow::ensure!(
+            !edits,
+            "faults and --rewrite-host are not supported over QUIC"
+        );
+        let client = self.trusted.client(connect)?.context("no TLS")?;
+        let server = self.quic_server(listen)?;
+        Ok(Some((server, QuicClient::new(&client, self.quic.limits()))))
+    }
 
-impl Tls {
-    /// TLS on either side, where it is asked for.
+    /// QUIC with clients.
+    pub fn quic_server(&self, listen: &Address) -> Result<QuicServer> {
+        let server = match self.shown.server(listen)? {
+            Some(server) => server,
+            None => self.generated(listen)?,
+        };
+        let alpn = self.trusted.alpn.clone();
+        Ok(QuicServer::new(&server, alpn, self.quic.limits()))
+    }
+
+    /// The destination of a client.
+    pub fn target(&self, to: Address, within: Duration) -> Result<Target> {
+        self.trusted.target(to, within)
+    }
+
+    /// TLS with clients, if the address uses TLS.
+    pub fn server(&self, listen: &Address) -> Result<Option<TlsServer>> {
+        self.shown.server(listen)
+    }
+
+    /// Returns true if a certificate is given.
+    pub fn is_certificate_given(&self) -> bool {
+        self.shown.cert.is_some()
+    }
+
+    /// A server with a certificate of its own.
+    fn generated(&self, listen: &Address) -> Result<TlsServer> {
+        let host = match listen {
+            Address::Tcp { host, .. } | Address::Over { host, .. } => host,
+            Address::Unix(_) => "localhost",
+        };
+        let made = Certificate::generate(host).map_err(anyhow::Error::msg)?;
+        let written = match &self.quic.cert_out {
+            Some(path) => {
+                std::fs::write(path, &made.pem)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                format!(", written to {}", path.display())
+            }
+            None => String::new(),
+        };
+        print_message(&format!(
+            "certificate generated for {host}{written}: SHA-256 {}",
+            made.fingerprint
+        ));
+        let (certificate, key) = (made.pem.as_bytes(), made.key.as_bytes());
+        TlsServer::new(certificate, key, false).map_err(anyhow::Error::msg)
+    }
+
+    /// TLS configurations of both sides.
     pub fn sides(
         &self,
         connect: &Address,
         listen: &Address,
-    ) -> Result<(Option<Client>, Option<Server>)> {
+    ) -> Result<(Option<TlsClient>, Option<TlsServer>)> {
         let client = self.trusted.client(connect)?;
         Ok((client, self.shown.server(listen)?))
     }
 }
 
-impl Shown {
-    /// Whether there is something to show.
-    pub fn is_given(&self) -> bool {
-        self.cert.is_some()
+impl Quic {
+    fn limits(&self) -> QuicLimits {
+        QuicLimits {
+            streams: self.max_streams,
+            ..QuicLimits::default()
+        }
     }
+}
 
-    /// TLS with clients, where the address says that it is spoken.
-    pub fn server(&self, listen: &Address) -> Result<Option<Server>> {
+impl CertificateArgs {
+    /// Returns the TLS configuration for clients, if the address uses TLS.
+    pub fn server(&self, listen: &Address) -> Result<Option<TlsServer>> {
         Ok(match (&self.cert, &self.key) {
             (Some(cert), Some(key)) if listen.is_tls() => {
-                let made = Server::new(&read(cert)?, &read(key)?, listen.is_http());
+                let made = TlsServer::new(&read_bytes(cert)?, &read_bytes(key)?, listen.is_http());
                 Some(made.map_err(anyhow::Error::msg)?)
             }
             (Some(_), _) => anyhow::bail!(
-                "--cert and --key are for TLS: {listen} has none (tls://, wss://, https://)"
+                "--cert and --key need TLS, and {listen} has none (use tls://, wss:// or https://)"
             ),
-            (None, _) if listen.is_tls() => anyhow::bail!(
-                "{listen} wants a certificate to show: name it and its key with --cert FILE --key FILE"
-            ),
+            (None, _) if listen.is_tls() && !listen.is_quic() => {
+                anyhow::bail!("{listen} needs a certificate: use --cert FILE --key FILE")
+            }
             _ => None,
         })
     }

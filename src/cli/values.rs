@@ -1,12 +1,13 @@
-//! What users write for the value of a flag, and small files that flags name.
+//! Parses the values of flags, and reads small files that flags name.
 
 use crate::capture::Form;
-use crate::conversation::Dialect;
+use crate::conversation::RuleDialect;
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::{Direction, registry};
+use crate::render::format::Format;
 use anyhow::{Context as _, Result, ensure};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 pub use crate::words::size;
 
-/// A text of at most so many bytes.
+/// Reads a text of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     let cannot = || format!("cannot read {}", path.display());
     let mut bytes = Vec::new();
@@ -30,10 +31,30 @@ pub fn read_text(path: &Path, most: u64) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{} is not UTF-8", path.display()))
 }
 
-/// The secret in a file; one line end at its end is not part of it.
+/// Reads a whole file.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Reads a whole file, or stdin for `-`.
+pub fn read_input(path: &Path) -> Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return read_bytes(path);
+    }
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().read_to_end(&mut bytes);
+    read.context("cannot read stdin")?;
+    Ok(bytes)
+}
+
+/// Reads a whole file of text.
+pub fn read_string(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Reads a secret; one line end at the end is not part of it.
 pub fn read_secret(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes =
-        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut bytes = read_bytes(path)?;
     if bytes.ends_with(b"\n") {
         bytes.pop();
         if bytes.ends_with(b"\r") {
@@ -42,7 +63,7 @@ pub fn read_secret(path: &Path) -> Result<Vec<u8>> {
     }
     ensure!(
         !bytes.is_empty(),
-        "{} is empty: there is no secret",
+        "{} is empty, so there is no secret",
         path.display()
     );
     Ok(bytes)
@@ -58,9 +79,9 @@ pub fn framing_names() -> Vec<&'static str> {
         .collect()
 }
 
-/// A span of time: `5s`, `500ms`, `2m`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let wanted = || "a time is wanted, such as 500ms, 5s or 2m".to_owned();
+/// Parses a duration: `5s`, `500ms`, `2m`.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wanted = || "wanted a time, such as 500ms, 5s or 2m".to_owned();
     let at = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .ok_or_else(wanted)?;
@@ -77,17 +98,17 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
 }
 
-/// What a selector takes and gives.
-pub fn signature(text: &str) -> Result<Signature, String> {
+/// Parses the signature of a selector.
+pub fn parse_signature(text: &str) -> Result<Signature, String> {
     Signature::parse(text).map_err(|e| e.to_string())
 }
 
-/// Names that clap completes, suggests and checks.
+/// Returns a parser for names that clap completes, suggests and checks.
 pub fn names(names: impl IntoIterator<Item = &'static str>) -> PossibleValuesParser {
     PossibleValuesParser::new(names)
 }
 
-/// A parser of names that stand for values.
+/// Returns a parser for names that stand for values.
 fn one_of<T: Clone + Send + Sync + 'static>(
     offered: impl IntoIterator<Item = &'static str>,
     value: fn(&str) -> Option<T>,
@@ -95,22 +116,41 @@ fn one_of<T: Clone + Send + Sync + 'static>(
     names(offered).try_map(move |name| value(&name).ok_or("no value has this name"))
 }
 
-/// The forms that input may have.
+/// Returns a parser for the forms of input.
 pub fn form() -> impl TypedValueParser<Value = Form> {
-    one_of(Form::ALL.map(Form::name), Form::from_name)
+    let forms = Form::ALL
+        .into_iter()
+        .filter(|form| *form != Form::Unreadable);
+    one_of(forms.map(Form::name), Form::from_name)
 }
 
-/// The two directions.
+/// Returns a parser for the formats of messages.
+pub fn format() -> impl TypedValueParser<Value = Format> {
+    let about = |format| match format {
+        Format::Tree => "Every field with its byte range",
+        Format::Line => "One line per message",
+        Format::Json => "One JSON object per message",
+        Format::Hex => "Bytes with the fields that they encode",
+    };
+    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(about(format)));
+    let parser = PossibleValuesParser::new(values);
+    parser.try_map(|name| Format::from_name(&name).ok_or("no format has this name"))
+}
+
+/// Returns a parser for the two directions.
 pub fn direction() -> impl TypedValueParser<Value = Direction> {
     one_of(["c2s", "s2c"], Direction::from_name)
 }
 
-/// How lengths count.
+/// Returns a parser for the length modes.
 pub fn length_mode() -> impl TypedValueParser<Value = LengthMode> {
     one_of(["auto", "exclusive", "inclusive"], LengthMode::from_name)
 }
 
-/// Whose rules count.
-pub fn dialect() -> impl TypedValueParser<Value = Dialect> {
-    one_of(Dialect::ALL.map(Dialect::name), Dialect::from_name)
+/// Returns a parser for the dialects of rules.
+pub fn dialect() -> impl TypedValueParser<Value = RuleDialect> {
+    one_of(
+        RuleDialect::ALL.map(RuleDialect::name),
+        RuleDialect::from_name,
+    )
 }

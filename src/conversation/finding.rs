@@ -1,23 +1,23 @@
-//! Findings, and what there is to say of a message.
+//! Findings, and the verdict about a message.
 
 use super::full_name;
 use crate::protocol::session::{Answer, Place, Rule, Severity};
 
-/// A rule that was broken, judged.
+/// A broken rule with its severity.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Whose rule it is.
+    /// The protocol of the rule.
     pub protocol: &'static str,
     /// The rule.
     pub rule: &'static Rule,
-    /// How bad that is, for this user.
+    /// The severity, as set by the user.
     pub severity: Severity,
-    /// Where.
+    /// The position.
     pub place: Place,
-    /// One sentence: what is there, and what should be.
+    /// One sentence: the actual and the expected state.
     pub text: String,
-    /// Another message that it has to do with.
+    /// Another message that is involved.
     pub related: Option<u64>,
 }
 
@@ -28,12 +28,12 @@ impl Finding {
     }
 }
 
-/// What there is to say of a message, beside what it holds.
+/// The result of the checks of a message.
 #[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Verdict<'a> {
-    /// Rules that were broken. Most are about this message; those that had to wait say by their place which they mean.
+    /// Broken rules. Most are about this message; delayed ones name their message by their place.
     pub findings: &'a [Finding],
-    /// What it answers.
+    /// The request that it answers.
     pub answer: Option<&'a Answer>,
 }

@@ -1,45 +1,42 @@
-//! What a child prints on stdout that is none of its protocol's lines.
+//! Lines on the stdout of a child that are not messages of its protocol.
 //!
 //! ```text
-//!   Compiling oracle v0.1.0       foreign: the other side takes it for a message, and is one line off from then on
-//!   {"jsonrpc":"2.0","id":0,…     one of ours, whole or broken
+//!   Compiling oracle v0.1.0       foreign: the peer reads it as a message, so all later answers are off by one line
+//!   {"jsonrpc":"2.0","id":0,…     a message, complete or broken
 //! ```
 
-use crate::decoder::{Decoder, Options, Origin};
+use crate::decoder::{DecodeOptions, Decoder, Origin};
 use crate::encoding::Want;
-use crate::framing::{Framing, LengthMode, Limits};
+use crate::framing::{Framing, Limits, starts_block};
 use crate::protocol::{Direction, Evidence, Protocol};
 
-/// Bytes of a line that are kept to be shown.
-const SHOWN: usize = 160;
+/// Maximum length of a line that is shown, in bytes.
+const MAX_SHOWN: usize = 160;
 
-/// Whether a protocol's children speak in lines, so that a line can be foreign.
-pub fn speaks_lines(protocol: &dyn Protocol) -> bool {
+/// Returns `true` if children of a protocol write lines, so that a line can be foreign.
+pub fn uses_lines(protocol: &dyn Protocol) -> bool {
     protocol.descriptor().framings.contains(&Framing::Lines)
 }
 
-/// Whether a line begins as nearly every message does.
-fn is_message(line: &[u8]) -> bool {
+/// Returns `true` if a line starts like nearly every message.
+fn starts_like_message(line: &[u8]) -> bool {
     line.starts_with(br#"{"jsonrpc""#)
 }
 
-/// Whether a line, with or without its end, is nothing that a peer of this protocol could have meant as a message.
+/// Returns `true` if a line, with or without its end, cannot be meant as a message of this protocol.
 pub fn is_foreign(protocol: &dyn Protocol, line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    // What has this word in it is at worst a broken message.
-    if is_message(line) || memchr::memmem::find(line, br#""jsonrpc""#).is_some() {
+    // A line with this key is at worst a broken message.
+    if starts_like_message(line) || memchr::memmem::find(line, br#""jsonrpc""#).is_some() {
         return false;
     }
     if line.first() != Some(&b'{') {
         return true;
     }
-    let mut decoder = Decoder::new(Options {
-        protocols: vec![protocol],
+    let mut decoder = Decoder::new(DecodeOptions {
         framing: Some(Framing::Lines),
-        length_mode: LengthMode::Auto,
-        limits: Limits::default(),
-        resync: true,
         want: Want::Head,
+        ..DecodeOptions::new(vec![protocol])
     });
     let origin = Origin {
         direction: Some(Direction::ToClient),
@@ -48,7 +45,7 @@ pub fn is_foreign(protocol: &dyn Protocol, line: &[u8]) -> bool {
     let mut foreign = false;
     let mut see = |decoded: &crate::decoder::Decoded<'_>| {
         let message = decoded.message;
-        // JSON that is whole and no message is a log line; what is broken may have been meant as one.
+        // Valid JSON that is not a message is a log line; invalid JSON may be a broken message.
         foreign |= message.valid && message.evidence == Evidence::None;
     };
     decoder.push(origin, line, &mut see);
@@ -56,7 +53,7 @@ pub fn is_foreign(protocol: &dyn Protocol, line: &[u8]) -> bool {
     foreign
 }
 
-/// Lines with their ends; the last may have none.
+/// Splits bytes into lines with their ends; the last one may have no end.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -67,23 +64,23 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Watches a child's stdout for the first line that is foreign.
+/// Finds the first foreign line on the stdout of a child.
 pub struct Guard<'p> {
     protocol: &'p dyn Protocol,
-    /// The line that is not complete, as much of it as matters.
+    /// The start of the incomplete line, as far as it is needed.
     line: Vec<u8>,
-    /// Where it starts in stdout.
+    /// The offset of that line in stdout.
     start: u64,
-    /// Bytes of stdout so far.
+    /// The number of bytes of stdout so far.
     seen: u64,
     found: bool,
-    /// The last line of stderr, and the one that is not complete.
-    beside: Vec<u8>,
+    /// The last complete line of stderr, and the incomplete one.
+    last_line: Vec<u8>,
     partial: Vec<u8>,
 }
 
 impl<'p> Guard<'p> {
-    /// A guard that has seen nothing.
+    /// Returns a guard without input.
     pub fn new(protocol: &'p dyn Protocol) -> Self {
         Self {
             protocol,
@@ -91,49 +88,54 @@ impl<'p> Guard<'p> {
             start: 0,
             seen: 0,
             found: false,
-            beside: Vec::new(),
+            last_line: Vec::new(),
             partial: Vec::new(),
         }
     }
 
-    /// Bytes of the child's stderr.
+    /// Handles bytes of the stderr of the child.
     pub fn stderr(&mut self, bytes: &[u8]) {
         if self.found {
             return;
         }
         for piece in lines(bytes) {
-            let room = SHOWN.saturating_sub(self.partial.len());
-            let kept = piece.get(..piece.len().min(room)).unwrap_or(piece);
-            self.partial.extend_from_slice(kept);
+            let capacity = MAX_SHOWN.saturating_sub(self.partial.len());
+            let shown = piece.get(..piece.len().min(capacity)).unwrap_or(piece);
+            self.partial.extend_from_slice(shown);
             if piece.ends_with(b"\n") {
-                self.beside = std::mem::take(&mut self.partial);
+                self.last_line = std::mem::take(&mut self.partial);
             }
         }
     }
 
-    /// Bytes of the child's stdout; a sentence on the first of them that are foreign. `t` is in nanoseconds.
+    /// Handles bytes of the stdout of the child. Returns a sentence for the first foreign line. `t` is in nanoseconds.
     pub fn stdout(&mut self, t: i64, bytes: &[u8]) -> Option<String> {
         if self.found {
             return None;
         }
         for piece in lines(bytes) {
-            // Nearly every line of bulk is whole, and one of ours.
-            if self.line.is_empty() && piece.ends_with(b"\n") && is_message(piece) {
+            // Fast path: nearly every line is complete and a message.
+            if self.line.is_empty() && piece.ends_with(b"\n") && starts_like_message(piece) {
                 self.seen += piece.len() as u64;
                 self.start = self.seen;
                 continue;
             }
             self.line.extend_from_slice(piece);
             self.seen += piece.len() as u64;
-            // A line that begins like a message is judged once it is whole.
-            let whole =
+            // A line that starts like a message is judged when it is complete.
+            let is_complete =
                 piece.ends_with(b"\n") || self.line.len() > Limits::default().message as usize;
-            let begins = self.line.trim_ascii_start().first() == Some(&b'{');
-            if !whole && (begins || self.line.len() < SHOWN) {
+            let may_be_message = self.line.trim_ascii_start().first() == Some(&b'{');
+            if !is_complete && (may_be_message || self.line.len() < MAX_SHOWN) {
                 continue;
             }
+            if self.start == 0 && starts_block(&self.line) {
+                // Messages with header blocks are no lines.
+                self.found = true;
+                return None;
+            }
             if is_foreign(self.protocol, &self.line) {
-                return Some(self.tell(t));
+                return Some(self.report(t));
             }
             self.line.clear();
             self.start = self.seen;
@@ -141,31 +143,31 @@ impl<'p> Guard<'p> {
         None
     }
 
-    /// Stdout has ended; what stands there without a line end is judged as it is.
+    /// Handles the end of stdout: a line without an end is judged as it is.
     pub fn end(&mut self, t: i64) -> Option<String> {
         let left = !self.found && !self.line.is_empty();
-        (left && is_foreign(self.protocol, &self.line)).then(|| self.tell(t))
+        (left && is_foreign(self.protocol, &self.line)).then(|| self.report(t))
     }
 
-    fn tell(&mut self, t: i64) -> String {
+    fn report(&mut self, t: i64) -> String {
         self.found = true;
         let show = |bytes: &[u8]| {
             let bytes = bytes.trim_ascii_end();
-            let shown = bytes.get(..SHOWN).unwrap_or(bytes);
+            let shown = bytes.get(..MAX_SHOWN).unwrap_or(bytes);
             String::from_utf8_lossy(shown).into_owned()
         };
         let last = if self.partial.is_empty() {
-            &self.beside
+            &self.last_line
         } else {
             &self.partial
         };
-        let beside = match show(last).as_str() {
+        let stderr_text = match show(last).as_str() {
             "" => "nothing on stderr so far".to_owned(),
-            text => format!("on stderr beside it: {text}"),
+            text => format!("on stderr at that time: {text}"),
         };
         let line = std::mem::take(&mut self.line);
         format!(
-            "the child's stdout, offset {}, after {}.{:06} s: no line of {}: {}; {beside}",
+            "the child's stdout, offset {}, after {}.{:06} s: no line of {}: {}; {stderr_text}",
             self.start,
             t / 1_000_000_000,
             t / 1000 % 1_000_000,
@@ -175,78 +177,78 @@ impl<'p> Guard<'p> {
     }
 }
 
-/// What becomes of a line.
+/// The destination of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// On to the other side.
-    On,
-    /// Aside, to stderr.
-    Aside,
+pub enum LineTarget {
+    /// The peer.
+    Peer,
+    /// Stderr.
+    Stderr,
 }
 
-/// Where lines go.
-pub type Sink<'s, E> = dyn FnMut(Way, &[u8]) -> Result<(), E> + 's;
+/// Receives the lines.
+pub type LineSink<'s, E> = dyn FnMut(LineTarget, &[u8]) -> Result<(), E> + 's;
 
-/// Holds each line until it is whole, and sends those that are foreign aside.
+/// Holds each line until it is complete, and diverts foreign lines.
 pub struct Quarantine {
     protocol: &'static dyn Protocol,
     line: Vec<u8>,
-    /// Longer lines are not held, and go on as they come.
+    /// Longer lines are not held; their bytes are passed on at once.
     limit: usize,
-    /// Inside such a line.
-    passing: bool,
+    /// The current line is such a line.
+    is_long_line: bool,
 }
 
 impl Quarantine {
-    /// For one child's stdout.
+    /// Returns a quarantine for the stdout of one child.
     pub fn new(protocol: &'static dyn Protocol, limit: usize) -> Self {
         Self {
             protocol,
             line: Vec::new(),
             limit,
-            passing: false,
+            is_long_line: false,
         }
     }
 
-    /// More bytes; whole lines go to `sink`.
-    pub fn push<E>(&mut self, bytes: &[u8], sink: &mut Sink<'_, E>) -> Result<(), E> {
+    /// Handles bytes; complete lines go to `sink`.
+    pub fn push<E>(&mut self, bytes: &[u8], sink: &mut LineSink<'_, E>) -> Result<(), E> {
         for piece in lines(bytes) {
-            let ends = piece.ends_with(b"\n");
-            if self.passing {
-                self.passing = !ends;
-                sink(Way::On, piece)?;
+            let is_complete = piece.ends_with(b"\n");
+            if self.is_long_line {
+                self.is_long_line = !is_complete;
+                sink(LineTarget::Peer, piece)?;
                 continue;
             }
             self.line.extend_from_slice(piece);
-            if ends {
-                self.out(sink)?;
+            if is_complete {
+                self.emit_line(sink)?;
             } else if self.line.len() > self.limit {
-                self.passing = true;
+                self.is_long_line = true;
                 let line = std::mem::take(&mut self.line);
-                sink(Way::On, &line)?;
+                sink(LineTarget::Peer, &line)?;
             }
         }
         Ok(())
     }
 
-    /// There are no more bytes.
-    pub fn finish<E>(&mut self, sink: &mut Sink<'_, E>) -> Result<(), E> {
+    /// Handles the end of the stream.
+    pub fn finish<E>(&mut self, sink: &mut LineSink<'_, E>) -> Result<(), E> {
         if self.line.is_empty() {
             return Ok(());
         }
-        self.out(sink)
+        self.emit_line(sink)
     }
 
-    fn out<E>(&mut self, sink: &mut Sink<'_, E>) -> Result<(), E> {
-        let way = if is_foreign(self.protocol, &self.line) {
-            Way::Aside
+    fn emit_line<E>(&mut self, sink: &mut LineSink<'_, E>) -> Result<(), E> {
+        let target = if is_foreign(self.protocol, &self.line) {
+            LineTarget::Stderr
         } else {
-            Way::On
+            LineTarget::Peer
         };
-        let told = sink(way, &self.line);
+        let result = sink(target, &self.line);
         self.line.clear();
         self.line.shrink_to(1 << 20);
-        told
+        result
     }
 }
 
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_no_peer_meant_are_foreign() {
+    fn lines_that_are_not_messages_are_foreign() {
         for (line, want) in [
             (&br#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#[..], false),
             (br#"  {"jsonrpc":"2.0","id":0,"resul"#, false),
@@ -280,30 +282,30 @@ mod tests {
     }
 
     #[test]
-    fn the_first_foreign_line_is_named_with_what_stood_beside_it() {
+    fn the_first_foreign_line_is_reported_with_the_last_line_of_stderr() {
         let mut guard = Guard::new(oracle());
         guard.stderr(b"early\nwarning: unused\nhalf");
         let good = br#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
         assert_eq!(guard.stdout(1, good), None);
         assert_eq!(guard.stdout(2, b"\nComp"), None);
-        let told = guard
+        let reported = guard
             .stdout(1_500_000, b"iling \x1b[31m\xff\nmore\n")
             .unwrap();
-        let told = crate::escape::escape(&told);
-        insta::assert_snapshot!(told, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \u{1b}[31m�; on stderr beside it: half");
+        let reported = crate::escape::escape(&reported);
+        insta::assert_snapshot!(reported, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \u{1b}[31m�; on stderr at that time: half");
         assert_eq!(guard.stdout(3, b"again\n"), None, "only the first");
     }
 
     #[test]
-    fn foreign_lines_go_aside_however_the_bytes_are_cut() {
+    fn foreign_lines_are_diverted_for_any_split() {
         let stream = b"{\"jsonrpc\":\"2.0\"}\nnoise\n\n{\"jsonrpc\":\"2.0\"}\r\nend";
         for size in 1..stream.len() {
             let (mut on, mut aside) = (Vec::new(), Vec::new());
             let mut quarantine = Quarantine::new(oracle(), 1 << 20);
-            let mut sink = |way, line: &[u8]| {
-                match way {
-                    Way::On => on.extend_from_slice(line),
-                    Way::Aside => aside.extend_from_slice(line),
+            let mut sink = |target, line: &[u8]| {
+                match target {
+                    LineTarget::Peer => on.extend_from_slice(line),
+                    LineTarget::Stderr => aside.extend_from_slice(line),
                 }
                 Ok::<(), ()>(())
             };
@@ -317,11 +319,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_beyond_the_limit_is_not_held() {
+    fn a_line_over_the_limit_is_not_held() {
         let mut quarantine = Quarantine::new(oracle(), 4);
         let mut on = Vec::new();
-        let mut sink = |way, line: &[u8]| {
-            assert_eq!(way, Way::On);
+        let mut sink = |target, line: &[u8]| {
+            assert_eq!(target, LineTarget::Peer);
             on.push(line.len());
             Ok::<(), ()>(())
         };

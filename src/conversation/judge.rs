@@ -1,22 +1,22 @@
-//! How severe a broken rule is, for this user.
+//! The severity of broken rules, as set by the user.
 
 use crate::protocol::rules::{COMMON, Rule, Severity};
 use crate::protocol::{Protocol, registry};
 use crate::words::glob;
 
-/// Whose rules count.
+/// The rules that apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// The protocol's document.
+pub enum RuleDialect {
+    /// The rules of the protocol's document.
     Document,
-    /// What real peers do and refuse.
+    /// The behaviour of real peers.
     Peers,
     /// Both: an error if real peers fail, otherwise at most a warning.
     #[default]
     Both,
 }
 
-impl Dialect {
+impl RuleDialect {
     /// Every dialect.
     pub const ALL: [Self; 3] = [Self::Document, Self::Peers, Self::Both];
 
@@ -29,7 +29,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect of that name.
+    /// Finds a dialect by its name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|d| d.name() == name)
     }
@@ -39,20 +39,20 @@ impl Dialect {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Judge {
-    /// Whose rules count.
-    pub dialect: Dialect,
-    /// Names of rules, `*` for any run of characters, and how severe those are instead; the last that fits counts.
+    /// The rules that apply.
+    pub dialect: RuleDialect,
+    /// Names of rules, with `*` for any run of characters, and their severity. The last match applies.
     pub levels: Vec<(String, Severity)>,
 }
 
 impl Judge {
-    /// How severe it is to break this rule of a protocol.
+    /// Returns the severity of a broken rule.
     pub fn severity(&self, protocol: &str, rule: &Rule) -> Severity {
-        self.here(protocol, rule, Severity::Error)
+        self.limited_severity(protocol, rule, Severity::Error)
     }
 
-    /// How severe it is where it is at most this bad, unless the user says otherwise.
-    pub fn here(&self, protocol: &str, rule: &Rule, at_most: Severity) -> Severity {
+    /// Returns the severity of a broken rule, at most `at_most` unless the user sets it.
+    pub fn limited_severity(&self, protocol: &str, rule: &Rule, at_most: Severity) -> Severity {
         if !self.levels.is_empty() {
             let name = full_name(protocol, rule);
             let own = self.levels.iter().rev().find(|(p, _)| glob(p, &name));
@@ -61,25 +61,25 @@ impl Judge {
             }
         }
         let severity = match self.dialect {
-            Dialect::Document => rule.document,
-            Dialect::Peers => rule.peers,
-            Dialect::Both => rule.both(),
+            RuleDialect::Document => rule.document,
+            RuleDialect::Peers => rule.peers,
+            RuleDialect::Both => rule.both(),
         };
         severity.min(at_most)
     }
 }
 
-/// `saikuro/seq-gap`.
+/// Returns a name such as `saikuro/seq-gap`.
 pub fn full_name(protocol: &str, rule: &Rule) -> String {
     format!("{protocol}/{}", rule.name)
 }
 
-/// All rules of a protocol, those that every protocol has last.
+/// Returns all rules of a protocol, the common ones last.
 pub fn rules_of(protocol: &dyn Protocol) -> impl Iterator<Item = &'static Rule> {
     protocol.behavior().rules().iter().chain(COMMON.iter())
 }
 
-/// The rule of that full name.
+/// Finds a rule by its full name.
 pub fn find_rule(name: &str) -> Option<(&'static str, &'static Rule)> {
     let (protocol, rule) = name.split_once('/')?;
     if protocol == "http" {

@@ -1,67 +1,63 @@
-//! What is known of each connection beside its messages: which directions have ended, and the upgrade to WebSocket.
+//! The state of connections apart from their messages: ended directions, and the upgrade to WebSocket.
 //!
 //! ```text
-//!   GET / upgrade: websocket  -->  asked  -- 101 -->  messages
-//!                                         -- another status -->  upgrade-refused
-//!                                         -- the connection ends -->  upgrade-unanswered
+//!   GET / upgrade: websocket  -->  requested  -- 101 -->  messages
+//!                                             -- another status -->  upgrade-refused
+//!                                             -- the connection ends -->  upgrade-unanswered
 //! ```
 
 use super::Conversation;
-use crate::decoder::{Beside, Says};
+use crate::decoder::{Metadata, SideEvent};
+use crate::escape::shorten;
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
-use crate::protocol::session::{Broken, Happened, Place, Report, Rule, Seen};
-use crate::protocol::{Direction, Origin};
+use crate::protocol::session::memory::PerDirection;
+use crate::protocol::session::{Broken, ConnectionChange, Place, Report, Rule, Seen};
+use crate::protocol::{self, Direction, Origin};
 use std::collections::BTreeMap;
 
-/// Connections that are followed at a time; the oldest is forgotten first.
-const MOST: usize = 1 << 12;
-/// Subprotocols of one request that are remembered.
-const OFFERS: usize = 64;
-/// Bytes of a text of the wire in a finding.
-const LONGEST: usize = 80;
+/// Maximum number of connections that are tracked; the oldest is removed first.
+const MAX_LINKS: usize = 1 << 12;
+/// Maximum number of subprotocols of a request that are stored.
+const MAX_OFFERS: usize = 64;
+/// Maximum length of a text of the wire in a finding, in characters.
+const MAX_TEXT: usize = 80;
 
 /// All connections of a conversation.
 #[derive(Default)]
 pub(super) struct Links {
-    all: BTreeMap<Option<u32>, Link>,
+    all: BTreeMap<protocol::Link, ConnectionLink>,
 }
 
-/// One connection.
+/// One connection or stream.
 #[derive(Default)]
-struct Link {
-    /// Which directions have ended: to the server, to the client.
-    ended: [bool; 2],
-    closed: Option<Happened>,
+struct ConnectionLink {
+    /// The ended directions.
+    ended: PerDirection<bool>,
+    closed: Option<ConnectionChange>,
     upgrade: Option<Upgrade>,
-    /// What wiretool did to its bytes, after which the receiver may read nothing more.
+    /// An injected fault after which the receiver may read nothing more.
     broken_by: Option<String>,
 }
 
-/// A request for WebSocket that is not answered yet.
+/// A request for WebSocket without a response so far.
 struct Upgrade {
     place: Place,
-    /// The subprotocols that it offers.
+    /// The offered subprotocols.
     offers: Vec<Box<[u8]>>,
 }
 
-const fn at(way: Direction) -> usize {
-    match way {
-        Direction::ToServer => 0,
-        Direction::ToClient => 1,
-    }
-}
-
 impl Links {
-    fn link(&mut self, conn: Option<u32>) -> &mut Link {
-        if self.all.len() >= MOST && !self.all.contains_key(&conn) {
+    fn link(&mut self, origin: Origin) -> &mut ConnectionLink {
+        let link = origin.link();
+        if self.all.len() >= MAX_LINKS && !self.all.contains_key(&link) {
             self.all.pop_first();
         }
-        self.all.entry(conn).or_default()
+        self.all.entry(link).or_default()
     }
 
-    /// Looks at the head of an HTTP request or response.
-    pub(super) fn see(&mut self, seen: &Seen<'_>, report: &mut Report) {
+    /// Reads the head of an HTTP request or response.
+    pub(super) fn read_head(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let Head::Http {
             status,
             start,
@@ -72,14 +68,15 @@ impl Links {
         else {
             return;
         };
-        let conn = seen.origin.conn;
         let bytes = seen.frame.view.bytes.get(..len as usize);
         let head = bytes.filter(|head| head.starts_with(start.as_bytes()));
         let head = head.unwrap_or_default();
         if status == 0 {
-            if list(head, "upgrade").any(|name| name.eq_ignore_ascii_case(b"websocket")) {
-                let offers = list(head, PROTOCOL).take(OFFERS).map(Into::into);
-                self.link(conn).upgrade = Some(Upgrade {
+            if list_elements(head, "upgrade").any(|name| name.eq_ignore_ascii_case(b"websocket")) {
+                let offers = list_elements(head, PROTOCOL)
+                    .take(MAX_OFFERS)
+                    .map(Into::into);
+                self.link(seen.origin).upgrade = Some(Upgrade {
                     place: seen.whole(),
                     offers: offers.collect(),
                 });
@@ -88,17 +85,22 @@ impl Links {
         }
         // RFC 9110 section 15.2: the final response follows an interim one.
         let is_interim = (100..200).contains(&status) && status != 101;
-        let upgrade = self.all.get_mut(&conn).filter(|_| !is_interim);
+        let upgrade = self
+            .all
+            .get_mut(&seen.origin.link())
+            .filter(|_| !is_interim);
         let Some(Upgrade { place, offers }) = upgrade.and_then(|link| link.upgrade.take()) else {
             return;
         };
         if status != 101 {
             let text = format!(
                 "the upgrade to WebSocket is refused: {}",
-                short(start.as_bytes())
+                shortened(start.as_bytes())
             );
             report.broken_by("upgrade-refused", seen.whole(), place.index, text);
-        } else if let Some(chosen) = list(head, PROTOCOL).find(|name| !has(&offers, name)) {
+        } else if let Some(chosen) =
+            list_elements(head, PROTOCOL).find(|name| !is_offered(&offers, name))
+        {
             let is_secret = secrets(head, &|_| false).iter().any(|secret| {
                 let hidden = head.get(secret.range.clone()).unwrap_or_default();
                 hidden
@@ -108,87 +110,98 @@ impl Links {
             let chosen = if is_secret {
                 "(secret)".into()
             } else {
-                short(chosen)
+                shortened(chosen)
             };
             let text = match offers.len() {
                 0 => {
-                    format!("the server chooses the subprotocol `{chosen}`, the client offers none")
+                    format!(
+                        "the server selects the subprotocol `{chosen}`, but the client offers none"
+                    )
                 }
                 _ => format!(
-                    "the server chooses the subprotocol `{chosen}`, which the client does not offer"
+                    "the server selects the subprotocol `{chosen}`, but the client does not offer it"
                 ),
             };
             report.broken_by("subprotocol-not-offered", seen.whole(), place.index, text);
         }
     }
 
-    /// A connection, or a direction of it, opens or ends.
-    pub(super) fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+    /// Handles the start or the end of a connection or of one direction.
+    pub(super) fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         match what {
-            Happened::Opened => *self.link(origin.conn) = Link::default(),
-            Happened::Lost => self.link(origin.conn).upgrade = None,
-            Happened::Ended => {
-                let link = self.link(origin.conn);
-                for way in [Direction::ToServer, Direction::ToClient] {
-                    if let Some(ended) = link.ended.get_mut(at(way)) {
-                        *ended |= origin.direction.is_none_or(|ends| ends == way);
-                    }
+            ConnectionChange::Opened => *self.link(origin) = ConnectionLink::default(),
+            ConnectionChange::Lost => self.link(origin).upgrade = None,
+            ConnectionChange::Ended => {
+                let link = self.link(origin);
+                for direction in [Direction::ToServer, Direction::ToClient] {
+                    *link.ended.get_mut(Some(direction)) |=
+                        origin.direction.is_none_or(|ends| ends == direction);
                 }
                 if origin.direction != Some(Direction::ToServer) {
-                    link.unanswered(report);
+                    link.report_unanswered(report);
                 }
             }
-            Happened::Closed | Happened::Reset | Happened::Exited => {
-                let link = self.link(origin.conn);
-                link.closed.get_or_insert(what);
-                link.unanswered(report);
+            ConnectionChange::Closed | ConnectionChange::Reset | ConnectionChange::Exited => {
+                self.link(origin).closed.get_or_insert(what);
+                for (_, link) in self
+                    .all
+                    .range_mut(origin.link()..=(origin.conn, Some(u64::MAX)))
+                {
+                    link.report_unanswered(report);
+                }
             }
         }
     }
 
-    /// wiretool did something to a message. A message that is late, missing or doubled leaves the others as they are.
-    pub(super) fn fault(&mut self, origin: Origin, beside: &Beside) {
-        if let Says::Fault(what) = &beside.says
+    /// Records an injected fault. A delayed, dropped or duplicated message does not affect other messages.
+    pub(super) fn fault(&mut self, origin: Origin, metadata: &Metadata) {
+        if let SideEvent::Fault(what) = &metadata.event
             && !["delay", "drop", "dup"]
                 .iter()
-                .any(|word| what.starts_with(word))
+                .any(|name| what.starts_with(name))
         {
-            self.link(origin.conn).broken_by.get_or_insert(what.clone());
+            self.link(origin).broken_by.get_or_insert(what.clone());
         }
     }
 
-    /// What wiretool did to a connection.
-    pub(super) fn broken_by(&self, conn: Option<u32>) -> Option<&str> {
-        self.all.get(&conn)?.broken_by.as_deref()
+    /// Returns the fault that wiretool injected into a connection.
+    pub(super) fn broken_by(&self, origin: Origin) -> Option<&str> {
+        self.all.get(&origin.link())?.broken_by.as_deref()
     }
 
-    /// Nothing more will come.
+    /// Handles the end of the input.
     pub(super) fn finish(&mut self, report: &mut Report) {
         for link in self.all.values_mut() {
-            link.unanswered(report);
+            link.report_unanswered(report);
         }
     }
 
-    /// Why no answer can come to a message of this origin any more.
-    pub(super) fn closed(&self, origin: Origin) -> Option<&'static str> {
-        let link = self.all.get(&origin.conn)?;
-        let is_ended = |way| link.ended.get(at(way)).copied().unwrap_or_default();
-        let is_over = match origin.direction {
-            Some(asks) => is_ended(asks.other()),
-            None => link.ended.contains(&true),
+    /// Returns the reason why a message of this origin can no longer be answered.
+    pub(super) fn closed_reason(&self, origin: Origin) -> Option<&'static str> {
+        let whole = self
+            .all
+            .get(&(origin.conn, None))
+            .and_then(|link| link.closed);
+        let own = self.all.get(&origin.link());
+        let is_ended = |direction| own.is_some_and(|link| *link.ended.get(Some(direction)));
+        let has_ended = match origin.direction {
+            Some(sender) => is_ended(sender.other()),
+            None => is_ended(Direction::ToServer) || is_ended(Direction::ToClient),
         };
-        match link.closed {
-            Some(Happened::Reset) => Some("the connection is closed (reset)"),
-            Some(Happened::Exited) => Some("the connection is closed (the process has exited)"),
+        match whole.or(own.and_then(|link| link.closed)) {
+            Some(ConnectionChange::Reset) => Some("the connection is closed (reset)"),
+            Some(ConnectionChange::Exited) => {
+                Some("the connection is closed (the process has exited)")
+            }
             Some(_) => Some("the connection is closed"),
-            None if is_over => Some("the connection is closed"),
+            None if has_ended => Some("the connection is closed"),
             None => None,
         }
     }
 }
 
-impl Link {
-    fn unanswered(&mut self, report: &mut Report) {
+impl ConnectionLink {
+    fn report_unanswered(&mut self, report: &mut Report) {
         if let Some(Upgrade { place, .. }) = self.upgrade.take() {
             let text = "the upgrade to WebSocket has no answer";
             report.broken("upgrade-unanswered", place, text);
@@ -196,11 +209,11 @@ impl Link {
     }
 }
 
-/// The field that offers subprotocols, and chooses one.
+/// The field that offers and chooses subprotocols.
 const PROTOCOL: &str = "sec-websocket-protocol";
 
-/// The elements of a field that is a list: it may be there several times.
-fn list<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+/// Returns the elements of a list field, which may occur several times.
+fn list_elements<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     let values = fields(head).filter(move |field| field.is(name));
     let values = values.filter_map(|field| head.get(field.value));
     let parts = values.flat_map(|value| value.split(|b| *b == b','));
@@ -209,31 +222,23 @@ fn list<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         .filter(|part| !part.is_empty())
 }
 
-/// Subprotocols are compared byte by byte (RFC 6455 section 4.1).
-fn has(offers: &[Box<[u8]>], name: &[u8]) -> bool {
-    offers.len() >= OFFERS || offers.iter().any(|offer| **offer == *name)
+/// Compares subprotocols byte by byte (RFC 6455 section 4.1).
+fn is_offered(offers: &[Box<[u8]>], name: &[u8]) -> bool {
+    offers.len() >= MAX_OFFERS || offers.iter().any(|offer| **offer == *name)
 }
 
-/// The beginning of a text of the wire.
-fn short(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.into_owned(),
-    }
+/// Returns the start of a text of the wire.
+fn shortened(text: &[u8]) -> String {
+    shorten(&String::from_utf8_lossy(text), MAX_TEXT).into_owned()
 }
 
 impl Conversation<'_> {
-    /// What wiretool did that explains a broken rule: no peer is to blame for it.
-    pub(super) fn cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
+    /// Returns the injected fault that explains a broken rule: no peer is at fault.
+    pub(super) fn injected_cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
         let indexes = [Some(broken.place.index), broken.related];
         let mut faults = indexes.into_iter().flatten().map(|n| self.injected.get(&n));
         let own = faults.find_map(|fault| fault.map(AsRef::as_ref));
         let ended = rule.unanswered || broken.place.index == Place::NO_MESSAGE;
-        own.or_else(|| {
-            self.links
-                .broken_by(broken.place.origin.conn)
-                .filter(|_| ended)
-        })
+        own.or_else(|| self.links.broken_by(broken.place.origin).filter(|_| ended))
     }
 }

@@ -1,69 +1,76 @@
-//! A capture, from what its source gives to messages and findings.
+//! Turns the items of a capture into messages and findings.
 //!
 //! ```text
-//!   items --> Decoder --> messages --> Conversation --> Sink: messages with verdicts, events with findings, notes
+//!   items --> Decoder --> messages --> Conversation --> PipelineSink: messages with verdicts, events with findings, notes
 //! ```
 //!
-//! Each command that reads a capture is a [`Sink`]. It says before the run whether it needs verdicts.
+//! Each command that reads a capture is a [`PipelineSink`]. It declares before the run if it needs verdicts.
 
 use super::{Conversation, Finding, Verdict};
-use crate::capture::{Event, Header, Item, Problem, What};
+use crate::capture::{Event, EventKind, Header, Item, Problem};
 use crate::decoder::{self, Decoded, Decoder, Origin};
 use crate::encoding::Want;
 use crate::protocol::Direction;
 
-/// Receives what a pipeline reads. An error ends the run.
-pub(crate) trait Sink {
+/// Receives the output of a pipeline. An error ends the run.
+pub(crate) trait PipelineSink {
     type Error;
-    /// A message, with a verdict where the pipeline has a conversation.
+    /// Receives a message, with a verdict if the pipeline has a conversation.
     fn message(
         &mut self,
         decoded: &Decoded<'_>,
         verdict: Option<Verdict<'_>>,
     ) -> Result<(), Self::Error>;
-    /// The first line of a recording.
+    /// Receives the first line of a recording.
     fn header(&mut self, header: &Header) {
         let _ = header;
     }
-    /// Bytes that are about to be decoded.
+    /// Receives bytes before they are decoded.
     fn bytes(&mut self, origin: Origin, bytes: &[u8]) {
         let _ = (origin, bytes);
     }
-    /// Something that happened between messages, with the findings that follow from it.
+    /// Receives an event between messages, with the findings that follow from it.
     fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<(), Self::Error> {
         let _ = (event, findings);
         Ok(())
     }
-    /// A part of the capture that cannot be read.
-    fn problem(&mut self, problem: &Problem);
-    /// Bytes that the capture lacks.
+    /// Receives a part of the capture that cannot be read.
+    fn problem(&mut self, problem: &Problem) {
+        let _ = problem;
+    }
+    /// Receives a note about bytes that the capture lacks.
     fn note(&mut self, text: &str) {
         let _ = text;
     }
-    /// What is to be known of the messages that follow, where that has changed.
+    /// Returns what the sink needs of the following messages, if that has changed.
     fn want(&self) -> Option<Want> {
         None
     }
-    /// Whether no further message is wanted.
+    /// Returns `true` if the sink needs no further message.
     fn is_done(&self) -> bool {
         false
     }
 }
 
 /// Reads one capture.
+#[allow(clippy::struct_excessive_bools)] // each is a property of its own
 pub(crate) struct Pipeline<'p> {
     pub(crate) decoder: Decoder<'p>,
-    /// Present where messages are judged.
+    /// Present if messages are judged.
     pub(crate) conversation: Option<Conversation<'p>>,
-    /// The connection and direction of bytes whose capture does not tell them.
+    /// The connection and the direction of bytes if the capture does not give them.
     pub(crate) conn: Option<u32>,
     pub(crate) direction: Option<Direction>,
-    /// Whether connections are those that the capture numbers.
+    /// The capture numbers its connections.
     pub(crate) is_recording: bool,
+    /// Ended connections are removed, because their numbers are reused.
+    pub(crate) removes_ended: bool,
+    /// The capture was made by another program: connections may be of different protocols, and their numbers are not reused.
+    is_captured: bool,
     /// Leaves out times.
     pub(crate) without_times: bool,
-    /// The connection that a note last said lacks bytes.
-    lacking: Option<u32>,
+    /// The connection of the last note about missing bytes.
+    noted_conn: Option<u32>,
 }
 
 impl<'p> Pipeline<'p> {
@@ -74,27 +81,38 @@ impl<'p> Pipeline<'p> {
             conn: None,
             direction: None,
             is_recording: false,
+            is_captured: false,
+            removes_ended: false,
             without_times: false,
-            lacking: None,
+            noted_conn: None,
         }
     }
 
-    /// The next item of the capture.
-    pub(crate) fn item<S: Sink>(&mut self, item: &Item<'_>, sink: &mut S) -> Result<(), S::Error> {
+    /// Handles the next item of the capture.
+    pub(crate) fn item<S: PipelineSink>(
+        &mut self,
+        item: &Item<'_>,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
         match item {
-            Item::Header(header) => self.header(header, sink),
+            Item::Header(header) => {
+                self.header(header);
+                sink.header(header);
+            }
             Item::Chunk(chunk) => {
-                let time = chunk.time.filter(|_| !self.without_times);
+                let origin = chunk.origin();
                 let origin = Origin {
-                    conn: self.is_recording.then_some(chunk.conn).or(self.conn),
-                    direction: chunk.direction.or(self.direction),
-                    time: time.and_then(|t| i64::try_from(t).ok()),
+                    conn: origin.conn.filter(|_| self.is_recording).or(self.conn),
+                    direction: origin.direction.or(self.direction),
+                    time: origin.time.filter(|_| !self.without_times),
+                    ..origin
                 };
                 return self.push(origin, chunk.bytes, sink);
             }
             Item::Comment(comment) => {
-                if let Some(beside) = comment.beside() {
-                    self.decoder.beside(self.origin(comment.direction), beside);
+                if let Some(metadata) = comment.metadata() {
+                    self.decoder
+                        .add_metadata(self.origin(comment.direction), metadata);
                 }
             }
             Item::Gap(gap) => {
@@ -112,39 +130,65 @@ impl<'p> Pipeline<'p> {
         Ok(())
     }
 
-    fn header(&mut self, header: &Header, sink: &mut impl Sink) {
+    /// Handles the first line of a recording.
+    pub(crate) fn header(&mut self, header: &Header) {
         self.is_recording = true;
+        if header.captured().is_some() {
+            self.is_captured = true;
+            self.decoder.detect_each_connection();
+        }
         if let Some(protocol) = &header.protocol {
             self.decoder.expect(protocol);
         }
         if let Some(conversation) = &mut self.conversation {
             conversation.expect_header(header);
         }
-        sink.header(header);
     }
 
-    fn event<S: Sink>(&mut self, mut event: Event<'_>, sink: &mut S) -> Result<(), S::Error> {
+    fn event<S: PipelineSink>(
+        &mut self,
+        mut event: Event<'_>,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
         if self.without_times {
             event.time = None;
         }
-        if event.what == What::Lost && self.lacking.replace(event.conn) != Some(event.conn) {
-            sink.note(&format!("conn {}: bytes went by unrecorded", event.conn));
+        if event
+            .lost()
+            .is_some_and(|(_, len)| len > 0 || !self.is_captured)
+            && self.noted_conn.replace(event.conn) != Some(event.conn)
+        {
+            sink.note(&format!("conn {}: bytes were not recorded", event.conn));
+        }
+        if event.what == EventKind::Open
+            && let Some(server) = event.more.and_then(|more| more.get("server")?.as_str())
+        {
+            self.decoder.set_server(event.conn, server);
         }
         if let Some((origin, len)) = event.lost() {
             self.run(sink, |decoder, sink| decoder.gap(origin, len, sink))?;
         }
-        if let Some((origin, beside)) = event.fault() {
-            self.decoder.beside(origin, beside);
+        if let Some((origin, metadata)) = event.fault() {
+            self.decoder.add_metadata(origin, metadata);
         }
         if let Some(origin) = event.end() {
-            self.run(sink, |decoder, sink| decoder.end(origin, sink))?;
+            let is_one = event.stream.is_some() || event.what == EventKind::Eof;
+            let is_closed = self.is_captured && event.what == EventKind::Close;
+            let is_over = (self.removes_ended || is_closed) && !is_one;
+            self.run(sink, |decoder, sink| {
+                if is_over {
+                    decoder.close(origin.conn, sink);
+                } else {
+                    decoder.end(origin, sink);
+                }
+            })?;
         }
-        let verdict = self.conversation.as_mut().map(|c| c.happened(&event));
+        let verdict = self.conversation.as_mut().map(|c| c.event(&event));
         sink.event(&event, verdict.map_or(&[], |verdict| verdict.findings))
     }
 
-    /// Bytes of one direction of a connection.
-    pub(crate) fn push<S: Sink>(
+    /// Decodes bytes of one direction of a connection.
+    pub(crate) fn push<S: PipelineSink>(
         &mut self,
         origin: Origin,
         bytes: &[u8],
@@ -154,8 +198,12 @@ impl<'p> Pipeline<'p> {
         self.run(sink, |decoder, sink| decoder.push(origin, bytes, sink))
     }
 
-    /// The end of what is read. Where that is not the end of the capture, what it cuts off is left out.
-    pub(crate) fn finish<S: Sink>(&mut self, is_whole: bool, sink: &mut S) -> Result<(), S::Error> {
+    /// Handles the end of the input. If this is not the end of the capture, truncated messages are left out.
+    pub(crate) fn finish<S: PipelineSink>(
+        &mut self,
+        is_whole: bool,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
         self.run(sink, |decoder, sink| {
             decoder.finish(&mut |decoded| {
                 if is_whole || !decoded.is_faulty() {
@@ -169,14 +217,14 @@ impl<'p> Pipeline<'p> {
         Origin {
             conn: self.conn,
             direction: direction.or(self.direction),
-            time: None,
+            ..Origin::default()
         }
     }
 
-    fn run<S: Sink>(
+    fn run<S: PipelineSink>(
         &mut self,
         sink: &mut S,
-        decode: impl FnOnce(&mut Decoder<'p>, &mut decoder::Sink<'_>),
+        decode: impl FnOnce(&mut Decoder<'p>, &mut decoder::FrameSink<'_>),
     ) -> Result<(), S::Error> {
         let conversation = &mut self.conversation;
         let mut result = Ok(());

@@ -1,4 +1,4 @@
-//! What a proxy sees, made into a recording and into frames.
+//! Turns the traffic of a proxy into a recording and into frames.
 //!
 //! ```text
 //!   open 1        -> {"t":0,"conn":1,"event":"open"}
@@ -6,241 +6,273 @@
 //!   lost 1 s2c 9  -> {"t":450000,"conn":1,"event":"lost","dir":"s2c","len":9}
 //! ```
 //!
-//! A [`Tap`] is told what happened and when; it reads no clock, writes no file, and touches no socket.
+//! A [`Tap`] receives events with their times; it reads no clock, writes no file, and uses no socket.
 
 use super::guard::Guard;
+use super::pipeline::{Pipeline, PipelineSink};
 use super::{Consequences, Conversation, Finding, Judge, Verdict};
-use crate::capture::{Event, EventRecord, Header, RecordingWriter, Stream, Time, What};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
-use crate::protocol::Direction;
+use crate::capture::recording::items::{chunk_item, datagram_item};
+use crate::capture::{
+    ChunkSource, Event, EventKind, EventRecord, Header, Item, RecordingWriter, Time,
+};
+use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::protocol::session::{SessionConfig, Severity, Waiting};
+use std::convert::Infallible;
 
-/// Bytes that are held while no protocol recognises them.
-const UNRECOGNISED: usize = 4 << 20;
+/// Maximum number of bytes that are held while no protocol recognises them.
+const MAX_UNRECOGNISED: usize = 4 << 20;
 
-/// What is done with what is seen.
-pub struct Settings<'p> {
+/// The settings of a tap.
+pub struct TapConfig<'p> {
     /// The first line of the recording.
     pub header: Header,
-    /// Whether there is a recording.
+    /// A recording is made.
     pub record: bool,
-    /// How bytes are understood, where anybody wants to know.
-    pub decode: Option<Options<'p>>,
-    /// By which rules what is said is judged, and what is known beside it; where anybody wants to know.
+    /// The options for decoding, if frames are needed.
+    pub decode: Option<DecodeOptions<'p>>,
+    /// The rules for judging, and the configuration of the session, if findings are needed.
     pub judge: Option<(Judge, SessionConfig)>,
-    /// Who watches a child's stdout.
+    /// The guard of a child's stdout.
     pub guard: Option<Guard<'p>>,
 }
 
-/// What the tap makes of what it sees, beside the recording.
-pub enum Shown<'a> {
-    /// A frame, what it answers, and which rules it breaks.
+/// The output of a tap apart from the recording.
+pub enum TapDetail<'a> {
+    /// A frame and its verdict.
     Frame(&'a Decoded<'a>, Option<Verdict<'a>>),
-    /// A rule that was broken otherwise than by a frame: by an end.
+    /// A connection that opened or ended.
+    Event(&'a Event<'a>),
+    /// A broken rule that an event shows, not a frame.
     Finding(&'a Finding),
-    /// The number of findings that were not shown because they only follow from a message, at the end.
+    /// The number of findings that are hidden because they only follow from a message; at the end.
     Follow(Consequences),
-    /// What is waited for at the end, the names of the two sides, and the time.
+    /// The pending answers at the end, the names of the two sides, and the time.
     Waiting(&'a [Waiting], [&'static str; 2], Option<i64>),
-    /// Something that people should know.
+    /// A remark for the user.
     Remark(&'a str),
 }
 
-/// Told of everything that is shown.
-pub type Show<'s> = dyn FnMut(Shown<'_>) + 's;
+/// Receives all details.
+pub type TapObserver<'s> = dyn FnMut(TapDetail<'_>) + 's;
 
-/// What went by.
+/// Counts of the traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TapCounts {
     /// Connections, or children.
     pub connections: u64,
     /// Frames.
     pub frames: u64,
-    /// Frames at fault.
+    /// Frames with a fault.
     pub faulty: u64,
-    /// Rules that were broken, whatever their severity.
+    /// Broken rules of any severity.
     pub findings: u64,
-    /// The worst of them.
+    /// The highest severity.
     pub worst: Option<Severity>,
-    /// Directions that ended without TLS's word for it.
+    /// Directions that ended without `close_notify` of TLS.
     pub torn: u64,
 }
 
-impl Counts {
-    fn found(&mut self, findings: &[Finding]) {
+impl TapCounts {
+    fn add(&mut self, findings: &[Finding]) {
         self.findings += findings.len() as u64;
         self.worst = self.worst.max(findings.iter().map(|f| f.severity).max());
     }
 }
 
-/// Sees what passes.
+/// Observes traffic.
 pub struct Tap<'p> {
     started: Time,
     writer: Option<RecordingWriter>,
-    decoder: Option<Decoder<'p>>,
-    conversation: Option<Conversation<'p>>,
+    pipeline: Option<Pipeline<'p>>,
     guard: Option<Guard<'p>>,
-    counts: Counts,
+    counts: TapCounts,
+}
+
+/// Counts and shows the output of the pipeline.
+struct Screen<'a, 's> {
+    counts: &'a mut TapCounts,
+    show: &'a mut TapObserver<'s>,
+}
+
+impl Screen<'_, '_> {
+    fn findings(&mut self, findings: &[Finding]) {
+        self.counts.add(findings);
+        for finding in findings {
+            (self.show)(TapDetail::Finding(finding));
+        }
+    }
+}
+
+impl PipelineSink for Screen<'_, '_> {
+    type Error = Infallible;
+
+    fn message(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+    ) -> Result<(), Infallible> {
+        self.counts.frames += 1;
+        self.counts.faulty += u64::from(decoded.is_faulty());
+        self.counts.add(verdict.map_or(&[], |v| v.findings));
+        (self.show)(TapDetail::Frame(decoded, verdict));
+        Ok(())
+    }
+
+    fn event(&mut self, _: &Event<'_>, findings: &[Finding]) -> Result<(), Infallible> {
+        self.findings(findings);
+        Ok(())
+    }
 }
 
 impl<'p> Tap<'p> {
-    /// A tap that has seen nothing; a recording's header goes to `out`.
-    pub fn new(settings: Settings<'p>, out: &mut Vec<u8>) -> Self {
+    /// Returns a tap without input; the header of the recording is written to `out`.
+    pub fn new(settings: TapConfig<'p>, out: &mut Vec<u8>) -> Self {
         let header = &settings.header;
-        let conversation = settings.judge.zip(settings.decode.as_ref());
-        let conversation = conversation.map(|((judge, config), options)| {
-            let mut conversation = Conversation::new(&options.protocols, &judge, config, true);
-            conversation.expect_header(header);
-            conversation
+        let judge = settings.judge;
+        let pipeline = settings.decode.map(|options| {
+            let conversation = judge
+                .map(|(judge, config)| Conversation::new(&options.protocols, &judge, config, true));
+            let mut pipeline = Pipeline::new(Decoder::new(options), conversation);
+            pipeline.removes_ended = true;
+            pipeline.header(header);
+            pipeline
         });
         Self {
             started: header.started.unwrap_or_default(),
             writer: settings.record.then(|| RecordingWriter::new(header, out)),
-            decoder: settings.decode.map(Decoder::new),
-            conversation,
+            pipeline,
             guard: settings.guard,
-            counts: Counts::default(),
+            counts: TapCounts::default(),
         }
     }
 
-    /// Bytes as one read returned them, `t` nanoseconds after the start. Lines of the recording go to `out`.
+    /// Handles the bytes of one read, `t` nanoseconds after the start, of a connection and, if it has several, one of
+    /// its streams. Lines of the recording are written to `out`.
     pub fn chunk(
         &mut self,
         t: i64,
-        conn: u32,
-        stream: Stream,
+        (conn, stream): (u32, Option<u64>),
+        dir: ChunkSource,
         bytes: &[u8],
         out: &mut Vec<u8>,
-        show: &mut Show<'_>,
+        show: &mut TapObserver<'_>,
     ) {
         if let Some(writer) = &mut self.writer {
-            writer.chunk(t, conn, stream, bytes, out);
+            writer.chunk(t, conn, stream, dir, bytes, out);
         }
-        let remark = match (&mut self.guard, stream) {
-            (Some(guard), Stream::S2c) => guard.stdout(t, bytes),
-            (Some(guard), Stream::Stderr) => {
+        let remark = match (&mut self.guard, dir) {
+            (Some(guard), ChunkSource::S2c) => guard.stdout(t, bytes),
+            (Some(guard), ChunkSource::Stderr) => {
                 guard.stderr(bytes);
                 None
             }
             _ => None,
         };
         if let Some(remark) = remark {
-            show(Shown::Remark(&remark));
+            show(TapDetail::Remark(&remark));
         }
-        let direction = match stream {
-            Stream::C2s => Direction::ToServer,
-            Stream::S2c => Direction::ToClient,
-            Stream::Stderr => return,
-        };
-        let origin = Origin {
-            conn: Some(conn),
-            direction: Some(direction),
-            time: i64::try_from(self.started + Time::from(t)).ok(),
-        };
-        self.frames(show, |decoder, sink| decoder.push(origin, bytes, sink));
-        let held = self.decoder.as_ref().map_or(0, Decoder::undetected);
-        if held > UNRECOGNISED {
-            self.decoder = None;
-            let text = "what passes is not recognised: name the protocol with -p, and the framing with --framing";
-            show(Shown::Remark(text));
+        let time = Some(self.started + Time::from(t));
+        self.read(&chunk_item(conn, stream, dir, time, bytes), show);
+        let held = self.pipeline.as_ref().map_or(0, |p| p.decoder.undetected());
+        if held > MAX_UNRECOGNISED {
+            self.pipeline = None;
+            let text = "the traffic is not recognised: name the protocol with -p, and the framing with --framing";
+            show(TapDetail::Remark(text));
         }
     }
 
-    /// Bytes went by that nobody looked at.
-    pub fn lost(
+    /// A datagram of QUIC. Datagrams are recorded, and no protocol uses them.
+    pub fn datagram(
         &mut self,
         t: i64,
         conn: u32,
-        stream: Stream,
-        bytes: u64,
+        dir: ChunkSource,
+        bytes: &[u8],
         out: &mut Vec<u8>,
-        show: &mut Show<'_>,
+        show: &mut TapObserver<'_>,
     ) {
-        let mut event = event(What::Lost, t, conn);
-        event.more.insert("dir".into(), stream.name().into());
-        event.more.insert("len".into(), bytes.into());
         if let Some(writer) = &mut self.writer {
-            writer.event(&event, out);
+            writer.datagram(t, conn, dir, bytes, out);
         }
-        let direction = direction_of(&event);
-        if direction.is_some() {
-            let origin = Origin {
-                conn: Some(conn),
-                direction,
-                time: i64::try_from(self.started + Time::from(t)).ok(),
-            };
-            self.frames(show, |decoder, sink| decoder.gap(origin, bytes, sink));
-        }
-        // What seems to be missing from here on may have been in them.
-        if let Some(conversation) = &mut self.conversation {
-            conversation.happened(&Event {
-                conn,
-                direction: direction_of(&event),
-                time: Some(self.started + Time::from(t)),
-                what: What::Lost,
-                more: None,
-            });
-        }
+        let time = Some(self.started + Time::from(t));
+        self.read(&datagram_item(conn, dir, time, bytes), show);
     }
 
-    /// Anything else.
-    pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>, show: &mut Show<'_>) {
+    /// Bytes that passed without being inspected.
+    pub fn lost(
+        &mut self,
+        t: i64,
+        (conn, stream): (u32, Option<u64>),
+        dir: ChunkSource,
+        bytes: u64,
+        out: &mut Vec<u8>,
+        show: &mut TapObserver<'_>,
+    ) {
+        let mut event = event(EventKind::Lost, t, conn);
+        event.stream = stream;
+        event.more.insert("dir".into(), dir.name().into());
+        event.more.insert("len".into(), bytes.into());
+        self.event(&event, out, show);
+    }
+
+    /// Handles any other event.
+    pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>, show: &mut TapObserver<'_>) {
         if let Some(writer) = &mut self.writer {
             writer.event(event, out);
         }
-        let seen = Event {
-            conn: event.conn.unwrap_or_default(),
-            direction: direction_of(event),
-            time: Some(self.started + Time::from(event.t)),
-            what: What::from_name(&event.event),
-            more: Some(&event.more),
-        };
-        if let (Some(decoder), Some((origin, beside))) = (&mut self.decoder, seen.fault()) {
-            decoder.beside(origin, beside);
-        }
-        let guard = &mut self.guard;
-        match What::from_name(&event.event) {
-            What::Open => self.counts.connections += 1,
-            What::Close | What::Reset | What::Exit => {
-                if let Some(remark) = guard.as_mut().and_then(|guard| guard.end(event.t)) {
-                    show(Shown::Remark(&remark));
-                }
-                self.frames(show, |decoder, sink| decoder.close(event.conn, sink));
+        let seen = event.event(Some(self.started));
+        let ends = [EventKind::Close, EventKind::Reset, EventKind::Exit];
+        let is_end = seen.stream.is_none() && ends.contains(&seen.what);
+        match seen.what {
+            EventKind::Open => {
+                self.counts.connections += 1;
+                show(TapDetail::Event(&seen));
             }
-            What::Eof => {
+            EventKind::Eof if event.stream.is_none() => {
                 self.counts.torn += u64::from(event.more.contains_key("close_notify"));
-                let origin = Origin {
-                    conn: event.conn,
-                    direction: direction_of(event),
-                    time: i64::try_from(self.started + Time::from(event.t)).ok(),
-                };
-                self.frames(show, |decoder, sink| decoder.end(origin, sink));
             }
             _ => {}
         }
-        self.judge(show, |conversation| conversation.happened(&seen));
+        if is_end && let Some(remark) = self.guard.as_mut().and_then(|guard| guard.end(event.t)) {
+            show(TapDetail::Remark(&remark));
+        }
+        self.read(&Item::Event(seen), show);
+        if is_end {
+            show(TapDetail::Event(&seen));
+        }
     }
 
-    /// From here on there is no recording.
+    fn read(&mut self, item: &Item<'_>, show: &mut TapObserver<'_>) {
+        if let Some(pipeline) = &mut self.pipeline {
+            let counts = &mut self.counts;
+            let Ok(()) = pipeline.item(item, &mut Screen { counts, show });
+        }
+    }
+
+    /// Stops the recording.
     pub fn stop_recording(&mut self) {
         self.writer = None;
     }
 
-    /// The end of the recording goes to `out`; call it once.
-    pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, show: &mut Show<'_>) {
-        if let Some(conversation) = &self.conversation {
-            let waiting = conversation.waiting();
-            let sides = conversation.protocol().map(|p| p.descriptor().sides);
-            if let (Some(sides), false) = (sides, waiting.is_empty()) {
-                let now = i64::try_from(self.started + Time::from(t)).ok();
-                show(Shown::Waiting(&waiting, sides, now));
+    /// Ends the recording; call it once.
+    pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, show: &mut TapObserver<'_>) {
+        if let Some(pipeline) = &mut self.pipeline {
+            if let Some(conversation) = &pipeline.conversation {
+                let waiting = conversation.waiting();
+                let sides = conversation.protocol().map(|p| p.descriptor().sides);
+                if let (Some(sides), false) = (sides, waiting.is_empty()) {
+                    let now = i64::try_from(self.started + Time::from(t)).ok();
+                    show(TapDetail::Waiting(&waiting, sides, now));
+                }
             }
-        }
-        self.frames(show, |decoder, sink| decoder.finish(sink));
-        self.judge(show, Conversation::finish);
-        if let Some(conversation) = &self.conversation {
-            for one in conversation.consequences() {
-                show(Shown::Follow(one));
+            let counts = &mut self.counts;
+            let mut screen = Screen { counts, show };
+            let Ok(()) = pipeline.finish(true, &mut screen);
+            if let Some(conversation) = &mut pipeline.conversation {
+                screen.findings(conversation.finish().findings);
+                for one in conversation.consequences() {
+                    show(TapDetail::Follow(one));
+                }
             }
         }
         if let Some(writer) = self.writer.take() {
@@ -248,56 +280,14 @@ impl<'p> Tap<'p> {
         }
     }
 
-    /// What went by so far.
-    pub fn counts(&self) -> Counts {
+    /// Returns the counts so far.
+    pub fn counts(&self) -> TapCounts {
         self.counts
     }
-
-    fn frames(
-        &mut self,
-        show: &mut Show<'_>,
-        run: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>)),
-    ) {
-        let Some(decoder) = &mut self.decoder else {
-            return;
-        };
-        let (counts, conversation) = (&mut self.counts, &mut self.conversation);
-        run(decoder, &mut |decoded| {
-            counts.frames += 1;
-            counts.faulty += u64::from(decoded.is_faulty());
-            let verdict = conversation.as_mut().map(|c| c.see(decoded));
-            counts.found(verdict.map_or(&[], |v| v.findings));
-            show(Shown::Frame(decoded, verdict));
-        });
-    }
-
-    /// What a connection's event, or the end, breaks.
-    fn judge(
-        &mut self,
-        show: &mut Show<'_>,
-        ask: impl for<'c> FnOnce(&'c mut Conversation<'p>) -> Verdict<'c>,
-    ) {
-        if let Some(conversation) = &mut self.conversation {
-            let findings = ask(conversation).findings;
-            self.counts.found(findings);
-            for finding in findings {
-                show(Shown::Finding(finding));
-            }
-        }
-    }
 }
 
-/// The direction that an event is about, where it is about one.
-fn direction_of(event: &EventRecord) -> Option<Direction> {
-    event
-        .more
-        .get("dir")
-        .and_then(|dir| dir.as_str())
-        .and_then(Direction::from_name)
-}
-
-/// An event of one connection, without more.
-pub fn event(what: What<'_>, t: i64, conn: u32) -> EventRecord {
+/// Returns an event of one connection without further keys.
+pub fn event(what: EventKind<'_>, t: i64, conn: u32) -> EventRecord {
     EventRecord {
         t,
         conn: Some(conn),
@@ -306,10 +296,10 @@ pub fn event(what: What<'_>, t: i64, conn: u32) -> EventRecord {
     }
 }
 
-/// The end of one direction; `torn` where TLS ended without `close_notify`, so that bytes may be missing.
-pub fn eof(t: i64, conn: u32, stream: Stream, torn: bool) -> EventRecord {
-    let mut eof = event(What::Eof, t, conn);
-    eof.more.insert("dir".into(), stream.name().into());
+/// Returns the end of one direction. `torn`: TLS ended without `close_notify`, so bytes may be missing.
+pub fn eof(t: i64, conn: u32, dir: ChunkSource, torn: bool) -> EventRecord {
+    let mut eof = event(EventKind::Eof, t, conn);
+    eof.more.insert("dir".into(), dir.name().into());
     if torn {
         eof.more.insert("close_notify".into(), false.into());
     }
@@ -320,23 +310,18 @@ pub fn eof(t: i64, conn: u32, stream: Stream, torn: bool) -> EventRecord {
 mod tests {
     use super::*;
     use crate::encoding::Want;
-    use crate::framing::{LengthMode, Limits};
     use crate::protocol::registry;
 
-    fn settings(protocol: &str) -> Settings<'static> {
-        Settings {
+    fn settings(protocol: &str) -> TapConfig<'static> {
+        TapConfig {
             header: Header {
                 transport: Some("tcp".into()),
                 ..Header::new(1_000_000_000)
             },
             record: true,
-            decode: Some(Options {
-                protocols: vec![registry::find(protocol).unwrap()],
-                framing: None,
-                length_mode: LengthMode::Auto,
-                limits: Limits::default(),
-                resync: true,
+            decode: Some(DecodeOptions {
                 want: Want::Head,
+                ..DecodeOptions::new(vec![registry::find(protocol).unwrap()])
             }),
             judge: Some((Judge::default(), SessionConfig::default())),
             guard: None,
@@ -344,12 +329,12 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_becomes_lines_and_frames() {
+    fn traffic_becomes_recording_lines_and_frames() {
         let mut out = Vec::new();
         let mut seen = String::new();
-        let mut show = |shown: Shown<'_>| match shown {
-            Shown::Finding(finding) => seen += &format!("{}\n", finding.name()),
-            Shown::Frame(decoded, verdict) => {
+        let mut show = |shown: TapDetail<'_>| match shown {
+            TapDetail::Finding(finding) => seen += &format!("{}\n", finding.name()),
+            TapDetail::Frame(decoded, verdict) => {
                 let latency = verdict.and_then(|v| v.answer).and_then(|a| a.latency);
                 let (message, time) = (decoded.message, decoded.origin.time);
                 let kind = if message.kind.is_empty() {
@@ -360,28 +345,45 @@ mod tests {
                 let faulty = decoded.is_faulty();
                 seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
             }
-            Shown::Remark(text) => seen += &format!("{text}\n"),
-            Shown::Follow(one) => seen += &format!("{} follow from #{}\n", one.count, one.index),
-            Shown::Waiting(all, ..) => {
+            TapDetail::Event(event) => seen += &format!("{}\n", event.what.name()),
+            TapDetail::Remark(text) => seen += &format!("{text}\n"),
+            TapDetail::Follow(one) => {
+                seen += &format!("{} follow from #{}\n", one.count, one.index);
+            }
+            TapDetail::Waiting(all, ..) => {
                 for one in all {
                     seen += &format!("waits: {}\n", one.what);
                 }
             }
         };
         let mut tap = Tap::new(settings("oracle"), &mut out);
-        tap.event(&event(What::Open, 0, 1), &mut out, &mut show);
+        tap.event(&event(EventKind::Open, 0, 1), &mut out, &mut show);
         let ask = br#"{"jsonrpc":"2.0","id":7,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
         let answer = br#"{"jsonrpc":"2.0","id":7,"result":[]}"#;
-        tap.chunk(5, 1, Stream::C2s, ask, &mut out, &mut show);
-        tap.chunk(6, 1, Stream::C2s, b"\n", &mut out, &mut show);
-        tap.chunk(7, 1, Stream::Stderr, b"recv\n", &mut out, &mut show);
-        tap.chunk(9, 1, Stream::S2c, answer, &mut out, &mut show);
-        tap.chunk(11, 1, Stream::S2c, b"\n{\"json", &mut out, &mut show);
-        tap.lost(12, 1, Stream::S2c, 40, &mut out, &mut show);
-        tap.event(&event(What::Close, 13, 1), &mut out, &mut show);
+        tap.chunk(5, (1, None), ChunkSource::C2s, ask, &mut out, &mut show);
+        tap.chunk(6, (1, None), ChunkSource::C2s, b"\n", &mut out, &mut show);
+        tap.chunk(
+            7,
+            (1, None),
+            ChunkSource::Stderr,
+            b"recv\n",
+            &mut out,
+            &mut show,
+        );
+        tap.chunk(9, (1, None), ChunkSource::S2c, answer, &mut out, &mut show);
+        tap.chunk(
+            11,
+            (1, None),
+            ChunkSource::S2c,
+            b"\n{\"json",
+            &mut out,
+            &mut show,
+        );
+        tap.lost(12, (1, None), ChunkSource::S2c, 40, &mut out, &mut show);
+        tap.event(&event(EventKind::Close, 13, 1), &mut out, &mut show);
         assert_eq!(
             tap.counts(),
-            Counts {
+            TapCounts {
                 connections: 1,
                 frames: 3,
                 faulty: 1,
@@ -389,9 +391,9 @@ mod tests {
             }
         );
         tap.finish(14, &mut out, &mut show);
-        let wanted = "invoke Some(1000000006) None false\n\
+        let wanted = "open\ninvoke Some(1000000006) None false\n\
             result Some(1000000011) Some(5) false\n\
-            - Some(1000000012) None true\n";
+            - Some(1000000012) None true\nclose\n";
         assert_eq!(seen, wanted);
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"wiretool":1,"started":"1970-01-01T00:00:01.000000000Z","transport":"tcp"}
@@ -408,9 +410,10 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_recognises_is_not_held_for_ever() {
+    fn unrecognised_bytes_are_held_up_to_a_limit() {
         let (mut out, mut remarks) = (Vec::new(), 0);
-        let mut show = |shown: Shown<'_>| remarks += usize::from(matches!(shown, Shown::Remark(_)));
+        let mut show =
+            |shown: TapDetail<'_>| remarks += usize::from(matches!(shown, TapDetail::Remark(_)));
         let mut settings = settings("oracle");
         settings.record = false;
         if let Some(options) = &mut settings.decode {
@@ -419,10 +422,10 @@ mod tests {
         let mut tap = Tap::new(settings, &mut out);
         let chunk = vec![0xee; 256 << 10];
         for t in 0..64 {
-            tap.chunk(t, 1, Stream::C2s, &chunk, &mut out, &mut show);
+            tap.chunk(t, (1, None), ChunkSource::C2s, &chunk, &mut out, &mut show);
         }
-        let held = tap.decoder.as_ref().map_or(0, Decoder::undetected);
-        assert!(held <= UNRECOGNISED, "{held} bytes are held");
+        let held = tap.pipeline.as_ref().map_or(0, |p| p.decoder.undetected());
+        assert!(held <= MAX_UNRECOGNISED, "{held} bytes are held");
         assert!(remarks <= 1);
         assert!(out.is_empty());
     }

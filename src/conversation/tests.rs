@@ -1,17 +1,17 @@
-//! What following a conversation costs.
+//! The cost of following a conversation.
 
 mod rules;
 
 use super::{Judge, follow};
 use crate::capture::Record;
-use crate::decoder::Options;
+use crate::decoder::DecodeOptions;
 use crate::encoding::Want;
 use crate::protocol::correlation::work;
 use crate::protocol::registry;
 use crate::protocol::session::SessionConfig;
 use std::convert::Infallible;
 
-/// A recording with every connection so many times, all of them at the same time.
+/// Returns a recording with copies of every connection at the same times.
 fn copied(recording: &str, copies: u32) -> Vec<u8> {
     let mut out = Vec::new();
     for line in recording.lines().filter(|line| !line.is_empty()) {
@@ -32,8 +32,8 @@ fn copied(recording: &str, copies: u32) -> Vec<u8> {
     out
 }
 
-/// How many entries of tables are looked at one after another.
-fn cost(recording: &[u8], options: &Options<'_>) -> u64 {
+/// Returns the number of table entries that are visited.
+fn cost(recording: &[u8], options: &DecodeOptions<'_>) -> u64 {
     work::take();
     let Ok(_) = follow::<Infallible>(
         recording,
@@ -46,12 +46,12 @@ fn cost(recording: &[u8], options: &Options<'_>) -> u64 {
 }
 
 #[test]
-fn a_connection_costs_the_same_however_many_there_are() {
-    let mut looked = 0;
+fn the_cost_is_linear_in_the_number_of_connections() {
+    let mut visited = 0;
     for protocol in registry::all() {
-        let options = Options {
+        let options = DecodeOptions {
             want: Want::Places,
-            ..Options::new(vec![*protocol])
+            ..DecodeOptions::new(vec![*protocol])
         };
         for rule in protocol.behavior().rules() {
             let Some(example) = rule.example else {
@@ -60,8 +60,8 @@ fn a_connection_costs_the_same_however_many_there_are() {
             let [few, many] = [16, 32].map(|n| cost(&copied(example.fires, n), &options));
             let name = super::full_name(protocol.name(), rule);
             assert!(2 * many <= 5 * few + 128, "{name}: {few}, {many}");
-            looked += many;
+            visited += many;
         }
     }
-    assert!(looked > 500, "{looked}");
+    assert!(visited > 500, "{visited}");
 }

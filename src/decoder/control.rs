@@ -4,7 +4,7 @@ use crate::framing::{Frame, Head};
 use crate::protocol::{Id, Message, Role};
 use crate::span::{Span, SpannedText};
 
-/// A message of role control, of this kind.
+/// Builds a message of role control with this kind.
 pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
     let mut message = Message {
         kind: kind.into(),
@@ -22,13 +22,13 @@ pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> 
                 words.next().unwrap_or_default(),
             );
             if status == 0 {
-                message.subject = Some(SpannedText::elsewhere(format!("{first} {second}")));
+                message.subject = Some(SpannedText::without_span(format!("{first} {second}")));
             } else {
-                message.outcome = Some(SpannedText::elsewhere(status.to_string()));
+                message.outcome = Some(SpannedText::without_span(status.to_string()));
             }
         }
         Head::WebSocket { opcode: 8, .. } => {
-            // MUST (RFC 6455 section 5.5.1): a body, if there is one, begins with a status code.
+            // MUST (RFC 6455 section 5.5.1): a body, if present, starts with a status code.
             message.outcome = frame.view.body().first_chunk::<2>().map(|code| {
                 let at = frame.view.body.at();
                 let text = u16::from_be_bytes(*code).to_string();

@@ -1,20 +1,21 @@
-//! Which protocol, and how is it delimited? Bytes decide, never time.
+//! Detects protocol and framing of a stream. The decision depends on bytes, never on time.
 //!
-//! Every likely pair of protocol and framing reads the stream at once. The pair whose first certain message ends
-//! earliest wins; a message that could be another's decides nothing, and the stream is held until a later one does,
-//! until 64 KiB were seen, or until the end. Then the pair that understood most wins, in the registry's order; and where
-//! none understood anything, the pair to which the broken messages surely belong. A protocol is never chosen for what
-//! other protocols have as well: without a message of its own it stays unknown.
+//! Every likely pair of protocol and framing reads the stream in parallel. The pair whose first
+//! certain message ends earliest wins. A message that fits several protocols decides nothing: the
+//! stream is held until a later message decides, until 64 KiB, or until the end. Then the pair with
+//! the best score wins, in the registry's order. If no pair understood a message, the pair to which
+//! the malformed messages surely belong wins. A protocol is never chosen for properties that other
+//! protocols have too: without a message that only it can have, the protocol stays unknown.
 
-use super::{Key, Options};
+use super::DecodeOptions;
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Framer, Framing, Head, Step};
-use crate::protocol::{Context, Direction, Evidence, Protocol, Role};
+use crate::protocol::{Context, Direction, Evidence, Lane, Protocol, Role};
 
-/// How much is held while several pairs are as likely.
-const HOLD: usize = 64 << 10;
+/// The number of bytes held while several pairs are equally likely.
+const MAX_HELD: usize = 64 << 10;
 
-/// How the protocol was found out.
+/// The detected protocol, with the evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Guess {
@@ -22,15 +23,15 @@ pub struct Guess {
     pub protocol: String,
     /// Its framing.
     pub framing: Framing,
-    /// What speaks for it.
+    /// The evidence for it.
     pub evidence: String,
-    /// The pair that would have been next, where there is one.
+    /// The second best pair, if there is one.
     pub runner_up: Option<String>,
-    /// Whether the bytes fit another protocol as well.
+    /// `true` if the bytes fit another protocol too.
     pub tie: bool,
 }
 
-pub(super) enum Verdict<'p> {
+pub(super) enum ProtocolVerdict<'p> {
     /// More bytes are needed.
     Wait,
     /// No pair understands anything.
@@ -46,16 +47,16 @@ struct Candidate<'p> {
     certain: u32,
     possible: u32,
     faults: u32,
-    /// Whole messages that are not its own.
+    /// Complete messages of other protocols.
     foreign: u32,
-    /// Messages that are surely its own, and broken.
+    /// Malformed messages that surely belong to the protocol.
     broken: u32,
-    /// What stands between messages: pings, HTTP without a message.
+    /// Frames between messages: pings, HTTP without a message.
     controls: u32,
     /// Frames of any kind.
     frames: u32,
-    /// Where the message ended that made it sure.
-    sure_at: Option<usize>,
+    /// The end of the message that made the pair certain.
+    certain_at: Option<usize>,
     what: String,
 }
 
@@ -66,16 +67,21 @@ impl Candidate<'_> {
         (certain - against, possible + certain - against)
     }
 
-    /// How well it does where it understood nothing.
+    /// The score of a pair that understood no message.
     fn rank_broken(&self) -> i64 {
         self.broken as i64 + self.controls as i64 - self.faults as i64 - self.foreign as i64
     }
 
-    /// Whether it understood more than it could by chance. `named`: the protocol is known.
+    /// Returns `true` if it understood more than chance allows. `named`: the protocol is known.
     fn understands(&self, named: bool) -> bool {
         let own = self.certain > self.foreign;
         let fits = self.certain > 0 || self.possible > self.faults + self.foreign;
-        own || (named && fits)
+        own || ((named || self.is_fallback()) && fits)
+    }
+
+    /// Returns `true` if any other protocol that understands the bytes comes first.
+    fn is_fallback(&self) -> bool {
+        self.protocol.descriptor().is_fallback
     }
 
     fn name(&self) -> String {
@@ -85,22 +91,22 @@ impl Candidate<'_> {
 
 pub(super) struct Detector<'p> {
     candidates: Vec<Candidate<'p>>,
-    /// All that came.
+    /// All bytes received so far.
     pub(super) bytes: Vec<u8>,
     parsed: Parsed,
     direction: Option<Direction>,
     limit: usize,
-    /// How many bytes are looked at before a choice is made without certainty.
+    /// The number of bytes to examine before a choice without certainty.
     stop: usize,
-    /// The protocol is known, only the framing is not.
+    /// The protocol is known, and only the framing is detected.
     framing_only: bool,
 }
 
 impl<'p> Detector<'p> {
     pub(super) fn new(
         protocols: &[&'p dyn Protocol],
-        options: &Options<'p>,
-        (conn, direction): Key,
+        options: &DecodeOptions<'p>,
+        lane: Lane,
         framing_only: bool,
     ) -> Self {
         let mut candidates = Vec::new();
@@ -109,11 +115,11 @@ impl<'p> Detector<'p> {
                 Some(framing) => std::slice::from_ref(framing),
                 None => protocol.descriptor().framings,
             };
-            // What passed on a connection is as the peers delimit it; a file may hold JSON in any layout. A protocol that
-            // was named and has no framing but lines names the framing as well.
+            // A connection carries the framing of its peers; a file can hold JSON in any layout. If
+            // the chosen protocol has no framing except lines, the framing is fixed too.
             let fixed = framing_only && framings.len() == 1;
             let lines = options.framing.is_none() && framings.contains(&Framing::Lines) && !fixed;
-            let values = (lines && conn.is_none()).then_some(&Framing::Values);
+            let values = (lines && lane.conn.is_none()).then_some(&Framing::Values);
             for &framing in framings.iter().chain(values) {
                 let framer = Framer::new(
                     framing,
@@ -134,7 +140,7 @@ impl<'p> Detector<'p> {
                     broken: 0,
                     controls: 0,
                     frames: 0,
-                    sure_at: None,
+                    certain_at: None,
                     what: String::new(),
                 });
             }
@@ -145,27 +151,27 @@ impl<'p> Detector<'p> {
             candidates,
             bytes: Vec::new(),
             parsed,
-            direction,
+            direction: lane.direction,
             limit,
-            stop: HOLD.min(limit) + 1,
+            stop: MAX_HELD.min(limit) + 1,
             framing_only,
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Verdict<'p> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> ProtocolVerdict<'p> {
         self.bytes.extend_from_slice(bytes);
         if let [only] = self.candidates.as_slice() {
-            return Verdict::Decided(only.protocol, only.framing, guess(only, None, false));
+            return ProtocolVerdict::Decided(only.protocol, only.framing, guess(only, None, false));
         }
-        // What is decided for want of certainty is decided at fixed places, however the bytes were split.
+        // A decision without certainty is made at fixed positions, for any split of the bytes.
         loop {
             let seen = self.bytes.len().min(self.stop);
             self.run(seen, false);
-            if let Some(winner) = self.sure() {
+            if let Some(winner) = self.first_certain() {
                 return self.verdict(winner, false);
             }
             if seen < self.stop {
-                return Verdict::Wait;
+                return ProtocolVerdict::Wait;
             }
             let framed = self
                 .candidates
@@ -173,7 +179,7 @@ impl<'p> Detector<'p> {
                 .any(|c| c.frames > c.faults + c.foreign);
             if framed || self.stop > self.limit {
                 let best = self.best();
-                if !matches!(best, Verdict::Nothing) {
+                if !matches!(best, ProtocolVerdict::Nothing) {
                     return best;
                 }
             }
@@ -181,22 +187,30 @@ impl<'p> Detector<'p> {
         }
     }
 
-    /// No more will be looked at, and where `eof` is set, no more will come.
-    pub(super) fn settle(&mut self, eof: bool) -> Verdict<'p> {
+    /// Decides with the bytes received so far; `eof` if no more bytes follow.
+    pub(super) fn settle(&mut self, eof: bool) -> ProtocolVerdict<'p> {
         self.run(self.bytes.len(), eof);
-        match self.sure() {
+        match self.first_certain() {
             Some(winner) => self.verdict(winner, false),
             None => self.best(),
         }
     }
 
-    /// The pair that was sure first.
-    fn sure(&self) -> Option<&Candidate<'p>> {
-        let sure = self.candidates.iter().filter(|c| c.sure_at.is_some());
-        sure.min_by_key(|c| c.sure_at)
+    /// Decides without more bytes for a protocol that is likely, if one of its framings understands the bytes.
+    pub(super) fn settle_likely(&mut self) -> Option<ProtocolVerdict<'p>> {
+        self.run(self.bytes.len(), true);
+        let understood = self.candidates.iter().filter(|c| c.understands(true));
+        let winner = understood.rev().max_by_key(|c| c.rank())?;
+        Some(self.verdict(winner, false))
     }
 
-    /// Shows every pair the first `seen` bytes.
+    /// Returns the pair that was certain first.
+    fn first_certain(&self) -> Option<&Candidate<'p>> {
+        let sure = self.candidates.iter().filter(|c| c.certain_at.is_some());
+        sure.min_by_key(|c| c.certain_at)
+    }
+
+    /// Lets every pair read the first `seen` bytes.
     fn run(&mut self, seen: usize, eof: bool) {
         let bytes = self.bytes.get(..seen).unwrap_or(&self.bytes);
         for candidate in &mut self.candidates {
@@ -210,46 +224,51 @@ impl<'p> Detector<'p> {
         }
     }
 
-    /// The pair that understood most; the first of those that are as good.
-    fn best(&self) -> Verdict<'p> {
+    /// Returns the pair with the best score; on a tie, the first. The fallback protocol comes after all others.
+    fn best(&self) -> ProtocolVerdict<'p> {
         let named = self.framing_only;
-        let understood = self.candidates.iter().filter(|c| c.understands(named));
-        if let Some(winner) = understood.rev().max_by_key(|c| c.rank()) {
-            let tie = self.candidates.iter().any(|c| {
-                c.protocol.name() != winner.protocol.name()
-                    && c.understands(named)
-                    && c.rank() == winner.rank()
-            });
-            return self.verdict(winner, tie);
+        for fallback in [false, true] {
+            let counts = |c: &&Candidate<'_>| named || c.is_fallback() == fallback;
+            let understood = self.candidates.iter().filter(counts);
+            let understood = understood.filter(|c| c.understands(named));
+            if let Some(winner) = understood.rev().max_by_key(|c| c.rank()) {
+                let tie = self.candidates.iter().any(|c| {
+                    c.protocol.name() != winner.protocol.name()
+                        && c.is_fallback() == fallback
+                        && c.understands(named)
+                        && c.rank() == winner.rank()
+                });
+                return self.verdict(winner, tie);
+            }
+            // No message is complete. Malformed ones may still show their protocol. If the protocol was
+            // chosen, its most likely framing gives faults that explain the problem.
+            let broken = self.candidates.iter().filter(counts);
+            let broken = broken.filter(|c| c.broken > 0 || (named && c.controls > c.faults));
+            if let Some(likeliest) = broken.rev().max_by_key(|c| c.rank_broken()) {
+                return self.verdict(likeliest, false);
+            }
         }
-        // Nothing is whole. What is broken may still say whose it is; and where the protocol was named, its likeliest
-        // framing will have faults that say what is wrong.
-        let broken = self
-            .candidates
-            .iter()
-            .filter(|c| c.broken > 0 || (self.framing_only && c.controls > c.faults));
-        let broken = broken.rev().max_by_key(|c| c.rank_broken());
-        // A whole message of another protocol is better than none.
+        // A complete message of another protocol is better than none.
         let whole = self
             .candidates
             .iter()
             .find(|c| c.foreign > 0 && c.faults == 0);
-        let named = whole.or(self.candidates.first());
-        match broken.or(named.filter(|_| self.framing_only)) {
+        let chosen = whole.or(self.candidates.first());
+        match chosen.filter(|_| named) {
             Some(likeliest) => self.verdict(likeliest, false),
-            None => Verdict::Nothing,
+            None => ProtocolVerdict::Nothing,
         }
     }
 
-    fn verdict(&self, winner: &Candidate<'p>, tie: bool) -> Verdict<'p> {
+    fn verdict(&self, winner: &Candidate<'p>, tie: bool) -> ProtocolVerdict<'p> {
         let second = self
             .candidates
             .iter()
             .filter(|c| c.protocol.name() != winner.protocol.name())
             .filter(|c| c.understands(self.framing_only))
             .rev()
-            .max_by_key(|c| c.rank());
-        Verdict::Decided(winner.protocol, winner.framing, guess(winner, second, tie))
+            .max_by_key(|c| (!c.is_fallback(), c.rank()));
+        ProtocolVerdict::Decided(winner.protocol, winner.framing, guess(winner, second, tie))
     }
 }
 
@@ -258,7 +277,7 @@ fn guess(winner: &Candidate<'_>, second: Option<&Candidate<'_>>, tie: bool) -> G
         protocol: winner.protocol.name().to_owned(),
         framing: winner.framing,
         evidence: if winner.what.is_empty() {
-            "nothing speaks for another".into()
+            "no evidence for another protocol".into()
         } else {
             winner.what.clone()
         },
@@ -282,25 +301,26 @@ impl Candidate<'_> {
                 .descriptor()
                 .framings
                 .contains(&Framing::Lines);
-        while self.sure_at.is_none() {
+        while self.certain_at.is_none() {
             let rest = bytes.get(self.at..).unwrap_or_default();
             match self.framer.next(rest, self.at as u64, eof) {
                 Step::Incomplete(_) | Step::Took(0) => return,
                 Step::Took(n) => self.at += n,
                 Step::Frame(frame, n) => {
                     self.at += n;
-                    // Bytes that were passed over speak for nothing.
+                    // Skipped bytes are no evidence.
                     let skipped = frame.control == Some("skipped");
-                    // A value on one line is a line.
+                    // A value on one line belongs to the framing `lines`.
                     let body = frame.view.body();
                     if skipped || (values && memchr::memchr(b'\n', body).is_none()) {
                         continue;
                     }
                     self.frames += 1;
-                    // With the protocol known, an HTTP head settles the framing, whatever is wrong behind it.
+                    // If the protocol is known, an HTTP head decides the framing, for any bytes
+                    // after it.
                     let http = matches!(frame.head, Head::Http { start, .. } if !start.is_empty());
                     if http && framing_only && self.frames == 1 {
-                        self.sure_at = Some(self.at);
+                        self.certain_at = Some(self.at);
                         return;
                     }
                     if frame.control.is_some() {
@@ -328,7 +348,7 @@ impl Candidate<'_> {
                     match message.evidence {
                         Evidence::Certain => self.certain += 1,
                         Evidence::Possible => self.possible += 1,
-                        // What HTTP says between messages is no evidence, and no fault.
+                        // HTTP between messages is neither evidence nor a fault.
                         Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
                         Evidence::None => self.foreign += 1,
                     }
@@ -340,10 +360,10 @@ impl Candidate<'_> {
                             message.kind
                         );
                     }
-                    // With the protocol known, what may be its own is.
+                    // If the protocol is known, a possible message counts as its own.
                     let own = self.certain + if framing_only { self.possible } else { 0 };
                     if own > self.faults + self.foreign {
-                        self.sure_at = Some(self.at);
+                        self.certain_at = Some(self.at);
                     }
                 }
             }

@@ -1,35 +1,48 @@
-//! A gap in a stream: the frame that it cuts ends there, and reading goes on behind it.
+//! A gap in a stream: the frame at the gap ends there, and reading continues after it.
 
-use super::Raw;
-use super::recovery::missing;
+use super::RawFrame;
+use super::recovery::gap_error;
 use super::run::{Run, Stream};
-use crate::framing::{Frame, Head, Places, View};
+use crate::framing::{Fault, Frame, Framing, Head, Places, View};
 use crate::span::Span;
 
 impl Run<'_, '_, '_, '_> {
-    /// So many bytes are missing: what has begun ends before them.
-    pub(super) fn gap(&mut self, stream: &mut Stream, len: u64) {
-        self.tell_gap(stream);
+    /// Handles `len` missing bytes: a partial message ends before them.
+    pub(super) fn gap(&mut self, stream: &mut Stream<'_>, len: u64) {
+        self.emit_gap(stream);
         let at = stream.base + stream.buffer.len() as u64;
         self.recovery.gap = Some((at, len));
         self.feed(stream, &[], true);
-        self.tell_gap(stream);
+        self.emit_gap(stream);
         stream.base = at.saturating_add(len);
-        stream.early = None;
+        stream.wrong = None;
         stream.framer.seek();
         self.recovery.seeking = true;
         self.recovery.lines.clear();
     }
 
-    /// A line of its own for a gap that no frame has told.
-    pub(super) fn tell_gap(&mut self, stream: &Stream) {
+    /// Emits a separate line for a gap that no frame has reported.
+    pub(super) fn emit_gap(&mut self, stream: &Stream<'_>) {
         let Some((at, len)) = self.recovery.gap.take() else {
             return;
         };
+        let raw = stream.coverage.as_ref().map(|_| RawFrame::NOTHING);
+        let fault = gap_error((at, len));
+        self.emit_gap_line((at, len), stream.framer.framing(), fault, raw);
+    }
+
+    /// Emits a line for missing or torn bytes.
+    pub(super) fn emit_gap_line(
+        &mut self,
+        (at, len): (u64, u64),
+        framing: Framing,
+        fault: Fault,
+        raw: Option<RawFrame<'_>>,
+    ) {
         let frame = Frame {
             offset: at,
             len,
-            framing: stream.framer.framing(),
+            framing,
             head: Head::None,
             view: View {
                 bytes: &[],
@@ -37,9 +50,8 @@ impl Run<'_, '_, '_, '_> {
                 places: Places::Run(at),
             },
             control: Some("gap"),
-            fault: Some(missing((at, len))),
+            fault: Some(fault),
         };
-        let raw = stream.untold.as_ref().map(|_| Raw::NOTHING);
         self.emit(&frame, at.saturating_add(len), &mut Vec::new(), raw, None);
     }
 }

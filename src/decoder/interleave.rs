@@ -1,52 +1,128 @@
-//! Two one-way streams become one conversation.
+//! Merges two one-way streams into one conversation.
 //!
-//! What each direction says is known, when it said it is not. Ids order what they can: an answer comes after its
-//! question, and as early as possible. Where nothing orders, c2s comes first.
+//! The messages of each direction are known, but not their times. Ids give the order where
+//! possible: a response comes after its request, and as early as possible. Without an order, c2s
+//! comes first.
 
-use super::{Decoder, Options, Origin};
+use super::{DecodeOptions, Decoder, Origin};
 use crate::framing::Head;
 use crate::protocol::{Direction, Id, Role};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
-/// A piece of one direction's stream: up to `end`, one frame is complete.
+/// A piece of one direction's stream: one frame is complete at `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Which way.
+pub struct StreamPiece {
+    /// Its direction.
     pub direction: Direction,
-    /// First byte in its direction's stream.
+    /// The first byte in its direction's stream.
     pub start: usize,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: usize,
 }
 
-/// How far ahead is looked, to stay quick.
-const AHEAD: usize = 256;
+/// The maximum number of frames to look ahead, to limit the time.
+const LOOKAHEAD: usize = 256;
 
-/// What orders a frame: it asks something, it answers something, or neither.
-enum Mark {
-    Asks(String),
+/// The order of a frame: it is a request, a response, or neither.
+enum FrameRole {
+    Request(String),
     Answers(String),
     Neither,
 }
 
-struct Side {
+struct InterleaveSide {
     direction: Direction,
-    frames: Vec<(usize, Mark)>,
+    frames: Vec<(usize, FrameRole, PieceRole)>,
     next: usize,
     at: usize,
     asked: HashSet<String>,
-    /// HTTP exchanges and heartbeats so far: those without an id pair by order.
+    /// The number of HTTP exchanges and heartbeats so far: those without an id pair by order.
     exchanges: usize,
     beats: usize,
 }
 
-/// The pieces of both streams in the order of a conversation.
-pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> Vec<Piece> {
+/// Returns the pieces of connections in the order of one conversation; each connection has its stream to the server and
+/// the one to the client. A response to a request of another connection comes after that request; without such an
+/// order, earlier connections come first.
+pub fn interleave(
+    options: &DecodeOptions<'_>,
+    connections: &[[&[u8]; 2]],
+) -> Vec<(usize, StreamPiece)> {
+    let all = connections.iter().map(|streams| order(options, *streams));
+    let mut all: Vec<VecDeque<_>> = all.map(VecDeque::from).collect();
+    // Requests that follow, by direction and id; and those of each connection.
+    let mut ahead: HashMap<(Direction, String), usize> = HashMap::new();
+    let mut own = vec![HashSet::new(); all.len()];
+    for (own, pieces) in own.iter_mut().zip(&all) {
+        for (piece, role) in pieces {
+            if let PieceRole::Asks(id) = role {
+                let request = (piece.direction, id.clone());
+                *ahead.entry(request.clone()).or_default() += 1;
+                own.insert(request);
+            }
+        }
+    }
+    let mut asked: HashSet<(Direction, String)> = HashSet::new();
+    let mut pieces = Vec::new();
+    loop {
+        let waits = |own: &HashSet<_>, (piece, role): &(StreamPiece, PieceRole)| match role {
+            PieceRole::Answers(id) => {
+                let request = (piece.direction.other(), id.clone());
+                let is_later = ahead.get(&request).is_some_and(|left| *left > 0);
+                is_later && !own.contains(&request) && !asked.contains(&request)
+            }
+            _ => false,
+        };
+        let mut fronts = all
+            .iter()
+            .zip(&own)
+            .map(|(queue, own)| (queue.front(), own));
+        let next = fronts.position(|(next, own)| next.is_some_and(|next| !waits(own, next)));
+        // Connections that wait for each other have no order.
+        let next = next.or_else(|| all.iter().position(|queue| !queue.is_empty()));
+        let piece = next.and_then(|conn| Some((conn, all.get_mut(conn)?.pop_front()?)));
+        let Some((conn, (piece, mark))) = piece else {
+            return pieces;
+        };
+        if let PieceRole::Asks(id) = mark {
+            let request = (piece.direction, id);
+            if let Some(left) = ahead.get_mut(&request) {
+                *left -= 1;
+            }
+            asked.insert(request);
+        }
+        pieces.push((conn, piece));
+    }
+}
+
+/// The part of a piece in the order of several connections.
+enum PieceRole {
+    /// A request with this id.
+    Asks(String),
+    /// A response with this id.
+    Answers(String),
+    Neither,
+}
+
+impl PieceRole {
+    fn of(decoded: &super::Decoded<'_>) -> Self {
+        match (&decoded.message.id, decoded.message.role) {
+            (Id::None, _) => Self::Neither,
+            (id, Some(Role::Request)) => Self::Asks(id.text().into_owned()),
+            (id, Some(Role::Response | Role::Error)) => Self::Answers(id.text().into_owned()),
+            _ => Self::Neither,
+        }
+    }
+}
+
+/// Returns the pieces of both streams of a connection in the order of a conversation.
+fn order(options: &DecodeOptions<'_>, streams: [&[u8]; 2]) -> Vec<(StreamPiece, PieceRole)> {
+    let [to_server, to_client] = streams;
     let mut sides = [
         (Direction::ToServer, to_server),
         (Direction::ToClient, to_client),
     ]
-    .map(|(direction, _)| Side {
+    .map(|(direction, _)| InterleaveSide {
         direction,
         frames: Vec::new(),
         next: 0,
@@ -62,7 +138,8 @@ pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> 
             let [server, client] = &mut sides;
             let side = if to_server { server } else { client };
             let mark = side.mark(decoded, to_server);
-            side.frames.push((decoded.next as usize, mark));
+            let call = PieceRole::of(decoded);
+            side.frames.push((decoded.next as usize, mark, call));
         };
         for (direction, bytes) in [
             (Direction::ToServer, to_server),
@@ -84,10 +161,10 @@ pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> 
     loop {
         let piece = match (server.head(client), client.head(server)) {
             (None, None) => break,
-            // An answer whose question was heard comes at once.
-            (Some(_), Some(Readiness::Answer)) => client.take(),
-            // An answer whose question was not heard yet waits for it.
-            (Some(Readiness::TooEarly), Some(Readiness::Free)) => client.take(),
+            // A response whose request came comes at once.
+            (Some(_), Some(SideReadiness::Answer)) => client.take(),
+            // A response whose request has not come waits for it.
+            (Some(SideReadiness::TooEarly), Some(SideReadiness::Free)) => client.take(),
             (Some(_), _) => server.take(),
             (None, Some(_)) => client.take(),
         };
@@ -95,32 +172,33 @@ pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> 
     }
     for (side, bytes) in [(server, to_server), (client, to_client)] {
         if side.at < bytes.len() {
-            pieces.push(Piece {
+            let piece = StreamPiece {
                 direction: side.direction,
                 start: side.at,
                 end: bytes.len(),
-            });
+            };
+            pieces.push((piece, PieceRole::Neither));
         }
     }
     pieces
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Readiness {
+enum SideReadiness {
     Answer,
     Free,
     TooEarly,
 }
 
-impl Side {
-    /// What orders a frame. On one connection the n-th HTTP response answers the n-th request; greetings and heartbeats
-    /// without an id pair by order too.
-    fn mark(&mut self, decoded: &super::Decoded<'_>, to_server: bool) -> Mark {
+impl InterleaveSide {
+    /// Returns the mark of a frame. On one connection the n-th HTTP response answers the n-th
+    /// request; greetings and heartbeats without an id pair by order too.
+    fn mark(&mut self, decoded: &super::Decoded<'_>, to_server: bool) -> FrameRole {
         let pair = |name: String| {
             if to_server {
-                Mark::Asks(name)
+                FrameRole::Request(name)
             } else {
-                Mark::Answers(name)
+                FrameRole::Answers(name)
             }
         };
         if let Head::Http {
@@ -139,55 +217,61 @@ impl Side {
                 self.beats += 1;
                 pair(format!("beat {}", self.beats))
             }
-            (Id::None, _) | (_, None) => Mark::Neither,
-            (id, Some(Role::Request | Role::Hello)) => Mark::Asks(id.text().into_owned()),
+            (Id::None, _) | (_, None) => FrameRole::Neither,
+            (id, Some(Role::Request | Role::Hello)) => FrameRole::Request(id.text().into_owned()),
             (id, Some(Role::Response | Role::Error | Role::Item | Role::End)) => {
-                Mark::Answers(id.text().into_owned())
+                FrameRole::Answers(id.text().into_owned())
             }
-            _ => Mark::Neither,
+            _ => FrameRole::Neither,
         }
     }
 
-    /// How the next frame stands to what the other side said so far. What answers nothing goes with the answer that
-    /// follows it.
-    fn head(&self, other: &Side) -> Option<Readiness> {
+    /// Compares the next frame with the earlier frames of the other direction. A frame without a
+    /// request goes with the next response.
+    fn head(&self, other: &InterleaveSide) -> Option<SideReadiness> {
         let ahead = self.frames.get(self.next..).unwrap_or_default();
         ahead.first()?;
-        let first = ahead.iter().take(AHEAD).find_map(|(_, mark)| match mark {
-            Mark::Answers(id) if other.asked.contains(id) => Some(Readiness::Answer),
-            Mark::Answers(id) if other.will_ask(id) => Some(Readiness::TooEarly),
-            Mark::Asks(_) => Some(Readiness::Free),
-            _ => None,
-        });
-        Some(first.unwrap_or(Readiness::Free))
+        let first = ahead
+            .iter()
+            .take(LOOKAHEAD)
+            .find_map(|(_, mark, _)| match mark {
+                FrameRole::Answers(id) if other.asked.contains(id) => Some(SideReadiness::Answer),
+                FrameRole::Answers(id) if other.will_request(id) => Some(SideReadiness::TooEarly),
+                FrameRole::Request(_) => Some(SideReadiness::Free),
+                _ => None,
+            });
+        Some(first.unwrap_or(SideReadiness::Free))
     }
 
-    /// Whether a frame that is still to come asks under this id.
-    fn will_ask(&self, id: &str) -> bool {
+    /// Returns `true` if a later frame is a request with this id.
+    fn will_request(&self, id: &str) -> bool {
         let ahead = self
             .frames
             .get(self.next..)
             .unwrap_or_default()
             .iter()
-            .take(AHEAD);
+            .take(LOOKAHEAD);
         ahead
             .into_iter()
-            .any(|(_, mark)| matches!(mark, Mark::Asks(asked) if asked == id))
+            .any(|(_, mark, _)| matches!(mark, FrameRole::Request(asked) if asked == id))
     }
 
-    fn take(&mut self) -> Piece {
+    fn take(&mut self) -> (StreamPiece, PieceRole) {
         let start = self.at;
-        if let Some((end, mark)) = self.frames.get(self.next) {
-            if let Mark::Asks(id) = mark {
+        let mut role = PieceRole::Neither;
+        if let Some((end, mark, call)) = self.frames.get_mut(self.next) {
+            if let FrameRole::Request(id) = mark {
                 self.asked.insert(id.clone());
             }
             self.at = (*end).max(start);
+            role = std::mem::replace(call, role);
         }
         self.next += 1;
-        Piece {
+        let piece = StreamPiece {
             direction: self.direction,
             start,
             end: self.at,
-        }
+        };
+        (piece, role)
     }
 }

@@ -1,109 +1,80 @@
-//! The one pipe: chunks in, understood frames out.
+//! The decoder: takes chunks, and emits decoded frames.
 //!
 //! ```text
-//!   push(conn, direction, time, bytes)
+//!   push(conn, stream, direction, time, bytes)
 //!      -> detect    which protocol, which framing; chunks are held until the bytes decide
-//!      -> framing   one framer a connection and direction
+//!      -> framing   one framer for each lane: connection, stream, direction
 //!      -> protocol  kind, role, id, subject, faults
-//!      -> doctor    the likely cause of a bad frame
+//!      -> diagnose  the likely cause of a bad frame
 //!      -> Decoded   borrowed; gone when the next one comes
 //! ```
 //!
-//! Any split of a stream into chunks gives the same frames. A frame that lies whole in a chunk is borrowed from it. Bytes
-//! that no protocol recognises are held up to a limit, and then only counted.
+//! Any split of a stream into chunks gives the same frames. A frame that lies whole in a chunk is borrowed from it.
+//! Bytes that no protocol recognises are held up to a limit, and then only counted.
 
-mod beside;
+mod attempt;
 mod control;
+mod coverage;
 mod detect;
-mod doctor;
-mod ends;
+mod diagnose;
+mod fallible;
 mod gap;
-mod half;
-mod heads;
+mod http_heads;
 mod interleave;
-mod mend;
-mod open;
+mod length_repair;
+mod metadata;
+mod open_requests;
+mod options;
+mod partial;
 mod recovery;
 mod run;
-mod stops;
+mod separate;
+mod stream_end;
 mod streams;
-mod trial;
-mod untold;
 
 use crate::encoding::{Parsed, Want, lossless};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framing, LengthMode, Limits};
+use crate::framing::Frame;
 pub use crate::protocol::Origin;
-use crate::protocol::{Direction, Message, Notes, Protocol, Seen, annotate, hide};
+use crate::protocol::{Lane, Message, Notes, Protocol, Seen, annotate, hide};
 use crate::tape::Node;
-pub(crate) use beside::{Beside, Says};
+pub use coverage::RawFrame;
 pub use detect::Guess;
-use detect::{Detector, Verdict};
-pub(crate) use half::Half;
+use detect::{Detector, ProtocolVerdict};
 pub(crate) use interleave::interleave;
+pub(crate) use metadata::{Metadata, SideEvent};
+pub use options::DecodeOptions;
+pub(crate) use partial::Partial;
 use run::Stream;
+use separate::SeparateDetection;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-pub use untold::Raw;
 
-/// What the user chose; what is left open is detected.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Options<'p> {
-    /// The protocols that may be, in the order in which a tie is decided; one where it is known.
-    pub protocols: Vec<&'p dyn Protocol>,
-    /// How messages are delimited, where known.
-    pub framing: Option<Framing>,
-    /// How telequick's lengths count.
-    pub length_mode: LengthMode,
-    /// What is bounded.
-    pub limits: Limits,
-    /// Whether to look for the next frame after a bad one.
-    pub resync: bool,
-    /// What the output will need.
-    pub want: Want,
-}
-
-impl<'p> Options<'p> {
-    /// Everything but the protocols left open, the usual limits, and every place told.
-    pub fn new(protocols: Vec<&'p dyn Protocol>) -> Self {
-        Self {
-            protocols,
-            framing: None,
-            length_mode: LengthMode::Auto,
-            limits: Limits::default(),
-            resync: true,
-            want: Want::Places,
-        }
-    }
-}
-
-/// A frame, understood. Borrowed from the decoder: use it or lose it.
+/// A decoded frame, borrowed from the decoder until the next one.
 #[non_exhaustive]
 pub struct Decoded<'a> {
-    /// Counts all frames of the run, from 0.
+    /// The number of the frame in the run, from 0.
     pub index: u64,
-    /// Where it came from.
+    /// Its connection, direction and time.
     pub origin: Origin,
-    /// Whose message it is.
+    /// The protocol of the message.
     pub protocol: &'a dyn Protocol,
-    /// Its bytes and how they were delimited.
+    /// Its bytes and its framing.
     pub frame: &'a Frame<'a>,
-    /// What it means.
+    /// Its meaning.
     pub message: &'a Message<'a>,
-    /// Stream offset up to which the stream is done with once this frame is.
+    /// The stream offset up to which the stream is consumed after this frame.
     pub next: u64,
-    /// What a hex dump said beside it, and is not so.
+    /// Differences between the remarks of a hex dump and the bytes.
     pub remarks: &'a [String],
-    /// What wiretool did to it on its way, as a recording says: `drop`.
+    /// The faults that wiretool applied to it, as a recording reports them: `drop`.
     pub injected: Option<&'a str>,
-    /// Its bytes as they stood in the stream, where [`Want::Exact`] was asked for.
-    pub raw: Option<Raw<'a>>,
+    /// Its bytes as in the stream, with [`Want::Exact`].
+    pub raw: Option<RawFrame<'a>>,
 }
 
 impl<'a> Decoded<'a> {
-    /// What is wrong with it, framing first, each with its absolute offset. What only follows from an earlier fault
-    /// is left out.
+    /// Returns its errors with absolute offsets, framing first, without errors that only follow from an earlier one.
     pub fn faults(&self) -> impl Iterator<Item = (u64, &'a DecodeError)> {
         let (frame, message) = (self.frame, self.message);
         let own = frame.fault.as_ref().map(|f| (f.offset, &*f.error));
@@ -121,12 +92,12 @@ impl<'a> Decoded<'a> {
             }))
     }
 
-    /// Whether anything is wrong with it.
+    /// Returns `true` if it has an error.
     pub fn is_faulty(&self) -> bool {
         self.faults().next().is_some()
     }
 
-    /// What a session is told of it.
+    /// Returns the parts that a session needs.
     pub fn seen(&self) -> Seen<'a> {
         Seen {
             index: self.index,
@@ -136,11 +107,9 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// The value, for outputs that need places; whole only where [`Want::Places`] was asked for.
+    /// Returns the value, for outputs that need positions; complete only with [`Want::Places`].
     pub fn root(&self) -> Option<Node<'a>> {
-        self.message
-            .value
-            .and_then(|parsed| parsed.root(self.frame.view.bytes))
+        self.message.value?.root(self.frame.view.bytes)
     }
 
     /// Writes the message as lossless JSON, on one line.
@@ -150,14 +119,21 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Writes the message as lossless JSON; `full` may empty `out` meanwhile.
+    /// Returns the message as lossless JSON.
+    pub(crate) fn message_text(&self) -> String {
+        let mut text = Vec::new();
+        self.write_message(&mut text);
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// Writes the message as lossless JSON; `full` can empty `out` during the call.
     pub fn pass_message(&self, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
         if let Some(parsed) = self.message.value {
             parsed.pass_message(self.frame.view.bytes, out, full);
         }
     }
 
-    /// What is worth saying of its values.
+    /// Adds the protocol's notes about its values.
     pub fn annotate(&self, notes: &mut Notes) {
         notes.clear();
         if let Some(root) = self.root() {
@@ -190,47 +166,46 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Told of every frame.
-pub type Sink<'s> = dyn FnMut(&Decoded<'_>) + 's;
+/// Receives every frame.
+pub type FrameSink<'s> = dyn FnMut(&Decoded<'_>) + 's;
 
-type Key = (Option<u32>, Option<Direction>);
+/// The maximum length of a head before a message: that of HTTP.
+const MAX_HEAD: usize = 1 << 20;
+/// The maximum number of waiting remarks.
+const MAX_REMARKS: usize = 1 << 16;
 
-/// The longest head that a message has before it: HTTP's.
-const HEAD: usize = 1 << 20;
-/// Remarks that wait at most.
-const REMARKS: usize = 1 << 16;
-
-/// Bytes that wait for the protocol to be known, told apart by where they came from; their direction's detector has
-/// them.
-struct Held {
+/// Bytes that wait for the protocol, by their origin; the detector of their direction stores them.
+struct HeldBytes {
     origin: Origin,
     len: usize,
 }
 
-/// Turns chunks into understood frames.
+/// Decodes chunks into frames.
 pub struct Decoder<'p> {
-    options: Options<'p>,
-    streams: BTreeMap<Key, Stream>,
+    options: DecodeOptions<'p>,
+    streams: BTreeMap<Lane, Stream<'p>>,
     /// Connections whose framing is not known yet.
-    detecting: BTreeMap<Key, Detector<'p>>,
-    /// What the detectors hold, in the order in which it came.
-    held: Vec<Held>,
-    held_beside: Vec<(Key, Beside)>,
-    /// Directions that begin behind a gap: where it is, and how long.
-    gaps: BTreeMap<Key, (u64, u64)>,
+    detecting: BTreeMap<Lane, Detector<'p>>,
+    /// The bytes that the detectors store, in the order of arrival.
+    held: Vec<HeldBytes>,
+    held_metadata: Vec<(Lane, Metadata)>,
+    /// Directions that start after a gap: its offset and length.
+    gaps: BTreeMap<Lane, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,
     guess: Option<Guess>,
-    /// Bytes that are held, or that came by and were only counted.
+    /// The number of bytes that are held, or were only counted.
     undetected: usize,
-    /// Whether detection gave up.
+    /// `true` if detection failed.
     given_up: bool,
+    /// Present if each connection has its own protocol.
+    separate: Option<SeparateDetection<'p>>,
     parsed: Parsed,
     index: u64,
 }
 
 impl<'p> Decoder<'p> {
-    /// A decoder that has seen nothing.
-    pub fn new(options: Options<'p>) -> Self {
+    /// Creates a decoder at the start of its streams.
+    pub fn new(options: DecodeOptions<'p>) -> Self {
         let protocol = match options.protocols.as_slice() {
             [only] => Some(*only),
             _ => None,
@@ -241,40 +216,41 @@ impl<'p> Decoder<'p> {
             streams: BTreeMap::new(),
             detecting: BTreeMap::new(),
             held: Vec::new(),
-            held_beside: Vec::new(),
+            held_metadata: Vec::new(),
             gaps: BTreeMap::new(),
             protocol,
             guess: None,
             undetected: 0,
             given_up: false,
+            separate: None,
             parsed,
             index: 0,
         }
     }
 
-    /// What it was told.
-    pub fn options(&self) -> &Options<'p> {
+    /// Returns the options.
+    pub fn options(&self) -> &DecodeOptions<'p> {
         &self.options
     }
 
-    /// The first frame will be counted so.
+    /// Sets the number of the first frame.
     #[must_use]
     pub fn starting_at(mut self, index: u64) -> Self {
         self.index = index;
         self
     }
 
-    /// What the next frame will be counted as.
+    /// Returns the number of the next frame.
     pub fn index(&self) -> u64 {
         self.index
     }
 
-    /// From the next frame on, the output needs this.
+    /// Changes the required details from the next frame on.
     pub fn set_want(&mut self, want: Want) {
         self.parsed.set_want(want);
     }
 
-    /// Where the protocol is open: it is the one of that name, as a recording says.
+    /// Sets the protocol by its name, as in a recording, if it is not known.
     pub fn expect(&mut self, name: &str) {
         if self.protocol.is_none()
             && !self.given_up
@@ -284,29 +260,29 @@ impl<'p> Decoder<'p> {
         }
     }
 
-    /// The protocol, once it is known.
+    /// Returns the protocol, once it is known.
     pub fn protocol(&self) -> Option<&'p dyn Protocol> {
         self.protocol
     }
 
-    /// How the protocol was found out, where it was not given.
+    /// Returns the evidence for the protocol if it was detected.
     pub fn guess(&self) -> Option<&Guess> {
         self.guess.as_ref()
     }
 
-    /// A remark of a hex dump; to be told before the bytes it stands beside.
-    pub(crate) fn beside(&mut self, origin: Origin, beside: Beside) {
-        let key = (origin.conn, origin.direction);
+    /// Adds metadata; call it before the bytes to which it belongs.
+    pub(crate) fn add_metadata(&mut self, origin: Origin, metadata: Metadata) {
+        let key = origin.lane();
         match self.streams.get_mut(&key) {
-            Some(stream) => stream.beside.push(beside),
-            None if self.given_up || self.held_beside.len() >= REMARKS => {}
-            None => self.held_beside.push((key, beside)),
+            Some(stream) => stream.metadata.push(metadata),
+            None if self.given_up || self.held_metadata.len() >= MAX_REMARKS => {}
+            None => self.held_metadata.push((key, metadata)),
         }
     }
 
-    /// Bytes as they came; every frame that they complete goes to `sink`.
-    pub fn push(&mut self, origin: Origin, bytes: &[u8], sink: &mut Sink<'_>) {
-        let key = (origin.conn, origin.direction);
+    /// Decodes bytes of one origin. Each completed frame goes to `sink`.
+    pub fn push(&mut self, origin: Origin, bytes: &[u8], sink: &mut FrameSink<'_>) {
+        let key = origin.lane();
         if self.streams.contains_key(&key) {
             return self.feed(key, origin, bytes, false, sink);
         }
@@ -314,20 +290,24 @@ impl<'p> Decoder<'p> {
             self.undetected += bytes.len();
             return;
         }
-        let (bytes, rest) = bytes.split_at(self.room(origin).min(bytes.len()));
+        if self.is_ignored(key, bytes.len()) {
+            return;
+        }
+        if self.separate.is_some() {
+            self.make_space(bytes.len());
+        }
+        let (bytes, rest) = bytes.split_at(self.space(origin).min(bytes.len()));
+        let known = self.protocol_of(key);
         let options = &self.options;
-        let detector = self
-            .detecting
-            .entry(key)
-            .or_insert_with(|| match self.protocol {
-                Some(protocol) => Detector::new(&[protocol], options, key, true),
-                None => Detector::new(&options.protocols, options, key, false),
-            });
+        let detector = self.detecting.entry(key).or_insert_with(|| match known {
+            Some(protocol) => Detector::new(&[protocol], options, key, true),
+            None => Detector::new(&options.protocols, options, key, false),
+        });
         let verdict = detector.push(bytes);
         self.undetected += bytes.len();
         match self.held.last_mut() {
             Some(last) if last.origin == origin => last.len += bytes.len(),
-            _ => self.held.push(Held {
+            _ => self.held.push(HeldBytes {
                 origin,
                 len: bytes.len(),
             }),
@@ -336,80 +316,92 @@ impl<'p> Decoder<'p> {
         if rest.is_empty() {
             return;
         }
-        if self.protocol.is_none() {
+        if self.separate.is_some() {
+            self.give_up_connection(key, sink);
+        } else if self.protocol.is_none() {
             self.settle(false, sink);
         }
-        if self.protocol.is_none() {
+        if self.protocol.is_none() && self.separate.is_none() {
             self.given_up = true;
             self.held = Vec::new();
-            self.held_beside = Vec::new();
+            self.held_metadata = Vec::new();
             self.detecting.clear();
         }
         self.push(origin, rest, sink);
     }
 
-    /// How many more bytes may wait for the protocol to be known. Both directions of a conversation may begin with a
-    /// message as long as the limit.
-    fn room(&self, origin: Origin) -> usize {
-        if self.protocol.is_some() {
-            return usize::MAX;
+    /// Ends all streams; partial frames are reported.
+    pub fn finish(&mut self, sink: &mut FrameSink<'_>) {
+        if self.separate.is_some() {
+            self.settle_separately(sink);
+        } else {
+            self.settle(true, sink);
         }
-        let limit = self.options.limits.message as usize;
-        let pieces = match self.held.last() {
-            Some(last) if last.origin == origin => self.held.len(),
-            _ => self.held.len() + 1,
-        };
-        let taken = self.undetected + pieces * size_of::<Held>();
-        (2 * (limit + HEAD)).saturating_sub(taken)
-    }
-
-    /// No more bytes will come at all; half frames are told as such.
-    pub fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.settle(true, sink);
-        let keys: Vec<Key> = self.streams.keys().copied().collect();
+        let keys: Vec<Lane> = self.streams.keys().copied().collect();
         for key in keys {
             self.feed_end(key, None, sink);
         }
     }
 
-    /// The likeliest is chosen for every direction that waits, if one of them tells anything at all.
-    fn settle(&mut self, eof: bool, sink: &mut Sink<'_>) {
-        while let Some((key, verdict)) = self.detecting.iter_mut().find_map(|(key, detector)| {
-            let verdict = detector.settle(eof);
-            matches!(verdict, Verdict::Decided(..)).then_some((*key, verdict))
-        }) {
-            self.decide(key, verdict, sink);
+    /// Chooses the most likely protocol and framing for every waiting direction, if one of them has
+    /// evidence.
+    fn settle(&mut self, eof: bool, sink: &mut FrameSink<'_>) {
+        // Another connection may show a protocol that comes before the fallback.
+        for fallback in [false, true] {
+            while let Some((key, verdict)) =
+                self.detecting.iter_mut().find_map(|(key, detector)| {
+                    let verdict = detector.settle(eof);
+                    let counts = match &verdict {
+                        ProtocolVerdict::Decided(protocol, ..) => {
+                            fallback || !protocol.descriptor().is_fallback
+                        }
+                        _ => false,
+                    };
+                    counts.then_some((*key, verdict))
+                })
+            {
+                self.decide(key, verdict, sink);
+            }
         }
     }
 
-    /// The protocol or a stream's framing is known: what was held goes its way, in the order in which it came.
-    fn decide(&mut self, key: Key, verdict: Verdict<'p>, sink: &mut Sink<'_>) {
-        let Verdict::Decided(protocol, framing, guess) = verdict else {
+    /// Applies a decision about the protocol or a stream's framing: decodes the held bytes in the
+    /// order of arrival.
+    fn decide(&mut self, key: Lane, verdict: ProtocolVerdict<'p>, sink: &mut FrameSink<'_>) {
+        let ProtocolVerdict::Decided(protocol, framing, guess) = verdict else {
             return;
         };
         // The bytes of each direction whose framing is known now.
         let mut known = BTreeMap::new();
         known.extend(self.detecting.remove(&key).map(|d| (key, d.bytes)));
+        if let Some(separate) = &mut self.separate {
+            separate.set(key.conn, protocol, guess.tie);
+        }
         if self.protocol.is_none() {
             self.protocol = Some(protocol);
             self.guess = Some(guess);
         }
-        self.open(key, framing);
-        // With the protocol known, other directions have only their framing left to find.
+        self.open_stream(key, framing);
+        // If the protocol is known, other directions only need their framing.
         for (other, waiting) in std::mem::take(&mut self.detecting) {
-            // Both directions of a connection are delimited alike. A first frame that is bad must not keep one of them
-            // waiting while the other goes on: what was said first would then be told last.
-            if other.0.is_some() && other.0 == key.0 {
+            if self.separate.is_some() && other.conn != key.conn {
+                self.detecting.insert(other, waiting);
+                continue;
+            }
+            // Both directions of a connection have the same framing. A bad first frame must not
+            // hold one of them back while the other continues: the earlier messages would be
+            // emitted last.
+            if other.conn.is_some() && (other.conn, other.stream) == (key.conn, key.stream) {
                 known.insert(other, waiting.bytes);
-                self.open(other, framing);
+                self.open_stream(other, framing);
                 continue;
             }
             let mut detector = Detector::new(&[protocol], &self.options, other, true);
             detector.bytes = waiting.bytes;
             match detector.push(&[]) {
-                Verdict::Decided(_, framing, _) => {
+                ProtocolVerdict::Decided(_, framing, _) => {
                     known.insert(other, detector.bytes);
-                    self.open(other, framing);
+                    self.open_stream(other, framing);
                 }
                 _ => {
                     self.detecting.insert(other, detector);
@@ -418,7 +410,7 @@ impl<'p> Decoder<'p> {
         }
         let mut fed = BTreeMap::new();
         for held in std::mem::take(&mut self.held) {
-            let key = (held.origin.conn, held.origin.direction);
+            let key = held.origin.lane();
             let Some(bytes) = known.get(&key) else {
                 self.held.push(held);
                 continue;

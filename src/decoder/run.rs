@@ -1,91 +1,105 @@
-//! One chunk of one direction: framed, understood, handed on.
+//! Decodes one chunk of one direction: splits it into frames, reads them, and emits them.
 //!
 //! ```text
-//!   window   what is left of the stream, and the chunk behind it
-//!      -> framer    where the next frame ends
-//!      -> untold    the frame's own bytes, where they are asked for, and those that belong to none
-//!      -> protocol  what it means; doctor, where something is wrong
+//!   window   the rest of the stream, and the chunk after it
+//!      -> framer    the end of the next frame
+//!      -> coverage  the frame's own bytes, if requested, and those of no frame
+//!      -> protocol  its meaning; diagnose, if there is an error
 //!      -> sink
 //! ```
 
-use super::beside::injections;
 use super::control::control;
-use super::mend::{self, Cut, Early};
-use super::open::Open;
+use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
+use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
+use super::metadata::injections;
+use super::open_requests::OpenCounts;
 use super::recovery::Recovery;
-use super::untold::{Raw, Untold, Whose};
-use super::{Beside, Decoded, Origin, Sink, doctor};
+use super::{Decoded, FrameSink, Metadata, Origin, diagnose};
 use crate::encoding::Parsed;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
 use crate::protocol::{Context, Evidence, Message, Protocol};
 use crate::span::Span;
 
 /// One direction of one connection.
-pub(super) struct Stream {
+pub(super) struct Stream<'p> {
+    pub(super) protocol: &'p dyn Protocol,
+    /// Another protocol fits the stream too.
+    pub(super) tie: bool,
     pub(super) framer: Framer,
-    /// Bytes that are no whole frame yet.
+    /// Bytes that are not a complete frame yet.
     pub(super) buffer: Backlog,
-    /// Stream offset of the first byte that is not done with.
+    /// The stream offset of the first byte that is not consumed.
     pub(super) base: u64,
-    pub(super) beside: Vec<Beside>,
-    /// Stops at the first bad frame.
+    pub(super) metadata: Vec<Metadata>,
+    /// Set at the first bad frame, without resynchronisation.
     pub(super) stopped: bool,
-    /// Its end was told, and nothing came after it.
+    /// Its end was reported, and no bytes followed.
     pub(super) ended: bool,
-    /// The frame before, where it ended early.
-    pub(super) early: Option<Early>,
-    /// Kept only where frames tell their own bytes.
-    pub(super) untold: Option<Untold>,
-    /// Lent to the run.
-    pub(super) open: Open,
+    /// The frame before, if its length was wrong.
+    pub(super) wrong: Option<WrongFrame>,
+    /// Present only if frames report their own bytes.
+    pub(super) coverage: Option<Coverage>,
+    /// The latest time of the bytes that are not a complete frame yet.
+    pub(super) time: Option<i64>,
+    /// Moved into the run during a chunk.
+    pub(super) open: OpenCounts,
     pub(super) recovery: Recovery,
 }
 
-/// What framing and understanding one chunk needs.
+/// The state for decoding one chunk.
 pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) protocol: &'p dyn Protocol,
-    /// Another protocol fits the stream as well.
+    /// Another protocol fits the stream too.
     pub(super) tie: bool,
-    pub(super) open: Open,
+    pub(super) open: OpenCounts,
     pub(super) origin: Origin,
+    /// The time of the current chunk.
+    pub(super) chunk_time: Option<i64>,
     pub(super) parsed: &'r mut Parsed,
     pub(super) index: &'r mut u64,
     pub(super) resync: bool,
     pub(super) recovery: Recovery,
-    pub(super) sink: &'s mut Sink<'t>,
+    pub(super) sink: &'s mut FrameSink<'t>,
 }
 
-/// So many bytes of a chunk are first looked at beside what is left of the one before: enough for most frames.
-const BESIDE: usize = 4 << 10;
+/// The number of bytes of a chunk that are first copied to the rest of the chunk before: enough for most frames.
+const FIRST_COPY: usize = 4 << 10;
 
 impl Run<'_, '_, '_, '_> {
-    /// Frames a chunk. What is left of those before is completed with no more of it than need be, and the rest is read
-    /// where it is.
-    pub(super) fn feed(&mut self, stream: &mut Stream, bytes: &[u8], eof: bool) {
+    /// Decodes a chunk. The rest of earlier chunks is completed with as few copied bytes as possible; the other bytes
+    /// are read in place.
+    pub(super) fn feed(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) {
         if self.recovery.gap.is_some() && !eof {
-            self.tell_gap(stream);
+            self.emit_gap(stream);
         }
         let mut buffer = std::mem::take(&mut stream.buffer);
-        let (mut copied, mut most) = (0, BESIDE);
+        // A message is as late as the latest of its chunks; those of a capture can be out of order.
+        let time = self.origin.time;
+        self.chunk_time = time;
+        if !buffer.is_empty() {
+            self.origin.time = time.max(stream.time);
+        }
+        stream.time = self.origin.time;
+        let (mut copied, mut most) = (0, FIRST_COPY);
         while !buffer.is_empty() {
-            let fresh = bytes.get(copied..).unwrap_or_default();
-            let piece = fresh.get(..most).unwrap_or(fresh);
+            let unread = bytes.get(copied..).unwrap_or_default();
+            let piece = unread.get(..most).unwrap_or(unread);
             buffer.push(piece);
             copied += piece.len();
             let last = copied == bytes.len();
             let done = self.drain(stream, buffer.bytes(), eof && last);
             let left = buffer.len() - done;
             if last {
-                buffer.done(done);
+                buffer.consume(done);
                 stream.buffer = buffer;
                 return;
             }
             if left <= copied {
-                // All that is left came with this chunk.
+                // All remaining bytes came with this chunk.
                 copied -= left;
-                buffer.done(buffer.len());
+                buffer.consume(buffer.len());
             } else {
-                buffer.done(done);
+                buffer.consume(done);
                 most *= 2;
             }
         }
@@ -95,14 +109,15 @@ impl Run<'_, '_, '_, '_> {
         stream.buffer = buffer;
     }
 
-    /// Frames as much of the window as is complete; returns how much of it is done with.
-    fn drain(&mut self, stream: &mut Stream, window: &[u8], eof: bool) -> usize {
+    /// Decodes the complete frames of the window. Returns the number of consumed bytes.
+    fn drain(&mut self, stream: &mut Stream<'_>, window: &[u8], eof: bool) -> usize {
         let Stream {
             framer,
-            beside,
+            metadata,
             stopped,
-            untold,
-            early,
+            coverage,
+            wrong,
+            time: stream_time,
             ..
         } = stream;
         let base = stream.base;
@@ -110,57 +125,70 @@ impl Run<'_, '_, '_, '_> {
         while !*stopped {
             let rest = window.get(at..).unwrap_or_default();
             let here = base + at as u64;
-            let begun = untold.as_ref().and_then(|_| framer.begun());
+            let message_start = coverage.as_ref().and_then(|_| framer.pending_start());
             match framer.next(rest, here, eof) {
                 Step::Incomplete(_) | Step::Took(0) => break,
                 Step::Took(n) => {
                     at += n;
-                    if let Some(untold) = untold {
-                        untold.take(rest.get(..n).unwrap_or(rest), here);
-                        let whose = match framer.begun() {
-                            Some(_) => Whose::Messages,
-                            None => Whose::Nobodys,
+                    if let Some(coverage) = coverage {
+                        coverage.add(rest.get(..n).unwrap_or(rest), here);
+                        let pending = match framer.pending_start() {
+                            Some(_) => PendingBytes::InsideMessage,
+                            None => PendingBytes::BetweenFrames,
                         };
-                        self.skipped(untold, framer.framing(), whose);
+                        self.emit_skipped(coverage, framer.framing(), pending);
                     }
                 }
                 Step::Frame(ref frame, n) => {
-                    let mend = self.resync.then_some((rest, eof));
+                    *stream_time = self.chunk_time;
+                    let repair = self.resync.then_some((rest, eof));
                     let mut took = n;
-                    let told = if let (None, None) = (&untold, &early) {
-                        self.emit(frame, here + n as u64, beside, None, mend)
+                    let outcome = if let (None, None) = (&coverage, &wrong) {
+                        self.emit(frame, here + n as u64, metadata, None, repair)
                     } else {
-                        let here = Here::new(rest, n, here, begun);
-                        let ended = early.take();
-                        let ended = ended.and_then(|early| early.ended_by(frame, self.protocol));
-                        let ended = ended.and_then(|hint| mend::hinted(frame, hint));
-                        let frame = ended.as_ref().unwrap_or(frame);
-                        self.tell(untold.as_mut(), frame, here, beside, mend)
+                        let here = FrameBytes::new(rest, n, here, message_start);
+                        let before = wrong.take();
+                        let explain = |wrong: &WrongFrame| wrong.explain(frame, self.protocol);
+                        let explained = before.as_ref().and_then(explain);
+                        let frame = explained.as_ref().unwrap_or(frame);
+                        let told = self.emit_raw(coverage.as_mut(), frame, here, metadata, repair);
+                        if told == FrameOutcome::Wait {
+                            *wrong = before;
+                        }
+                        told
                     };
-                    match told {
-                        Told::Good => {}
-                        Told::Bad => *stopped = !self.resync,
-                        Told::Early => *early = Early::new(frame),
-                        Told::Wait => break,
-                        Told::Off(len) => {
+                    match outcome {
+                        FrameOutcome::Good => {}
+                        FrameOutcome::Bad => *stopped = !self.resync,
+                        FrameOutcome::Short => *wrong = WrongFrame::short(frame),
+                        FrameOutcome::Wait => break,
+                        FrameOutcome::WrongLength(len) => {
                             let mut body = Vec::new();
-                            let frame = mend::mended(frame, rest, len, &mut body);
+                            let whole = frame;
+                            let frame = length_repair::repaired(whole, rest, len, &mut body);
+                            *wrong = WrongFrame::long(whole, &frame);
                             took = frame.len as usize;
-                            let here = Here::new(rest, took, here, begun);
-                            let told = self.tell(untold.as_mut(), &frame, here, beside, None);
-                            *stopped = told == Told::Bad && !self.resync;
+                            let here = FrameBytes::new(rest, took, here, message_start);
+                            let outcome =
+                                self.emit_raw(coverage.as_mut(), &frame, here, metadata, None);
+                            *stopped = outcome == FrameOutcome::Bad && !self.resync;
                         }
                     }
                     at += took;
+                    self.origin.time = self.chunk_time;
                 }
             }
         }
-        if let Some(untold) = untold
+        if let Some(coverage) = coverage
             && (*stopped || eof)
         {
-            untold.take(window.get(at..).unwrap_or_default(), base + at as u64);
-            let whose = if eof { Whose::Ended } else { Whose::Nobodys };
-            self.skipped(untold, framer.framing(), whose);
+            coverage.add(window.get(at..).unwrap_or_default(), base + at as u64);
+            let pending = if eof {
+                PendingBytes::StreamEnd
+            } else {
+                PendingBytes::BetweenFrames
+            };
+            self.emit_skipped(coverage, framer.framing(), pending);
         }
         if *stopped {
             at = window.len();
@@ -169,43 +197,44 @@ impl Run<'_, '_, '_, '_> {
         at
     }
 
-    /// Hands on a frame, with its own bytes where those are asked for. Where it may be mended and has to be, it is not
-    /// handed on.
-    fn tell(
+    /// Emits a frame, with its own bytes if they are requested. A frame whose length needs repair is not emitted.
+    fn emit_raw(
         &mut self,
-        untold: Option<&mut Untold>,
+        coverage: Option<&mut Coverage>,
         frame: &Frame<'_>,
-        here: Here<'_>,
-        beside: &mut Vec<Beside>,
-        mend: Option<(&[u8], bool)>,
-    ) -> Told {
-        let Here {
+        here: FrameBytes<'_>,
+        metadata: &mut Vec<Metadata>,
+        repair: Option<(&[u8], bool)>,
+    ) -> FrameOutcome {
+        let FrameBytes {
             taken,
             offset: here,
-            begun,
+            message_start,
         } = here;
         let next = here + taken.len() as u64;
-        let Some(untold) = untold else {
-            return self.emit(frame, next, beside, None, mend);
+        let Some(coverage) = coverage else {
+            return self.emit(frame, next, metadata, None, repair);
         };
-        if let Some(told) = off(frame, mend, self.protocol) {
-            return told;
+        if let Some(outcome) = length_outcome(frame, repair, self.protocol) {
+            return outcome;
         }
-        if begun.is_some_and(|begun| begun != frame.offset) {
-            let told = self.emit(frame, next, beside, Some(untold.inside(taken)), None);
-            self.skipped(untold, frame.framing, Whose::Messages);
-            return told;
+        if message_start.is_some_and(|start| start != frame.offset) {
+            let raw = Some(coverage.inner_frame(taken));
+            let outcome = self.emit(frame, next, metadata, raw, None);
+            self.emit_skipped(coverage, frame.framing, PendingBytes::InsideMessage);
+            return outcome;
         }
-        untold.before(frame.offset, taken, here);
-        self.skipped(untold, frame.framing, Whose::Frames);
-        let told = self.emit(frame, next, beside, Some(untold.frame(taken)), None);
-        untold.told();
-        told
+        coverage.start_frame(frame.offset, taken, here);
+        self.emit_skipped(coverage, frame.framing, PendingBytes::BeforeFrame);
+        let raw = Some(coverage.finish_frame(taken));
+        let outcome = self.emit(frame, next, metadata, raw, None);
+        coverage.clear();
+        outcome
     }
 
-    /// Bytes that belong to no frame, where they are too many to wait for the next.
-    fn skipped(&mut self, untold: &mut Untold, framing: Framing, whose: Whose) {
-        while let Some((offset, raw)) = untold.surplus(whose) {
+    /// Emits bytes that belong to no frame, if they are too many to wait for the next frame.
+    fn emit_skipped(&mut self, coverage: &mut Coverage, framing: Framing, pending: PendingBytes) {
+        while let Some((offset, raw)) = coverage.surplus(pending) {
             let len = raw.bytes.len();
             let frame = Frame {
                 offset,
@@ -220,33 +249,28 @@ impl Run<'_, '_, '_, '_> {
                 control: Some("skipped"),
                 fault: None,
             };
-            self.emit(
-                &frame,
-                offset + len as u64,
-                &mut Vec::new(),
-                Some(raw),
-                None,
-            );
-            untold.passed();
+            let next = offset + len as u64;
+            self.emit(&frame, next, &mut Vec::new(), Some(raw), None);
+            coverage.drop_surplus();
         }
     }
 
-    /// Understands a frame and hands it on.
+    /// Reads a frame and emits it.
     pub(super) fn emit(
         &mut self,
         frame: &Frame<'_>,
         next: u64,
-        beside: &mut Vec<Beside>,
-        raw: Option<Raw<'_>>,
-        mend: Option<(&[u8], bool)>,
-    ) -> Told {
+        metadata: &mut Vec<Metadata>,
+        raw: Option<RawFrame<'_>>,
+        repair: Option<(&[u8], bool)>,
+    ) -> FrameOutcome {
         let plain = frame.fault.is_none() && frame.control.is_none();
-        if plain && beside.is_empty() && self.recovery.is_idle() {
+        if plain && metadata.is_empty() && self.recovery.is_idle() {
             let (context, entry) = self.context(frame);
             let mut message = self.protocol.read(frame, &context, self.parsed);
             if message.faults.is_empty() {
                 if self.origin.direction.is_none() {
-                    self.open.see(frame.head, entry, &message);
+                    self.open.observe(frame.head, entry, &message);
                 }
                 message.guess |= self.tie;
                 let decoded = Decoded {
@@ -262,31 +286,31 @@ impl Run<'_, '_, '_, '_> {
                 };
                 *self.index += 1;
                 (self.sink)(&decoded);
-                return Told::Good;
+                return FrameOutcome::Good;
             }
         }
-        self.emit_repaired(frame, next, beside, raw, mend)
+        self.emit_diagnosed(frame, next, metadata, raw, repair)
     }
 
-    /// Does what [`Run::emit`] does for a frame that may be at fault, or that something is said about.
+    /// Emits a frame like [`Run::emit`] that may have an error or metadata.
     #[cold]
-    fn emit_repaired(
+    fn emit_diagnosed(
         &mut self,
         frame: &Frame<'_>,
         next: u64,
-        beside: &mut Vec<Beside>,
-        raw: Option<Raw<'_>>,
-        mend: Option<(&[u8], bool)>,
-    ) -> Told {
+        metadata: &mut Vec<Metadata>,
+        raw: Option<RawFrame<'_>>,
+        repair: Option<(&[u8], bool)>,
+    ) -> FrameOutcome {
         if frame.fault.is_some()
-            && let Some(told) = off(frame, mend, self.protocol)
+            && let Some(outcome) = length_outcome(frame, repair, self.protocol)
         {
-            return told;
+            return outcome;
         }
         let (context, entry) = self.context(frame);
         let (mut remarks, mut injected) = (Vec::new(), String::new());
-        let doctored = frame.fault.as_ref().and_then(|fault| {
-            let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
+        let diagnosed = frame.fault.as_ref().and_then(|fault| {
+            let cause = diagnose::diagnose(frame, fault.error.code, self.protocol);
             let hint = match (cause, fault.error.hint.as_deref()) {
                 (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
                 (Some(cause), None) => cause,
@@ -299,17 +323,17 @@ impl Run<'_, '_, '_, '_> {
             frame.fault.as_mut()?.error.hint = Some(hint.into());
             Some(frame)
         });
-        let frame = doctored.as_ref().unwrap_or(frame);
+        let frame = diagnosed.as_ref().unwrap_or(frame);
         let mut message = match frame.control {
             Some(kind) => control(kind, frame),
             None => self.protocol.read(frame, &context, self.parsed),
         };
         if !message.faults.is_empty()
-            && let Some(told) = off(frame, mend, self.protocol)
+            && let Some(outcome) = length_outcome(frame, repair, self.protocol)
         {
-            return told;
+            return outcome;
         }
-        // Bytes behind a length that cannot be right are a message only where they look like one.
+        // Bytes after an impossible length are a message only if they look like one.
         let bad_length = frame
             .fault
             .as_ref()
@@ -323,13 +347,21 @@ impl Run<'_, '_, '_, '_> {
         }
         let mut frame = frame;
         let other;
-        if let Some(fault) = self.recovery.cut(frame, &message) {
+        let torn = self.recovery.torn_start(frame, &message);
+        if let Some((fault, len @ 1..)) = torn {
+            let nothing = raw.as_ref().map(|_| RawFrame::NOTHING);
+            self.emit_gap_line((0, len), frame.framing, fault, nothing);
+            // The line for the gap has taken the place of the message that was read last.
+            return self.emit(frame, next, metadata, raw, repair);
+        }
+        let torn = torn.map(|(fault, _)| fault);
+        if let Some(fault) = torn.or_else(|| self.recovery.gap_fault(frame, &message)) {
             other = Frame {
                 fault: Some(fault),
                 ..frame.clone()
             };
             frame = &other;
-        } else if self.recovery.passes(frame, &message) {
+        } else if self.recovery.is_skipped(frame, &message) {
             other = Frame {
                 control: Some("skipped"),
                 fault: None,
@@ -338,33 +370,33 @@ impl Run<'_, '_, '_, '_> {
             frame = &other;
             message = control("skipped", frame);
         }
-        if let Some(hint) = self.recovery.line(frame, &message, self.protocol)
+        if let Some(hint) = self.recovery.line_hint(frame, &message, self.protocol)
             && let Some(first) = message.faults.first_mut()
         {
             first.hint = Some(hint.into());
         } else if let Some(first) = message.faults.first_mut()
             && frame.fault.is_none()
         {
-            let cause = match doctor::sight(frame) {
+            let cause = match diagnose::obvious_cause(frame) {
                 None if first.hint.is_some() => None,
-                _ => doctor::diagnose(frame, first.code, self.protocol).map(Into::into),
+                _ => diagnose::diagnose(frame, first.code, self.protocol).map(Into::into),
             };
             first.hint = cause.or(first.hint.take());
         }
-        if !beside.is_empty() {
+        if !metadata.is_empty() {
             let root = message
                 .value
                 .and_then(|parsed| parsed.root(frame.view.bytes));
             let end = frame.offset + frame.len;
-            let (mine, rest): (Vec<_>, _) = std::mem::take(beside)
+            let (mine, rest): (Vec<_>, _) = std::mem::take(metadata)
                 .into_iter()
                 .partition(|b| b.offset < end);
-            *beside = rest;
-            remarks = doctor::compare(&mine, frame, root);
+            *metadata = rest;
+            remarks = diagnose::compare_metadata(&mine, frame, root);
             injected = injections(&mine, frame.offset);
         }
         if self.origin.direction.is_none() {
-            self.open.see(frame.head, entry, &message);
+            self.open.observe(frame.head, entry, &message);
         }
         message.guess |= self.tie;
         let decoded = Decoded {
@@ -382,13 +414,14 @@ impl Run<'_, '_, '_, '_> {
         (self.sink)(&decoded);
         let first = message.faults.first().map(|fault| fault.code);
         match frame.fault {
-            Some(_) => Told::Bad,
-            None if first == Some("ends-early") => Told::Early,
-            None => Told::Good,
+            Some(_) => FrameOutcome::Bad,
+            // A character may be cut in two.
+            None if matches!(first, Some("ends-early" | "bad-utf8")) => FrameOutcome::Short,
+            None => FrameOutcome::Good,
         }
     }
 
-    /// What the protocol is told beside a frame, and where the open requests of its method are counted.
+    /// Returns the context of a frame for the protocol, and the entry of its open requests.
     fn context(&self, frame: &Frame<'_>) -> (Context, Option<usize>) {
         let direction = self.origin.direction;
         let entry = match direction {
@@ -397,52 +430,5 @@ impl Run<'_, '_, '_, '_> {
         };
         let open = self.open.guess(entry);
         (Context { direction, open }, entry)
-    }
-}
-
-/// What came of a frame.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
-    /// Framing found nothing wrong.
-    Good,
-    /// Framing found it bad.
-    Bad,
-    /// Its message is longer than it.
-    Early,
-    /// Not handed on: its message is so long, and its length is not.
-    Off(usize),
-    /// Not handed on: more bytes will tell whether its length is right.
-    Wait,
-}
-
-/// What to do about a frame's length, with the window that it begins and whether that is all; `None`: nothing.
-fn off(frame: &Frame<'_>, mend: Option<(&[u8], bool)>, protocol: &dyn Protocol) -> Option<Told> {
-    let (window, eof) = mend?;
-    match mend::cut(frame, window, eof, protocol) {
-        Cut::No => None,
-        Cut::Wait => Some(Told::Wait),
-        Cut::At(len) => Some(Told::Off(len)),
-    }
-}
-
-/// Where a frame stands.
-#[derive(Clone, Copy)]
-struct Here<'a> {
-    /// The bytes that are done with once it is.
-    taken: &'a [u8],
-    /// Stream offset of the first of them.
-    offset: u64,
-    /// Where a message began that it is inside of.
-    begun: Option<u64>,
-}
-
-impl<'a> Here<'a> {
-    /// So many bytes of a window that begins at an offset.
-    fn new(window: &'a [u8], took: usize, offset: u64, begun: Option<u64>) -> Self {
-        Self {
-            taken: window.get(..took).unwrap_or(window),
-            offset,
-            begun,
-        }
     }
 }

@@ -1,21 +1,18 @@
-//! The streams of a conversation: opened once their framing is known, and fed.
+//! The streams of a conversation: created when their framing is known, and fed with bytes.
 
-use super::open::Open;
+use super::coverage::Coverage;
+use super::open_requests::OpenCounts;
 use super::recovery::Recovery;
 use super::run::{Run, Stream};
-use super::untold::Untold;
-use super::{Beside, Decoder, Key, Options, Origin, Sink};
+use super::{DecodeOptions, Decoder, FrameSink, Metadata, Origin};
 use crate::encoding::Want;
 use crate::framing::{Backlog, Framer, Framing};
-use crate::protocol::Direction;
+use crate::protocol::{Direction, Lane, Protocol};
 
 impl Decoder<'_> {
-    pub(super) fn framer(&self, framing: Framing, resync: bool) -> Framer {
-        let hints = self
-            .protocol
-            .map(|p| p.descriptor().hints)
-            .unwrap_or_default();
-        let Options {
+    pub(super) fn framer(&self, protocol: &dyn Protocol, framing: Framing, resync: bool) -> Framer {
+        let hints = protocol.descriptor().hints;
+        let DecodeOptions {
             limits,
             length_mode,
             ..
@@ -23,53 +20,59 @@ impl Decoder<'_> {
         Framer::new(framing, limits, hints, length_mode, resync)
     }
 
-    pub(super) fn open(&mut self, key: Key, framing: Framing) {
-        let (mine, others) = std::mem::take(&mut self.held_beside)
+    pub(super) fn open_stream(&mut self, key: Lane, framing: Framing) {
+        let Some(protocol) = self.protocol_of(key) else {
+            return;
+        };
+        let (mine, others) = std::mem::take(&mut self.held_metadata)
             .into_iter()
             .partition(|(k, _)| *k == key);
-        self.held_beside = others;
-        let mine: Vec<(Key, Beside)> = mine;
-        let beside = mine.into_iter().map(|(_, b)| b).collect();
+        self.held_metadata = others;
+        let mine: Vec<(Lane, Metadata)> = mine;
+        let metadata = mine.into_iter().map(|(_, b)| b).collect();
         let gap = self.gaps.remove(&key);
-        let mut framer = self.framer(framing, self.options.resync);
+        let mut framer = self.framer(protocol, framing, self.options.resync);
         if gap.is_some() {
             framer.seek();
         }
         let stream = Stream {
+            protocol,
+            tie: self.is_tie(key),
             framer,
             buffer: Backlog::default(),
             base: gap.map_or(0, |(at, len)| at.saturating_add(len)),
-            beside,
+            metadata,
             stopped: false,
             ended: false,
-            early: None,
-            open: Open::default(),
-            untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
+            wrong: None,
+            time: None,
+            open: OpenCounts::default(),
+            coverage: (self.options.want == Want::Exact)
+                .then(|| Coverage::new(self.options.limits)),
             recovery: Recovery::after(gap),
         };
         self.streams.insert(key, stream);
     }
 
-    /// Tells the framer of a connection's answers what was asked.
-    fn hear(&mut self, (conn, direction): Key) {
-        if direction != Some(Direction::ToClient) {
+    /// Shows the requests of a connection to the framer of its responses.
+    fn share_requests(&mut self, key: Lane) {
+        if key.direction != Some(Direction::ToClient) {
             return;
         }
-        // They stand beside each other: what goes to the server comes first in the order of keys.
-        let asking = (conn, Some(Direction::ToServer));
-        let mut both = self.streams.range_mut(asking..=(conn, direction));
+        // The two keys are adjacent: the direction to the server comes first.
+        let mut both = self.streams.range_mut(key.back()..=key);
         if let (Some((_, asking)), Some((_, answering))) = (both.next(), both.next()) {
-            answering.framer.hear(&mut asking.framer);
+            answering.framer.observe_requests(&mut asking.framer);
         }
     }
 
     pub(super) fn feed(
         &mut self,
-        key: Key,
+        key: Lane,
         origin: Origin,
         bytes: &[u8],
         eof: bool,
-        sink: &mut Sink<'_>,
+        sink: &mut FrameSink<'_>,
     ) {
         self.run(key, origin, sink, |run, stream| {
             stream.ended = eof;
@@ -79,19 +82,20 @@ impl Decoder<'_> {
 
     fn run(
         &mut self,
-        key: Key,
+        key: Lane,
         origin: Origin,
-        sink: &mut Sink<'_>,
-        act: impl FnOnce(&mut Run<'_, '_, '_, '_>, &mut Stream),
+        sink: &mut FrameSink<'_>,
+        act: impl FnOnce(&mut Run<'_, '_, '_, '_>, &mut Stream<'_>),
     ) {
-        self.hear(key);
-        let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
+        self.share_requests(key);
+        let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
         let mut run = Run {
-            protocol,
-            tie: self.guess.as_ref().is_some_and(|guess| guess.tie),
+            protocol: stream.protocol,
+            tie: stream.tie,
             open: std::mem::take(&mut stream.open),
+            chunk_time: origin.time,
             origin,
             parsed: &mut self.parsed,
             index: &mut self.index,
@@ -104,25 +108,22 @@ impl Decoder<'_> {
         stream.recovery = run.recovery;
     }
 
-    /// So many bytes went by that are not there: what has begun ends, and reading goes on at the next frame. Offsets
-    /// count what is missing.
-    pub fn gap(&mut self, origin: Origin, len: u64, sink: &mut Sink<'_>) {
-        for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
-            let key = (origin.conn, direction);
-            if origin.direction.is_some() && origin.direction != direction {
-                continue;
-            }
-            // What comes behind it must not be read as one with what came before.
-            if let Some(detector) = self.detecting.get_mut(&key) {
-                let verdict = detector.settle(true);
-                self.decide(key, verdict, sink);
-            }
+    /// Handles `len` missing bytes: a partial message ends, and reading continues at the next
+    /// frame. Offsets include the missing bytes.
+    pub fn gap(&mut self, origin: Origin, len: u64, sink: &mut FrameSink<'_>) {
+        let own = origin.lane();
+        let mut keys = self.lanes(own);
+        if !keys.contains(&own) {
+            keys.push(own);
+        }
+        for key in keys {
+            // Bytes after the gap must not be joined with those before it.
+            self.settle_one(key, sink);
             if self.streams.contains_key(&key) {
                 self.run(key, origin, sink, |run, stream| run.gap(stream, len));
-            } else if self.detecting.contains_key(&key) || origin.direction == direction {
+            } else {
                 let gone = self.detecting.remove(&key).map_or(0, |d| d.bytes.len());
-                self.held
-                    .retain(|held| (held.origin.conn, held.origin.direction) != key);
+                self.held.retain(|held| held.origin.lane() != key);
                 let (at, before) = self.gaps.get(&key).copied().unwrap_or_default();
                 let at = at.saturating_add(before).saturating_add(gone as u64);
                 self.gaps.insert(key, (at, len));

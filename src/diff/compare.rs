@@ -1,7 +1,7 @@
-//! Two messages that belong together, compared field by field.
+//! Compares two corresponding messages field by field.
 
-use super::values::{Found, Meaning, Number, Same};
-use super::{Ignore, Kept, Val};
+use super::values::{FoundDifferences, Meaning, Number, Same};
+use super::{Ignore, StoredMessage, Val};
 use crate::encoding::{Parsed, Want};
 use crate::path::Path;
 use crate::protocol::{Notes, Protocol, annotate};
@@ -11,48 +11,48 @@ use crate::tape::Node;
 use std::hash::{Hash as _, Hasher};
 use std::ops::Range;
 
-/// Bytes of a value that are kept.
-const SHOWN: usize = 16;
+/// The number of bytes of a value that are stored.
+const MAX_BYTES: usize = 16;
 
-/// What one side has at a path: how it reads, and where it lies in its direction's stream.
+/// The value at a path on one side: its text, and its range in its direction's stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Value {
+pub struct DiffValue {
     /// The value, shortened.
     pub text: String,
-    /// First byte, and one past the last.
+    /// The range of its bytes.
     pub range: Range<u64>,
-    /// Its first bytes, as encoded; none for the message as a whole.
+    /// Its first bytes, as encoded; empty for the whole message.
     pub bytes: Vec<u8>,
-    /// Must not be shown unless asked.
+    /// `true` if it must not be shown unless requested.
     pub secret: bool,
 }
 
-/// What differs at one path of two messages.
+/// A difference at one path of two messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Field {
-    /// `params.calldata[0]`; empty for the message as a whole.
+pub struct FieldDifference {
+    /// `params.calldata[0]`; empty for the whole message.
     pub path: String,
-    /// What A has.
-    pub left: Option<Value>,
-    /// What B has.
-    pub right: Option<Value>,
-    /// What B should have: the number that corresponds to A's.
+    /// The value of A.
+    pub left: Option<DiffValue>,
+    /// The value of B.
+    pub right: Option<DiffValue>,
+    /// The expected value of B: the number that corresponds to that of A.
     pub wanted: Option<String>,
 }
 
-/// Compares messages of a protocol, two at a time.
+/// Compares pairs of messages of a protocol.
 pub struct Compare<'d> {
     protocol: &'d dyn Protocol,
     ignore: &'d Ignore,
     parsed: [Parsed; 2],
-    /// Fields that the settings of the project ignored so far.
+    /// The number of fields that the project's settings ignored.
     pub ignored: u64,
 }
 
 impl<'d> Compare<'d> {
-    /// Will compare messages of at most `depth` levels.
+    /// Creates a comparison of messages with at most `depth` levels.
     pub fn new(protocol: &'d dyn Protocol, ignore: &'d Ignore, depth: u32) -> Self {
         Self {
             protocol,
@@ -73,15 +73,16 @@ impl<'d> Compare<'d> {
         }
     }
 
-    /// A digest of a message, the same for messages between which nothing differs.
-    pub fn digest(&mut self, message: &Kept, hasher: &mut dyn Hasher) {
+    /// Computes a digest of a message, equal for messages without differences.
+    pub fn digest(&mut self, message: &StoredMessage, hasher: &mut dyn Hasher) {
         self.digest_with(message, &|_, _| None, hasher);
     }
 
-    /// The same. `number`: which ids correspond.
+    /// Computes a digest like [`Compare::digest`]. `number` returns the numbers of ids that
+    /// correspond.
     pub fn digest_with(
         &mut self,
-        message: &Kept,
+        message: &StoredMessage,
         number: &Number<'_>,
         mut hasher: &mut dyn Hasher,
     ) {
@@ -98,34 +99,40 @@ impl<'d> Compare<'d> {
         });
     }
 
-    /// What differs between two messages, but for values that `same` says stand for the same.
+    /// Returns the differences between two messages, except values that are equal according to
+    /// `same`.
     pub fn fields(
         &mut self,
-        a: &Kept,
-        b: &Kept,
+        a: &StoredMessage,
+        b: &StoredMessage,
         same: &mut dyn FnMut(Node<'_>, Node<'_>) -> bool,
-    ) -> Vec<Field> {
+    ) -> Vec<FieldDifference> {
         let mut same = |_: Option<_>, _: &Path, a: Node<'_>, b: Node<'_>| {
             if same(a, b) { Ok(()) } else { Err(None) }
         };
         self.fields_with(a, b, &mut same)
     }
 
-    /// The same. `same`: which values correspond.
-    pub fn fields_with(&mut self, a: &Kept, b: &Kept, same: &mut Same<'_>) -> Vec<Field> {
+    /// Returns the differences like [`Compare::fields`]. `same` decides which values correspond.
+    pub fn fields_with(
+        &mut self,
+        a: &StoredMessage,
+        b: &StoredMessage,
+        same: &mut Same<'_>,
+    ) -> Vec<FieldDifference> {
         let mut fields = Vec::new();
         let whole = |path: &str, texts: [String; 2]| {
             let [left, right] = texts;
-            let value = |kept: &Kept, text: String| {
-                let view = kept.view();
-                Some(Value {
+            let value = |stored: &StoredMessage, text: String| {
+                let view = stored.view();
+                Some(DiffValue {
                     text,
                     range: view.range(Span::new(0, view.bytes.len())),
                     bytes: Vec::new(),
                     secret: false,
                 })
             };
-            Field {
+            FieldDifference {
                 path: path.into(),
                 left: value(a, left),
                 right: value(b, right),
@@ -136,7 +143,7 @@ impl<'d> Compare<'d> {
             fields.push(whole("(kind)", [a.kind.to_string(), b.kind.to_string()]));
         }
         if a.fault != b.fault {
-            let text = |kept: &Kept| kept.fault.unwrap_or("none").to_owned();
+            let text = |stored: &StoredMessage| stored.fault.unwrap_or("none").to_owned();
             fields.push(whole("(fault)", [text(a), text(b)]));
         }
         let meaning = self.meaning(&a.kind);
@@ -148,10 +155,10 @@ impl<'d> Compare<'d> {
             b.read(protocol, second, |other| {
                 let roots = [(one, left.bytes), (other, right.bytes)]
                     .map(|(m, bytes)| m.value.and_then(|parsed| parsed.root(bytes)));
-                let mut found = Found::default();
+                let mut found = FoundDifferences::default();
                 meaning.compare(roots[0], roots[1], same, &mut found);
                 ignored = found.ignored;
-                // What cannot be read as a value is equal only to the same bytes.
+                // Bodies that are not readable as values are equal only if their bytes are.
                 let is_whole = roots[0].is_some() && one.valid && other.valid;
                 if !is_whole && found.differences.is_empty() && left.body() != right.body() {
                     let text = |body: &[u8]| format!("{} bytes", body.len());
@@ -164,18 +171,18 @@ impl<'d> Compare<'d> {
                     }
                 }
                 for difference in found.differences {
-                    // What is secret on one side is not shown of the other one either.
+                    // If a value is secret on one side, the other side is not shown either.
                     let sides = [difference.left, difference.right];
                     let mut sides = sides.iter().zip(&notes);
                     let secret =
                         sides.any(|(node, notes)| node.is_some_and(|node| notes.is_secret(node)));
                     let value = |node: Node<'_>, view: &crate::framing::View<'_>| {
                         let bytes = node.span().of(view.bytes);
-                        Value {
+                        DiffValue {
                             text: brief(node),
                             range: view.range(node.span()),
                             bytes: bytes
-                                .get(..SHOWN.min(bytes.len()))
+                                .get(..MAX_BYTES.min(bytes.len()))
                                 .unwrap_or_default()
                                 .to_vec(),
                             secret,
@@ -185,7 +192,7 @@ impl<'d> Compare<'d> {
                         Val::Number(text) => Some(text),
                         _ => None,
                     });
-                    fields.push(Field {
+                    fields.push(FieldDifference {
                         left: difference.left.map(|node| value(node, &left)),
                         right: difference.right.map(|node| value(node, &right)),
                         path: difference.path.to_string(),

@@ -1,5 +1,5 @@
-//! Which id of one conversation corresponds to which of the other: one to one, as far as messages that belong together
-//! have shown.
+//! Maps the ids of two conversations to each other, one to one, as the corresponding messages show
+//! them.
 //!
 //! ```text
 //!   A:  SUB seq 3   UNS seq 3        B:  SUB seq 7   UNS seq 8
@@ -11,39 +11,40 @@ use super::Val;
 use crate::protocol::Direction;
 use std::collections::HashMap;
 
-/// Where an id counts: numbers in one direction of one connection.
+/// The scope of an id: numbers are unique in one direction of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Scope {
-    /// The connection, where known.
+pub struct IdScope {
+    /// The connection, if known.
     pub conn: Option<u32>,
-    /// Which way the requests go that have such ids, where known.
+    /// The direction of the requests with such ids, if known.
     pub direction: Option<Direction>,
 }
 
 /// An id of one side.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
-    /// One that is the same thing wherever it stands.
+enum IdKey {
+    /// An id that is unique everywhere.
     Anywhere(Val),
-    /// One of a group, within a scope.
-    Within(&'static str, Scope, Val),
+    /// An id of a group, unique within a scope.
+    Within(&'static str, IdScope, Val),
 }
 
 /// The ids of two conversations, one to one.
 #[derive(Debug, Default)]
 pub struct Ids {
-    numbers: [HashMap<Key, u64>; 2],
-    /// The values that correspond, by number.
+    numbers: [HashMap<IdKey, u64>; 2],
+    /// The pairs of values, by number.
     pairs: Vec<[Val; 2]>,
 }
 
 impl Ids {
-    /// Whether an id of the one may correspond to one of the other; from then on they do. If not, what does.
+    /// Pairs two ids if both are free or already paired. Otherwise returns the id that is paired
+    /// with the first.
     pub fn pair(
         &mut self,
         group: &'static str,
-        one: (Scope, &Val),
-        other: (Scope, &Val),
+        one: (IdScope, &Val),
+        other: (IdScope, &Val),
     ) -> Result<(), Option<Val>> {
         let keys = [
             self.key(0, group, one.0, one.1),
@@ -68,33 +69,39 @@ impl Ids {
         }
     }
 
-    /// Whether two values that are no ids of their messages are ids that correspond.
+    /// Returns `true` if two values that are not ids of their messages are ids that correspond.
     pub fn are_paired(&self, one: &Val, other: &Val) -> bool {
         let number = |side: usize, val: &Val| {
             let known = self.numbers.get(side)?;
-            known.get(&Key::Anywhere(val.clone()))
+            known.get(&IdKey::Anywhere(val.clone()))
         };
-        one.is_telling() && number(0, one).is_some_and(|n| number(1, other) == Some(n))
+        one.is_unique() && number(0, one).is_some_and(|n| number(1, other) == Some(n))
     }
 
-    /// The number of an id that corresponds to one of the other side.
-    pub fn number(&self, side: usize, group: &'static str, scope: Scope, val: &Val) -> Option<u64> {
+    /// Returns the number of an id that has a pair.
+    pub fn number(
+        &self,
+        side: usize,
+        group: &'static str,
+        scope: IdScope,
+        val: &Val,
+    ) -> Option<u64> {
         let key = self.key(side, group, scope, val);
         self.numbers.get(side)?.get(&key).copied()
     }
 
-    fn key(&self, side: usize, group: &'static str, scope: Scope, val: &Val) -> Key {
-        if val.is_telling() {
-            return Key::Anywhere(val.clone());
+    fn key(&self, side: usize, group: &'static str, scope: IdScope, val: &Val) -> IdKey {
+        if val.is_unique() {
+            return IdKey::Anywhere(val.clone());
         }
-        let within = |scope| Key::Within(group, scope, val.clone());
+        let within = |scope| IdKey::Within(group, scope, val.clone());
         if matches!(val, Val::Number(_)) {
             return within(scope);
         }
-        // Short text may be what the other side gave out, on any connection.
+        // Short text can be an id that the peer generated, on any connection.
         let of = |direction| {
             let conn = None;
-            within(Scope { conn, direction })
+            within(IdScope { conn, direction })
         };
         let own = of(scope.direction);
         let other = of(scope.direction.map(Direction::other));

@@ -1,64 +1,64 @@
-//! What differs from run to run, and how much of it is compared.
+//! Values that differ from run to run, and the part of them that is compared.
 //!
-//! A pattern is a path, `result.session_id`, in which `*` stands for any one key or index, and `**` for any number of
-//! them; `KIND:PATH` binds it to messages of a kind, in which `*` stands for any run of characters. In quotes a key means
-//! itself.
+//! A pattern is a path, `result.session_id`, in which `*` matches any single key or index, and `**`
+//! any number of them; `KIND:PATH` limits it to messages of a kind, in which `*` matches any run of
+//! characters. A key in quotes is literal.
 //!
 //! ```text
 //!   id       params.trace_id       batch_items[*].id       **.timestamp       HEY:session_id       meta["*"]
 //! ```
 
-use crate::path::{self, Path, Step, write_step};
+use crate::path::{self, Path, PathStep, write_step};
 use crate::protocol::Protocol;
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
 use crate::select::glob;
 
-/// How much of a value is compared.
+/// The part of a value that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
-    /// All of it.
+pub enum CompareDepth {
+    /// The whole value.
     All,
-    /// Whether it is there.
+    /// Its presence.
     Presence,
-    /// What it names: ids of one group correspond one to one.
+    /// The object that it names: ids of one group correspond one to one.
     Id(&'static str),
     /// The items of a list, in any order.
     Unordered,
-    /// Nothing: the user asked for that.
+    /// Nothing, by request of the user.
     Nothing,
-    /// Nothing: the settings of the project ask for that.
+    /// Nothing, by the project's settings.
     NothingBySettings,
 }
 
-/// Paths of which not all is compared; the first that fits decides.
+/// Paths that are compared only in part; the first match decides.
 #[derive(Clone, Debug, Default)]
 pub struct Ignore {
-    patterns: Vec<(Pattern, Counts)>,
+    patterns: Vec<(PathPattern, CompareDepth)>,
 }
 
-/// A path with places left open, of messages of any or of some kind.
+/// A path with wildcards, for messages of any kind or of one kind.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub struct PathPattern {
     kind: Option<String>,
-    steps: Vec<Open>,
+    steps: Vec<PatternStep>,
 }
 
 /// A step of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Open {
-    /// Any one.
+enum PatternStep {
+    /// Any single key or index.
     Any,
-    /// Any number of them.
+    /// Any number of keys and indices.
     Deep,
-    /// A key without quotes: an index as well, where it is a number.
+    /// A key without quotes; also an index if it is a number.
     Bare(String),
-    /// This one.
-    Is(Step),
+    /// Exactly this key or index.
+    Is(PathStep),
 }
 
-impl Pattern {
-    /// The pattern that is written so.
+impl PathPattern {
+    /// Parses a pattern.
     pub fn new(pattern: &str) -> Self {
         let (kind, path) = match pattern.split_once(':') {
             Some((kind, path)) if !kind.contains(['.', '[']) => (Some(kind.to_owned()), path),
@@ -70,70 +70,76 @@ impl Pattern {
         }
     }
 
-    /// Whether a path of a message of some kind is one of those that are meant.
-    pub fn fits(&self, kind: &str, path: &[Step]) -> bool {
+    /// Returns `true` if the pattern matches a path of a message of this kind.
+    pub fn fits(&self, kind: &str, path: &[PathStep]) -> bool {
         self.kind.as_deref().is_none_or(|k| glob(k, kind)) && fits(&self.steps, path)
     }
 }
 
 impl Ignore {
-    /// Ignores these.
+    /// Ignores paths that match these patterns.
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Self {
-        Self::default().and(patterns, Counts::Nothing)
+        Self::default().and(patterns, CompareDepth::Nothing)
     }
 
-    /// Compares only so much of these, unless an earlier path fits.
+    /// Compares only this part of the matching paths, unless an earlier pattern matches.
     #[must_use]
-    pub fn and<'p>(mut self, patterns: impl IntoIterator<Item = &'p str>, counts: Counts) -> Self {
+    pub fn and<'p>(
+        mut self,
+        patterns: impl IntoIterator<Item = &'p str>,
+        counts: CompareDepth,
+    ) -> Self {
         let patterns = patterns.into_iter();
-        (self.patterns).extend(patterns.map(|path| (Pattern::new(path), counts)));
+        (self.patterns).extend(patterns.map(|path| (PathPattern::new(path), counts)));
         self
     }
 
-    /// Compares what every run of a protocol makes anew by what it names, or whether it is there. `given`: whoever plays
-    /// is given its own tokens.
+    /// Compares values that a protocol generates in every run only by identity or presence.
+    /// `given`: tokens that the program receives from outside differ too.
     #[must_use]
-    pub fn and_anew(mut self, protocol: &dyn Protocol, given: bool) -> Self {
+    pub fn and_generated(mut self, protocol: &dyn Protocol, given: bool) -> Self {
         let marks = protocol.descriptor().marks;
         let is_id = |m: &&Generated| m.fresh == Some(Fresh::Id);
         let ids = || marks.generated.iter().filter(is_id);
         for one in &marks.generated {
             let counts = match one.fresh {
-                Some(Fresh::Time) => Counts::Presence,
-                Some(Fresh::Given) if given || one.volatile => Counts::Presence,
-                Some(Fresh::Id) => Counts::Id(one.group),
-                Some(Fresh::Same) if ids().any(|m| m.group == one.group) => Counts::Id(one.group),
-                None if one.volatile => Counts::Id(one.group),
+                Some(Fresh::Time) => CompareDepth::Presence,
+                Some(Fresh::Given) if given || one.volatile => CompareDepth::Presence,
+                Some(Fresh::Id) => CompareDepth::Id(one.group),
+                Some(Fresh::Same) if ids().any(|m| m.group == one.group) => {
+                    CompareDepth::Id(one.group)
+                }
+                None if one.volatile => CompareDepth::Id(one.group),
                 _ => continue,
             };
             self = self.and([one.path.as_ref()], counts);
         }
         let unordered = marks.unordered.iter().map(AsRef::as_ref);
-        self.and(unordered, Counts::Unordered)
+        self.and(unordered, CompareDepth::Unordered)
     }
 
-    /// How much counts of what lies at a path of a message of some kind, and below it.
-    pub fn counts(&self, kind: &str, path: &[Step]) -> Counts {
+    /// Returns the part that is compared at a path of a message of this kind, and below it.
+    pub fn counts(&self, kind: &str, path: &[PathStep]) -> CompareDepth {
         let mut fit = (self.patterns.iter()).filter(|(pattern, _)| pattern.fits(kind, path));
         match fit.next() {
             Some((_, counts)) if !path.is_empty() => *counts,
-            _ => Counts::All,
+            _ => CompareDepth::All,
         }
     }
 
-    /// Whether not all of what lies at a path counts.
-    pub fn covers(&self, kind: &str, path: &[Step]) -> bool {
-        self.counts(kind, path) != Counts::All
+    /// Returns `true` if a path is not compared completely.
+    pub fn covers(&self, kind: &str, path: &[PathStep]) -> bool {
+        self.counts(kind, path) != CompareDepth::All
     }
 }
 
-/// The steps of a pattern. What is no path is read as far as it goes.
-fn steps(pattern: &str) -> Vec<Open> {
+/// Returns the steps of a pattern. Invalid text is read as far as possible.
+fn steps(pattern: &str) -> Vec<PatternStep> {
     let mut steps = Vec::new();
     let mut rest = pattern;
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix('.').unwrap_or(rest).strip_prefix("[*]") {
-            steps.push(Open::Any);
+            steps.push(PatternStep::Any);
             rest = after;
             continue;
         }
@@ -144,23 +150,23 @@ fn steps(pattern: &str) -> Vec<Open> {
             continue;
         };
         steps.push(match taken.step {
-            Step::Member(name) if taken.is_bare => match name.as_str() {
-                "*" => Open::Any,
-                "**" => Open::Deep,
-                _ => Open::Bare(name),
+            PathStep::Member(name) if taken.is_bare => match name.as_str() {
+                "*" => PatternStep::Any,
+                "**" => PatternStep::Deep,
+                _ => PatternStep::Bare(name),
             },
-            step => Open::Is(step),
+            step => PatternStep::Is(step),
         });
         rest = rest.get(taken.len..).unwrap_or_default();
     }
     steps
 }
 
-/// Whether a pattern fits a path as a whole.
-fn fits(pattern: &[Open], path: &[Step]) -> bool {
+/// Returns `true` if a pattern matches a whole path.
+fn fits(pattern: &[PatternStep], path: &[PathStep]) -> bool {
     match pattern.split_first() {
         None => path.is_empty(),
-        Some((Open::Deep, rest)) => {
+        Some((PatternStep::Deep, rest)) => {
             (0..=path.len()).any(|n| fits(rest, path.get(n..).unwrap_or_default()))
         }
         Some((step, rest)) => path
@@ -169,19 +175,19 @@ fn fits(pattern: &[Open], path: &[Step]) -> bool {
     }
 }
 
-impl Open {
-    fn is(&self, step: &Step) -> bool {
+impl PatternStep {
+    fn is(&self, step: &PathStep) -> bool {
         match (self, step) {
             (Self::Any | Self::Deep, _) => true,
-            (Self::Bare(name), Step::Member(key)) => name == key,
-            (Self::Bare(name), Step::Element(n)) => name.parse() == Ok(*n),
+            (Self::Bare(name), PathStep::Member(key)) => name == key,
+            (Self::Bare(name), PathStep::Element(n)) => name.parse() == Ok(*n),
             (Self::Is(this), step) => this == step,
         }
     }
 }
 
-/// A path with its indices open, as a pattern: what `learn` writes.
-pub fn general(path: &str) -> String {
+/// Returns a path as a pattern without its indices, as `learn` writes it.
+pub fn generalized(path: &str) -> String {
     let Ok(path) = path.parse::<Path>() else {
         return path.to_owned();
     };
@@ -189,11 +195,11 @@ pub fn general(path: &str) -> String {
     for (n, step) in path.iter().enumerate() {
         // Writing to a string cannot fail.
         let _ = match step {
-            Step::Element(_) => {
+            PathStep::Element(_) => {
                 out.push_str("[*]");
                 Ok(())
             }
-            Step::Member(_) => write_step(step, n == 0, &mut out),
+            PathStep::Member(_) => write_step(step, n == 0, &mut out),
         };
     }
     out
@@ -201,12 +207,12 @@ pub fn general(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ignore, general};
-    use crate::path::{Path, Step};
+    use super::{Ignore, generalized};
+    use crate::path::{Path, PathStep};
     use proptest::prelude::*;
 
     #[test]
-    fn patterns() {
+    fn patterns_match_paths() {
         for (pattern, kind, path, want) in [
             ("id", "call", "id", true),
             ("id", "call", "params.id", false),
@@ -240,24 +246,24 @@ mod tests {
     }
 
     #[test]
-    fn learnt_paths_are_open() {
+    fn generalized_paths_have_wildcards() {
         for (path, want) in [
             ("a[0].b[12]", "a[*].b[*]"),
             ("[0]", "[*]"),
             ("meta[\"a b\"].c", "meta[\"a b\"].c"),
             ("meta[\"*\"][\"a[0]\"].0", "meta[\"*\"][\"a[0]\"].0"),
         ] {
-            assert_eq!(general(path), want);
+            assert_eq!(generalized(path), want);
         }
     }
 
     proptest! {
         #[test]
-        fn a_learnt_path_fits_itself(names in prop::collection::vec("[\"\\\\\\[\\].*: \n0ab]{0,4}", 1..4)) {
-            let path = Path::from(names.into_iter().map(Step::Member).collect::<Vec<_>>());
-            let ignore = Ignore::new([format!("k:{}", general(&path.to_string())).as_str()]);
+        fn generalized_path_matches_itself(names in prop::collection::vec("[\"\\\\\\[\\].*: \n0ab]{0,4}", 1..4)) {
+            let path = Path::from(names.into_iter().map(PathStep::Member).collect::<Vec<_>>());
+            let ignore = Ignore::new([format!("k:{}", generalized(&path.to_string())).as_str()]);
             prop_assert!(ignore.covers("k", &path), "{path}");
-            let other = [path.to_vec(), vec![Step::Element(0)]].concat();
+            let other = [path.to_vec(), vec![PathStep::Element(0)]].concat();
             prop_assert!(!ignore.covers("k", &other), "{path}");
         }
     }

@@ -1,20 +1,20 @@
-//! Two conversations compared message by message: by what was asked and what that was answered, not by position.
+//! Compares two conversations message by message: by requests and their responses, not by position.
 //!
 //! ```text
 //!   A:  call add #0   call sub #1   ↩ #1   ↩ #0          B:  call sub #0   ↩ #0   call add #1   ↩ #1
 //!
-//!   lanes      c2s call add: A [0], B [1]        c2s call sub: A [1], B [0]
-//!   pairs      by likeness within a lane; answers with the request that they answer
+//!   groups    c2s call add: A [0], B [1]        c2s call sub: A [1], B [0]
+//!   pairs     by similarity within a group; responses with their requests
 //! ```
 //!
-//! Values are compared by what they mean: widths and key order do not count. Ids, which every run makes anew, correspond
-//! one to one; of times, only the presence counts; and [`Ignore`] says what else is not compared. Messages that
-//! belong to no call, such as pings, are left out.
+//! Values are compared by meaning: widths and key order are ignored. Ids, which every run
+//! generates, correspond one to one; of times, only the presence is compared; [`Ignore`] lists
+//! further exceptions. Messages without a call, such as pings, are left out.
 
 mod compare;
 mod ids;
 mod ignore;
-mod kept;
+mod stored_message;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -24,68 +24,68 @@ use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Protocol, Role};
 pub(crate) use compare::Compare;
-pub use compare::{Field, Value};
-pub(crate) use ids::{Ids, Scope};
+pub use compare::{DiffValue, FieldDifference};
+pub(crate) use ids::{IdScope, Ids};
 pub use ignore::Ignore;
-pub(crate) use ignore::{Counts, Pattern, general};
-pub use kept::Kept;
+pub(crate) use ignore::{CompareDepth, PathPattern, generalized};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
-pub(crate) use walk::{Form, Spot, Val, uuid_like, walk};
+pub use stored_message::StoredMessage;
+pub(crate) use walk::{SpellingForm, Val, WalkedValue, uuid_like, walk};
 
-/// Longer lanes are not searched for the best likeness: the n-th message is compared with the n-th.
-const SEARCHED: usize = 1 << 13;
+/// In longer groups, messages are paired by position instead of similarity.
+const MAX_COMPARED: usize = 1 << 13;
 
 /// One of the two conversations.
 #[derive(Default)]
-pub struct Side {
-    messages: Vec<Kept>,
-    names: kept::Names,
+pub struct DiffSide {
+    messages: Vec<StoredMessage>,
+    names: stored_message::SharedNames,
     weight: usize,
 }
 
-impl Side {
-    /// Takes a message up, unless it belongs to the transport or only shows that a side lives.
+impl DiffSide {
+    /// Adds a message, unless it belongs to the transport or is a heartbeat.
     pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         if !matches!(decoded.message.role, Some(Role::Control | Role::Heartbeat)) {
-            let mut kept = Kept::of(decoded, verdict.answer);
-            kept.share(&mut self.names);
-            self.weight += kept.weight();
-            self.messages.push(kept);
+            let mut stored = StoredMessage::of(decoded, verdict.answer);
+            stored.share(&mut self.names);
+            self.weight += stored.weight();
+            self.messages.push(stored);
         }
     }
 
-    /// The message of an index.
-    fn find(&self, index: u64) -> Option<&Kept> {
+    /// Returns the message with an index.
+    fn find(&self, index: u64) -> Option<&StoredMessage> {
         let at = self.messages.binary_search_by_key(&index, |m| m.index);
         self.messages.get(at.ok()?)
     }
 
-    /// How many messages there are to compare.
+    /// Returns the number of messages to compare.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Bytes that are held for it.
+    /// Returns the number of bytes that it stores.
     pub fn weight(&self) -> usize {
         self.weight
     }
 }
 
-/// One message of one side, for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message of one side, for display.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Which {
-    /// Counts all messages of its input.
+pub struct DiffMessage {
+    /// The number of the message in its input.
     pub index: u64,
-    /// Which connection, where there are several.
+    /// The connection, if there are several.
     pub conn: Option<u32>,
-    /// Which way, where known.
+    /// The direction, if known.
     pub direction: Option<Direction>,
     /// Kind and subject.
     pub what: String,
@@ -95,33 +95,33 @@ pub struct Which {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// Two messages that belong together differ.
-    Fields(Which, Which, Vec<Field>),
-    /// A alone has it, with so many answers.
-    OnlyLeft(Which, usize),
-    /// B alone has it, with so many answers.
-    OnlyRight(Which, usize),
+    /// Two corresponding messages differ.
+    Fields(DiffMessage, DiffMessage, Vec<FieldDifference>),
+    /// Only A has it, with this number of responses.
+    OnlyLeft(DiffMessage, usize),
+    /// Only B has it, with this number of responses.
+    OnlyRight(DiffMessage, usize),
 }
 
 /// The comparison of two sides.
 pub struct Diff<'d> {
     compare: Compare<'d>,
-    sides: [&'d Side; 2],
-    /// Messages that answer others: the index of what they answer, and their place; in order.
+    sides: [&'d DiffSide; 2],
+    /// The responses: the index of the request, and their position; in order.
     answers: [Vec<(u64, usize)>; 2],
     ids: Ids,
 }
 
-/// Two messages that belong together, or one that stands alone.
+/// Two corresponding messages, or one without counterpart.
 type Pair = (Option<usize>, Option<usize>);
 
 impl<'d> Diff<'d> {
-    /// Will compare two sides in a protocol.
+    /// Creates a comparison of two sides in a protocol.
     pub fn new(
         protocol: &'d dyn Protocol,
         ignore: &'d Ignore,
-        left: &'d Side,
-        right: &'d Side,
+        left: &'d DiffSide,
+        right: &'d DiffSide,
         depth: u32,
     ) -> Self {
         let answers = [left, right].map(|side| {
@@ -142,15 +142,16 @@ impl<'d> Diff<'d> {
         }
     }
 
-    /// Fields that the settings of the project ignored.
+    /// Returns the number of fields that the project's settings ignored.
     pub fn ignored(&self) -> u64 {
         self.compare.ignored
     }
 
-    /// Tells every difference, in the order of A's requests; each followed by those of its answers.
+    /// Reports every difference, in the order of A's requests, each followed by those of its
+    /// responses.
     pub fn run(&mut self, tell: &mut dyn FnMut(Difference)) {
         let mut pairs = Vec::new();
-        for [left, right] in self.lanes() {
+        for [left, right] in self.groups() {
             for (left, right) in self.align(&left, &right) {
                 let differs = self.pair(left, right, &mut |_| {});
                 pairs.push((left, right, differs));
@@ -164,48 +165,50 @@ impl<'d> Diff<'d> {
         for (left, right, _) in pairs.into_iter().filter(|(.., differs)| *differs) {
             self.pair(left, right, tell);
         }
-        // What was compared twice was ignored but once.
+        // Pairs were compared twice; ignored fields count once.
         self.compare.ignored = ignored;
     }
 
-    /// Messages that answer nothing, by what they are. Requests come first: others speak of them.
-    fn lanes(&self) -> Vec<[Vec<usize>; 2]> {
-        let mut lanes: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
+    /// Groups messages that are not responses by kind, subject and direction. Requests come first,
+    /// because other messages refer to them.
+    fn groups(&self) -> Vec<[Vec<usize>; 2]> {
+        let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (which, side) in self.sides.into_iter().enumerate() {
             for (at, message) in side.messages.iter().enumerate() {
                 if message.reply_to.and_then(|to| side.find(to)).is_none() {
-                    let lane = lanes.entry(message.what()).or_default();
-                    lane[which].push(at);
+                    let group = groups.entry(message.what()).or_default();
+                    group[which].push(at);
                 }
             }
         }
         let mut all = Vec::new();
-        for lane in lanes.into_values() {
+        for group in groups.into_values() {
             let way = |side: usize, at: usize| self.message(side, at).and_then(|m| m.direction);
             let ways = [0, 1].map(|side| {
-                let ways = lane[side].iter().map(|at| way(side, *at));
+                let ways = group[side].iter().map(|at| way(side, *at));
                 ways.collect::<HashSet<_>>()
             });
-            // Directions count only where both sides have them: on two legs of a relay, the same call goes the other way.
-            // What goes both ways on both sides passed a relay there and here: each way is a lane of its own.
+            // Directions separate groups only if both sides have the same ones: on two legs of a
+            // relay, the same call has different directions. Calls in both directions on both sides
+            // passed a relay in both recordings: each direction is a separate group.
             if ways[0] != ways[1] {
-                all.push(lane);
+                all.push(group);
                 continue;
             }
             for goes in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
                 if ways[0].contains(&goes) {
                     all.push([0, 1].map(|side| {
-                        let on_it = lane[side].iter().filter(|at| way(side, **at) == goes);
+                        let on_it = group[side].iter().filter(|at| way(side, **at) == goes);
                         on_it.copied().collect()
                     }));
                 }
             }
         }
-        all.sort_by_cached_key(|lane| {
-            let firsts = [0, 1].map(|side| lane[side].first().copied());
+        all.sort_by_cached_key(|group| {
+            let firsts = [0, 1].map(|side| group[side].first().copied());
             let roles = [0, 1].map(|side| self.message(side, firsts[side]?)?.role);
             let asks = |role: &Option<Role>| matches!(role, Some(Role::Request | Role::Hello));
-            // The same whichever side is A.
+            // Independent of the order of the sides.
             let mut firsts = firsts.map(|at| at.unwrap_or(usize::MAX));
             firsts.sort_unstable();
             (!roles.iter().any(asks), firsts)
@@ -213,8 +216,8 @@ impl<'d> Diff<'d> {
         all
     }
 
-    /// Pairs the messages of one lane by likeness: in order as far as that goes, then wherever they stand, since what is
-    /// asked at the same time passes in any order.
+    /// Pairs the messages of one group by similarity: first in order, then at any position, because
+    /// concurrent requests arrive in any order.
     fn align(&mut self, left: &[usize], right: &[usize]) -> Vec<Pair> {
         use similar::{Algorithm, DiffOp, capture_diff_slices};
         let zip = |left: &[usize], right: &[usize]| {
@@ -222,20 +225,24 @@ impl<'d> Diff<'d> {
             let pair = |n| (left.get(n).copied(), right.get(n).copied());
             all.map(pair).collect::<Vec<Pair>>()
         };
-        if left.len().max(right.len()) > SEARCHED {
+        if left.len().max(right.len()) > MAX_COMPARED {
             return zip(left, right);
         }
-        let mut digests = |side: usize, lane: &[usize]| -> Vec<u64> {
-            lane.iter().map(|at| self.digest(side, *at)).collect()
+        let mut digests = |side: usize, group: &[usize]| -> Vec<u64> {
+            group.iter().map(|at| self.digest(side, *at)).collect()
         };
         let (a, b) = (digests(0, left), digests(1, right));
         if a == b {
             return zip(left, right);
         }
-        // The same pairs whichever side is A.
-        let turned = b < a;
-        let (a, b) = if turned { (b, a) } else { (a, b) };
-        let (left, right) = if turned { (right, left) } else { (left, right) };
+        // The pairs are independent of the order of the sides.
+        let swapped = b < a;
+        let (a, b) = if swapped { (b, a) } else { (a, b) };
+        let (left, right) = if swapped {
+            (right, left)
+        } else {
+            (left, right)
+        };
         let ops = capture_diff_slices(Algorithm::Myers, &a, &b);
         let mut pairs = Vec::new();
         let mut elsewhere: HashMap<u64, VecDeque<usize>> = HashMap::new();
@@ -246,14 +253,15 @@ impl<'d> Diff<'d> {
         }
         let (mut used, mut found) = (HashSet::new(), HashSet::new());
         for at in ops.iter().filter(moved).flat_map(DiffOp::old_range) {
-            let alike = a.get(at).and_then(|digest| elsewhere.get_mut(digest));
-            if let Some(other) = alike.and_then(VecDeque::pop_front) {
+            let equal = a.get(at).and_then(|digest| elsewhere.get_mut(digest));
+            if let Some(other) = equal.and_then(VecDeque::pop_front) {
                 used.insert(at);
                 found.insert(other);
                 pairs.push((left.get(at).copied(), right.get(other).copied()));
             }
         }
-        // What is like nothing is compared with what stands in its place, else with what else is left.
+        // A message without an equal one is compared with the one at its position, otherwise with a
+        // remaining one.
         let mut rest = (Vec::new(), Vec::new());
         for op in ops {
             let old = op.old_range().filter(|at| !used.contains(at));
@@ -266,7 +274,7 @@ impl<'d> Diff<'d> {
             rest.1.extend(new.into_iter().skip(both));
         }
         pairs.extend(zip(&rest.0, &rest.1));
-        if turned {
+        if swapped {
             for (a, b) in &mut pairs {
                 std::mem::swap(a, b);
             }
@@ -285,7 +293,8 @@ impl<'d> Diff<'d> {
         hasher.finish()
     }
 
-    /// Compares two messages that belong together, then their answers, one by one. Whether anything differs.
+    /// Compares two corresponding messages, then their responses, one by one. Returns `true` if
+    /// there is a difference.
     fn pair(
         &mut self,
         left: Option<usize>,
@@ -308,10 +317,10 @@ impl<'d> Diff<'d> {
                     if fields.is_empty() {
                         continue;
                     }
-                    Difference::Fields(which(a), which(b), fields)
+                    Difference::Fields(describe(a), describe(b), fields)
                 }
-                (Some(a), None) => Difference::OnlyLeft(which(a), self.answers(0, a).len()),
-                (None, Some(b)) => Difference::OnlyRight(which(b), self.answers(1, b).len()),
+                (Some(a), None) => Difference::OnlyLeft(describe(a), self.answers(0, a).len()),
+                (None, Some(b)) => Difference::OnlyRight(describe(b), self.answers(1, b).len()),
                 (None, None) => continue,
             };
             differs = true;
@@ -320,20 +329,20 @@ impl<'d> Diff<'d> {
         differs
     }
 
-    fn message(&self, side: usize, at: usize) -> Option<&'d Kept> {
+    fn message(&self, side: usize, at: usize) -> Option<&'d StoredMessage> {
         self.sides.get(side)?.messages.get(at)
     }
 
-    fn answers(&self, side: usize, message: &Kept) -> &[(u64, usize)] {
+    fn answers(&self, side: usize, message: &StoredMessage) -> &[(u64, usize)] {
         let answers = self.answers.get(side).map_or(&[][..], Vec::as_slice);
         let from = answers.partition_point(|(to, _)| *to < message.index);
         let upto = answers.partition_point(|(to, _)| *to <= message.index);
         answers.get(from..upto).unwrap_or_default()
     }
 
-    /// Where the ids of a message count: an answer goes by its request's.
-    fn scope(&self, side: usize, message: &Kept) -> Scope {
-        let of = |message: &Kept| Scope {
+    /// Returns the scope of a message's ids: a response has that of its request.
+    fn scope(&self, side: usize, message: &StoredMessage) -> IdScope {
+        let of = |message: &StoredMessage| IdScope {
             conn: message.conn,
             direction: message.direction,
         };
@@ -344,7 +353,7 @@ impl<'d> Diff<'d> {
             message.role,
             Some(Role::Response | Role::Error | Role::Item | Role::End)
         );
-        Scope {
+        IdScope {
             direction: match asked {
                 None if answers => scope.direction.map(Direction::other),
                 _ => scope.direction,
@@ -353,7 +362,7 @@ impl<'d> Diff<'d> {
         }
     }
 
-    fn fields(&mut self, a: &Kept, b: &Kept) -> Vec<Field> {
+    fn fields(&mut self, a: &StoredMessage, b: &StoredMessage) -> Vec<FieldDifference> {
         let scopes = [self.scope(0, a), self.scope(1, b)];
         let ids = &mut self.ids;
         (self.compare).fields_with(a, b, &mut |group, _, one, other| {
@@ -369,12 +378,12 @@ impl<'d> Diff<'d> {
     }
 }
 
-/// One message, for people.
-pub(crate) fn which(kept: &Kept) -> Which {
-    Which {
-        index: kept.index,
-        conn: kept.conn,
-        direction: kept.direction,
-        what: kept.what(),
+/// Describes a message for display.
+pub(crate) fn describe(stored: &StoredMessage) -> DiffMessage {
+    DiffMessage {
+        index: stored.index,
+        conn: stored.conn,
+        direction: stored.direction,
+        what: stored.what(),
     }
 }

@@ -1,7 +1,7 @@
-//! What is the same, what differs, and that a digest says the same of both.
+//! Tests: equal and different values, and agreement of digests with comparisons.
 
 use super::Ignore;
-use super::values::{Found, Meaning};
+use super::values::{FoundDifferences, Meaning};
 use crate::encoding::json;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Sink as _, Tape};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// What was put into a digest: no two of these are the same by chance.
+/// Records the bytes of a digest, so that no two are equal by accident.
 #[derive(Default, PartialEq, Debug)]
 struct Folded(Vec<u8>);
 
@@ -45,9 +45,9 @@ fn meaning(ignore: &Ignore, re_encoded: bool) -> Meaning<'_> {
     }
 }
 
-/// The paths that differ.
+/// Returns the paths that differ.
 fn paths(meaning: Meaning<'_>, a: Option<Node<'_>>, b: Option<Node<'_>>) -> Vec<String> {
-    let mut found = Found::default();
+    let mut found = FoundDifferences::default();
     meaning.compare(a, b, &mut |_, _, _, _| Err(None), &mut found);
     let found = found.differences.iter();
     found.map(|d| d.path.to_string()).collect()
@@ -59,7 +59,7 @@ fn folded(meaning: Meaning<'_>, node: Option<Node<'_>>) -> Folded {
     folded
 }
 
-/// What differs between two texts of JSON, and whether their digests do.
+/// Returns the differences between two JSON texts, and `true` if their digests differ.
 fn both(meaning: Meaning<'_>, a: &str, b: &str) -> (Vec<String>, bool) {
     let (left, right) = (tape(a), tape(b));
     let (left, right) = (left.root(a.as_bytes()), right.root(b.as_bytes()));
@@ -68,7 +68,7 @@ fn both(meaning: Meaning<'_>, a: &str, b: &str) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn what_nests_otherwise_differs() {
+fn different_nesting_differs() {
     let ignore = Ignore::default();
     for (a, b, want) in [
         (
@@ -122,7 +122,7 @@ fn numbers_are_exact() {
             true,
         ),
         ("1e9223372036854775806", "10e9223372036854775805", true),
-        // Such exponents count as they are spelled; nothing of their size is made.
+        // Such exponents are compared as text; no number of that size is created.
         ("1e99999999999999999999", "1e99999999999999999999", true),
         ("1e99999999999999999999", "1e88888888888888888888", false),
         ("1e9223372036854775806", "0.1e9223372036854775807", false),
@@ -135,11 +135,11 @@ fn numbers_are_exact() {
 }
 
 #[test]
-fn floats_are_what_a_peer_would_write_for_them() {
+fn floats_equal_their_decimal_text() {
     let ignore = Ignore::default();
     let double = |float: f64| Scalar::F64(float.to_bits());
     let single = |float: f32| Scalar::F32(float.to_bits());
-    // The last column: a digest may tell apart what only rounding makes the same.
+    // The last column: a digest may differ for values that are equal only after rounding.
     for (text, scalar, same, folds_same) in [
         ("0.1", double(0.1), true, true),
         ("1e-1", double(0.1), true, true),
@@ -200,7 +200,7 @@ enum Json {
 }
 
 impl Json {
-    /// As text, keys in order or the other way round.
+    /// Returns it as text, with keys in order or in reverse.
     fn text(&self, back: bool) -> String {
         match self {
             Self::Plain(text) => (*text).to_owned(),
@@ -240,7 +240,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn digests_differ_where_something_does_and_only_there(
+    fn digests_differ_exactly_with_differences(
         a in any_json(),
         other in any_json(),
         alone in any::<bool>(),

@@ -1,7 +1,7 @@
-//! Two values compared by what they mean, path by path.
+//! Compares two values by meaning, path by path.
 
-use super::{Counts, Ignore, Val};
-use crate::path::{Path, Step};
+use super::{CompareDepth, Ignore, Val};
+use crate::path::{Path, PathStep};
 use crate::select::number::Decimal;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
@@ -9,57 +9,57 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 
-/// Deepest values that are looked into; below it, nothing is compared but the text.
+/// The maximum depth of a comparison by value; below it, only the text is compared.
 const DEPTH: usize = 1000;
 
-/// What of two messages differs at one path.
-pub struct Difference<'a> {
-    /// Where; the outermost value where the messages differ as a whole.
+/// A difference between two messages at one path.
+pub struct ValueDifference<'a> {
+    /// The path; the outermost value if the messages differ as a whole.
     pub path: Path,
-    /// What the first has there.
+    /// The value of the first.
     pub left: Option<Node<'a>>,
-    /// What the second has there.
+    /// The value of the second.
     pub right: Option<Node<'a>>,
-    /// What the second should have there, where that is known: the id that corresponds to the first's.
+    /// The expected value of the second, if known: the id that corresponds to that of the first.
     pub wanted: Option<Val>,
 }
 
-/// What was found.
+/// The result of a comparison.
 #[derive(Default)]
-pub struct Found<'a> {
-    /// What differs.
-    pub differences: Vec<Difference<'a>>,
-    /// Fields that the settings of the project ignore.
+pub struct FoundDifferences<'a> {
+    /// The differences.
+    pub differences: Vec<ValueDifference<'a>>,
+    /// The number of fields that the project's settings ignore.
     pub ignored: u64,
 }
 
-/// Whether two values correspond: two ids of a group, or, without one, two other values that differ. If not, what
-/// corresponds to the first, where that is known.
+/// Decides if two values correspond: two ids of a group, or without a group two other values that
+/// differ. `Err` holds the value that corresponds to the first, if known.
 pub type Same<'s> =
     dyn FnMut(Option<&'static str>, &Path, Node<'_>, Node<'_>) -> Result<(), Option<Val>> + 's;
 
-/// The number of an id of a group, the same for ids that correspond.
+/// Returns the number of an id of a group, equal for ids that correspond.
 pub type Number<'s> = dyn Fn(&'static str, &Val) -> Option<u64> + 's;
 
-/// How two values are compared.
+/// The rules for the comparison of two values.
 #[derive(Clone, Copy)]
 pub struct Meaning<'i> {
-    /// What is passed over.
+    /// The paths that are ignored.
     pub ignore: &'i Ignore,
-    /// The kind of the messages, which paths may be bound to.
+    /// The kind of the messages, to which paths can be limited.
     pub kind: &'i str,
-    /// Peers re-encode what they relay: bytes that are UTF-8 count as text, nothing counts as absent.
+    /// Peers re-encode relayed messages: bytes that are UTF-8 equal text, and null equals absence.
     pub re_encoded: bool,
 }
 
 impl Meaning<'_> {
-    /// What differs between two values; `None` is a value that is not there.
+    /// Compares two values; `None` is an absent value.
     pub fn compare<'a>(
         &self,
         left: Option<Node<'a>>,
         right: Option<Node<'a>>,
         same: &mut Same<'_>,
-        found: &mut Found<'a>,
+        found: &mut FoundDifferences<'a>,
     ) {
         self.step([left, right], &mut Path::new(), 0, same, found);
     }
@@ -70,19 +70,19 @@ impl Meaning<'_> {
         path: &mut Path,
         depth: usize,
         same: &mut Same<'_>,
-        found: &mut Found<'a>,
+        found: &mut FoundDifferences<'a>,
     ) {
         let counts = self.ignore.counts(self.kind, path);
         match counts {
-            Counts::Nothing => return,
-            Counts::NothingBySettings => {
+            CompareDepth::Nothing => return,
+            CompareDepth::NothingBySettings => {
                 found.ignored += u64::from(left.is_some() || right.is_some());
                 return;
             }
             _ => {}
         }
-        let (left, right) = (self.there(left), self.there(right));
-        let differs = |path: &Path, wanted| Difference {
+        let (left, right) = (self.present(left), self.present(right));
+        let differs = |path: &Path, wanted| ValueDifference {
             path: path.clone(),
             left,
             right,
@@ -95,8 +95,8 @@ impl Meaning<'_> {
             return;
         };
         match counts {
-            Counts::Presence if a.is_null() == b.is_null() => return,
-            Counts::Id(group) if id(a).zip(id(b)).is_some() => {
+            CompareDepth::Presence if a.is_null() == b.is_null() => return,
+            CompareDepth::Id(group) if id(a).zip(id(b)).is_some() => {
                 if let Err(wanted) = same(Some(group), path, a, b) {
                     found.differences.push(differs(path, wanted));
                 }
@@ -106,20 +106,20 @@ impl Meaning<'_> {
         }
         if a.is_map() && b.is_map() && depth < DEPTH {
             let (a, b) = (members(a), members(b));
-            let keys: BTreeSet<&Key<'_>> = a.keys().chain(b.keys()).collect();
+            let keys: BTreeSet<&MemberKey<'_>> = a.keys().chain(b.keys()).collect();
             for key in keys {
-                path.push(Step::Member(key.0.clone().into_owned()));
+                path.push(PathStep::Member(key.0.clone().into_owned()));
                 let sides = [a.get(key).copied(), b.get(key).copied()];
                 self.step(sides, path, depth + 1, same, found);
                 path.pop();
             }
         } else if a.is_array() && b.is_array() && depth < DEPTH {
             let (mut a, mut b): (Vec<_>, Vec<_>) = (a.children().collect(), b.children().collect());
-            if counts == Counts::Unordered {
-                self.line_up(&mut a, &mut b, path);
+            if counts == CompareDepth::Unordered {
+                self.align_equal(&mut a, &mut b, path);
             }
             for n in 0..a.len().max(b.len()) {
-                path.push(Step::Element(n));
+                path.push(PathStep::Element(n));
                 let sides = [a.get(n).copied(), b.get(n).copied()];
                 self.step(sides, path, depth + 1, same, found);
                 path.pop();
@@ -129,8 +129,9 @@ impl Meaning<'_> {
         }
     }
 
-    /// Puts items that are alike first, in one order, and leaves the others in theirs.
-    fn line_up<'a>(&self, a: &mut Vec<Node<'a>>, b: &mut Vec<Node<'a>>, path: &mut Path) {
+    /// Sorts equal items to the start of both lists, in one order, and keeps the order of the
+    /// others.
+    fn align_equal<'a>(&self, a: &mut Vec<Node<'a>>, b: &mut Vec<Node<'a>>, path: &mut Path) {
         let mut count = BTreeMap::<u64, usize>::new();
         for digest in self.digests(b, path) {
             *count.entry(digest).or_default() += 1;
@@ -161,13 +162,13 @@ impl Meaning<'_> {
         }
     }
 
-    /// The digests of items of which the order does not count.
+    /// Returns the digests of items whose order is ignored.
     fn digests(&self, items: &[Node<'_>], path: &mut Path) -> Vec<u64> {
         let digest = |item: &Node<'_>| {
             let mut hasher = DefaultHasher::new();
-            path.push(Step::Element(0));
+            path.push(PathStep::Element(0));
             if let Some((item, _)) = self.counted(*item, path) {
-                self.fold(item, Counts::All, path, 0, &|_, _| None, &mut hasher);
+                self.fold(item, CompareDepth::All, path, 0, &|_, _| None, &mut hasher);
             }
             path.pop();
             hasher.finish()
@@ -175,38 +176,42 @@ impl Meaning<'_> {
         items.iter().map(digest).collect()
     }
 
-    /// A digest of a value: the same for values between which nothing differs, and only for those. Where it tells apart
-    /// what [`Meaning::compare`] does not is a float spelled in decimal with more digits than it needs.
+    /// Computes a digest of a value: equal exactly for values without differences. One exception:
+    /// it distinguishes a decimal float with more digits than necessary, which [`Meaning::compare`]
+    /// does not.
     pub fn digest(&self, node: Option<Node<'_>>, number: &Number<'_>, hasher: &mut dyn Hasher) {
-        match self.there(node) {
-            Some(node) => self.fold(node, Counts::All, &mut Path::new(), 0, number, hasher),
+        match self.present(node) {
+            Some(node) => self.fold(node, CompareDepth::All, &mut Path::new(), 0, number, hasher),
             None => hasher.write_u8(b'-'),
         }
     }
 
-    /// A value that is compared, at its path: there, and not ignored.
-    fn counted<'a>(&self, node: Node<'a>, path: &Path) -> Option<(Node<'a>, Counts)> {
+    /// Returns a value that is compared: present, and not ignored.
+    fn counted<'a>(&self, node: Node<'a>, path: &Path) -> Option<(Node<'a>, CompareDepth)> {
         let counts = self.ignore.counts(self.kind, path);
-        let is_ignored = matches!(counts, Counts::Nothing | Counts::NothingBySettings);
-        let node = self.there(Some(node)).filter(|_| !is_ignored)?;
+        let is_ignored = matches!(
+            counts,
+            CompareDepth::Nothing | CompareDepth::NothingBySettings
+        );
+        let node = self.present(Some(node)).filter(|_| !is_ignored)?;
         Some((node, counts))
     }
 
-    /// Every part has a mark, a length or an end, so that no two values fold to the same bytes.
+    /// Every part has a mark, a length or an end, so that different values give different bytes.
     fn fold(
         &self,
         node: Node<'_>,
-        counts: Counts,
+        counts: CompareDepth,
         path: &mut Path,
         depth: usize,
         number: &Number<'_>,
         hasher: &mut dyn Hasher,
     ) {
         match (counts, id(node)) {
-            (Counts::Presence, _) => {
+            (CompareDepth::Presence, _) => {
                 return hasher.write_u8(if node.is_null() { b'0' } else { b'1' });
             }
-            (Counts::Id(group), Some(val)) => {
+            (CompareDepth::Id(group), Some(val)) => {
                 hasher.write_u8(b'@');
                 return hasher.write_u64(number(group, &val).unwrap_or(u64::MAX));
             }
@@ -215,9 +220,9 @@ impl Meaning<'_> {
         if node.is_map() && depth < DEPTH {
             hasher.write_u8(b'{');
             for ((key, nth), value) in members(node) {
-                path.push(Step::Member(key.clone().into_owned()));
+                path.push(PathStep::Member(key.clone().into_owned()));
                 if let Some((value, counts)) = self.counted(value, path) {
-                    put(b':', key.as_bytes(), hasher);
+                    write_part(b':', key.as_bytes(), hasher);
                     hasher.write_u32(nth);
                     self.fold(value, counts, path, depth + 1, number, hasher);
                 }
@@ -226,7 +231,7 @@ impl Meaning<'_> {
             hasher.write_u8(b'}');
         } else if node.is_array() && depth < DEPTH {
             hasher.write_u8(b'[');
-            if counts == Counts::Unordered {
+            if counts == CompareDepth::Unordered {
                 let items: Vec<_> = node.children().collect();
                 let mut digests = self.digests(&items, path);
                 digests.sort_unstable();
@@ -236,9 +241,9 @@ impl Meaning<'_> {
                 return;
             }
             for (n, item) in node.children().enumerate() {
-                path.push(Step::Element(n));
+                path.push(PathStep::Element(n));
                 if let Some((item, counts)) = self.counted(item, path) {
-                    // What is left out moves nothing.
+                    // An ignored item does not change the position of others.
                     hasher.write_u8(b'#');
                     hasher.write_u64(n as u64);
                     self.fold(item, counts, path, depth + 1, number, hasher);
@@ -247,21 +252,21 @@ impl Meaning<'_> {
             }
             hasher.write_u8(b']');
         } else {
-            put(b'=', self.token(node).as_bytes(), hasher);
+            write_part(b'=', self.token(node).as_bytes(), hasher);
         }
     }
 
-    /// Whether two values, not both maps or both arrays, mean the same.
+    /// Returns `true` if two values, not both maps or both arrays, have the same meaning.
     fn is_same(&self, a: Node<'_>, b: Node<'_>) -> bool {
         self.token(a) == self.token(b) || is_rounded(a, b) || is_rounded(b, a)
     }
 
-    /// Nothing is as good as absent where peers leave it out when they relay.
-    fn there<'a>(&self, node: Option<Node<'a>>) -> Option<Node<'a>> {
+    /// Null equals absence if peers drop it when they relay a message.
+    fn present<'a>(&self, node: Option<Node<'a>>) -> Option<Node<'a>> {
         node.filter(|n| !(self.re_encoded && n.is_null()))
     }
 
-    /// A text for a scalar: equal for scalars that mean the same, whatever their width.
+    /// Returns a text for a scalar, equal for scalars with the same meaning, independent of width.
     fn token<'a>(&self, node: Node<'a>) -> Cow<'a, str> {
         let string = |text: Cow<'a, str>| Cow::Owned(format!("\"{text}"));
         let Value::Scalar(scalar) = node.value() else {
@@ -271,7 +276,7 @@ impl Meaning<'_> {
         match scalar {
             Scalar::Null => "null".into(),
             Scalar::Bool(v) => if v { "true" } else { "false" }.into(),
-            Scalar::OddBool(v) => format!("bool {v}").into(),
+            Scalar::BoolByte(v) => format!("bool {v}").into(),
             Scalar::Str(bytes) | Scalar::Json(bytes, _) => match node.text() {
                 Some(text) => string(text),
                 None => Cow::Owned(format!("str {}", hex::encode(bytes))),
@@ -292,8 +297,8 @@ impl Meaning<'_> {
     }
 }
 
-/// A number by its value, exactly: `1`, `1.0` and `10e-1` are the same, and so are a float and its wider self. A float is
-/// the shortest number that reads back as it.
+/// Returns a number by its exact value: `1`, `1.0` and `10e-1` are equal, and so are a float and
+/// its wider form. A float is the shortest number that reads back as it.
 fn number(scalar: Scalar<'_>) -> Cow<'_, str> {
     let float = |float: f64| Cow::Owned(format!("{float:?}"));
     let text: Cow<'_, str> = match scalar {
@@ -306,14 +311,14 @@ fn number(scalar: Scalar<'_>) -> Cow<'_, str> {
     };
     match Decimal::parse(&text).map(Decimal::canonical) {
         Some(Some(canonical)) => canonical.into(),
-        // An exponent of that size counts as it is spelled, and no number of that size is made.
+        // Such an exponent is compared as text, and no number of that size is created.
         Some(None) => format!("spelled {text}").into(),
         None => text,
     }
 }
 
-/// Whether a number spelled in decimal is this float: where peers re-encode, one may have written what another read, with
-/// as many digits as it likes.
+/// Returns `true` if a decimal number equals this float: a peer that re-encodes messages can write
+/// any number of digits.
 fn is_rounded(spelled: Node<'_>, float: Node<'_>) -> bool {
     let float = match float.value() {
         Value::Scalar(Scalar::F32(bits)) => f32::from_bits(bits) as f64,
@@ -327,23 +332,23 @@ fn is_rounded(spelled: Node<'_>, float: Node<'_>) -> bool {
     read.and_then(|read| read.partial_cmp(&float)) == Some(Ordering::Equal)
 }
 
-/// Bytes that cannot run into others.
-fn put(mark: u8, bytes: &[u8], hasher: &mut dyn Hasher) {
+/// Writes bytes with a mark and their length, so that they cannot run into others.
+fn write_part(mark: u8, bytes: &[u8], hasher: &mut dyn Hasher) {
     hasher.write_u8(mark);
     hasher.write_u64(bytes.len() as u64);
     hasher.write(bytes);
 }
 
-/// A value that can name something. An empty text, like null, says that there is none.
+/// Returns a value that can be an id. An empty text, like null, means absence.
 fn id(node: Node<'_>) -> Option<Val> {
     Val::of(node).filter(|val| !val.is_empty())
 }
 
-/// A key, and how often it stood in its map before.
-type Key<'a> = (Cow<'a, str>, u32);
+/// A key, and the number of earlier equal keys in its map.
+type MemberKey<'a> = (Cow<'a, str>, u32);
 
-/// A map by key. Keys that are no text go by what they are.
-fn members(map: Node<'_>) -> BTreeMap<Key<'_>, Node<'_>> {
+/// Returns a map by key. Keys that are not text are represented by their type and bytes.
+fn members(map: Node<'_>) -> BTreeMap<MemberKey<'_>, Node<'_>> {
     let name = |key: Node<'_>| {
         let bytes = key.span().of(key.bytes());
         Cow::Owned(format!("{} {}", key.describe(), hex::encode(bytes)))

@@ -1,4 +1,4 @@
-//! The values of a message, each with its path and its place in the message's JSON text.
+//! The values of a message, each with its path and its position in the message's JSON text.
 //!
 //! ```text
 //!   {"id":{"$bin":"00…"},"args":["a",7]}
@@ -6,28 +6,28 @@
 //! ```
 
 use crate::encoding::json;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
-/// Deepest values that are looked into.
+/// The maximum depth of examined values.
 const DEPTH: u32 = 1000;
 
-/// A value that can stand for something; forms that mean the same are the same.
+/// A value that can be an id; equivalent forms are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Val {
-    /// Sixteen bytes, or the text of them.
+    /// Sixteen bytes, or their text.
     Uuid([u8; 16]),
-    /// Text that is no UUID.
+    /// Text that is not a UUID.
     Text(String),
     /// Bytes, other than sixteen.
     Bin(Vec<u8>),
-    /// A number, as spelled.
+    /// A number, as written.
     Number(String),
 }
 
 impl Val {
-    /// Whether it is no more than the absence of one.
+    /// Returns `true` for an empty value.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Uuid(_) => false,
@@ -36,8 +36,8 @@ impl Val {
         }
     }
 
-    /// Whether it is so much its own that it is the same thing wherever it stands.
-    pub fn is_telling(&self) -> bool {
+    /// Returns `true` if the value is long enough to be unique everywhere.
+    pub fn is_unique(&self) -> bool {
         match self {
             Self::Uuid(_) => true,
             Self::Text(text) => text.len() >= 8,
@@ -46,25 +46,25 @@ impl Val {
         }
     }
 
-    /// The value of a node, of JSON or of anything else.
+    /// Returns the value of a node, from JSON or another encoding.
     pub fn of(node: Node<'_>) -> Option<Self> {
-        Spot::of(node).map(|spot| spot.val)
+        WalkedValue::of(node).map(|spot| spot.val)
     }
 
-    /// Text: a UUID where it reads as one.
+    /// Reads text: a UUID if it has that form.
     pub fn text(text: &str) -> Self {
         uuid_of(text).map_or_else(|| Self::Text(text.to_owned()), Self::Uuid)
     }
 
-    /// Bytes: a UUID where they are as many.
+    /// Reads bytes: a UUID if there are sixteen.
     pub fn bin(bytes: &[u8]) -> Self {
         <[u8; 16]>::try_from(bytes).map_or_else(|_| Self::Bin(bytes.to_vec()), Self::Uuid)
     }
 }
 
-/// How a value is written.
+/// The form in which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum SpellingForm {
     /// As text.
     Text,
     /// As bytes: `{"$bin":"hex"}`.
@@ -75,18 +75,18 @@ pub enum Form {
 
 /// A value in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// Where it is written.
+pub struct WalkedValue {
+    /// The position of its text.
     pub span: Span,
-    /// What it is.
+    /// The value.
     pub val: Val,
-    /// How it is written.
-    pub form: Form,
-    /// It is the key of a member.
+    /// Its form.
+    pub form: SpellingForm,
+    /// `true` if it is the key of a member.
     pub is_key: bool,
 }
 
-impl Spot {
+impl WalkedValue {
     fn of(node: Node<'_>) -> Option<Self> {
         use crate::tape::{Scalar, Value};
         let (span, is_key) = (node.span(), false);
@@ -100,18 +100,18 @@ impl Spot {
         };
         match node.value() {
             Value::Scalar(Scalar::Str(_) | Scalar::Json(..)) => {
-                spot(Val::text(&node.text()?), Form::Text)
+                spot(Val::text(&node.text()?), SpellingForm::Text)
             }
-            Value::Scalar(Scalar::Bin(bytes)) => spot(Val::bin(bytes), Form::Bin),
+            Value::Scalar(Scalar::Bin(bytes)) => spot(Val::bin(bytes), SpellingForm::Bin),
             Value::Map => {
                 let mut members = node.members();
                 let (key, value) = members.next().filter(|_| members.next().is_none())?;
                 match key.text()?.as_ref() {
                     "$bin" => {
                         let bytes = hex::decode(value.text()?.as_bytes()).ok()?;
-                        spot(Val::bin(&bytes), Form::Bin)
+                        spot(Val::bin(&bytes), SpellingForm::Bin)
                     }
-                    // The value, without the width that is written before it.
+                    // The value, without its width.
                     "$as" => Self::of(value.at(1)?),
                     _ => None,
                 }
@@ -125,17 +125,17 @@ impl Spot {
             ) => {
                 let text = node.as_i128().map(|n| n.to_string());
                 let text = text.or_else(|| node.number_text().map(str::to_owned));
-                spot(Val::Number(text?), Form::Number)
+                spot(Val::Number(text?), SpellingForm::Number)
             }
             _ => None,
         }
     }
 }
 
-/// Told of each value with its path; keys have the path of their map.
-pub type Visit<'v> = dyn FnMut(&Path, Spot) + 'v;
+/// Receives each value with its path; keys have the path of their map.
+pub type Visit<'v> = dyn FnMut(&Path, WalkedValue) + 'v;
 
-/// Visits every value of a message, given as JSON text. What is no JSON has none.
+/// Visits every value of a message in JSON text. Text that is not JSON has none.
 pub fn walk(message: &str, visit: &mut Visit<'_>) {
     let mut tape = Tape::new();
     let whole = Span::new(0, message.len());
@@ -148,35 +148,35 @@ pub fn walk(message: &str, visit: &mut Visit<'_>) {
 }
 
 fn step(node: Node<'_>, path: &mut Path, visit: &mut Visit<'_>) {
-    if let Some(spot) = Spot::of(node) {
+    if let Some(spot) = WalkedValue::of(node) {
         visit(path, spot);
     } else if node.is_map() {
         for (key, value) in node.members() {
             let name = key.text().unwrap_or_default().into_owned();
-            if let Some(spot) = Spot::of(key).filter(|spot| spot.val.is_telling()) {
-                let spot = Spot {
+            if let Some(spot) = WalkedValue::of(key).filter(|spot| spot.val.is_unique()) {
+                let spot = WalkedValue {
                     is_key: true,
                     ..spot
                 };
                 visit(path, spot);
             }
-            path.push(Step::Member(name));
+            path.push(PathStep::Member(name));
             step(value, path, visit);
             path.pop();
         }
     } else if node.is_array() {
         for (n, item) in node.children().enumerate() {
-            path.push(Step::Element(n));
+            path.push(PathStep::Element(n));
             step(item, path, visit);
             path.pop();
         }
     }
 }
 
-/// How a UUID that stands alone may begin.
+/// The possible start of a UUID.
 const URN: &str = "urn:uuid:";
 
-/// The bytes of a UUID as it is written: hyphenated or not, and with the prefix of its URN or not.
+/// Parses a UUID, with or without hyphens, and with or without the prefix of its URN.
 fn uuid_of(text: &str) -> Option<[u8; 16]> {
     let plain = text.strip_prefix(URN).unwrap_or(text);
     let bytes = plain.as_bytes();
@@ -189,7 +189,7 @@ fn uuid_of(text: &str) -> Option<[u8; 16]> {
     <[u8; 16]>::try_from(hex::decode(digits).ok()?).ok()
 }
 
-/// A UUID written as another one was.
+/// Formats a UUID in the style of an old one.
 pub fn uuid_like(old: &str, uuid: &[u8; 16]) -> String {
     let (prefix, plain) = match old.strip_prefix(URN) {
         Some(plain) => (URN, plain),
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_with_their_paths() {
+    fn values_have_paths() {
         let message = r#"{"id":{"$bin":"00112233445566778899aabbccddeeff"},"a.b":[true,{"c":"x\ny"}],"n":{"$as":["u32",5]},"00112233-4455-6677-8899-AABBCCDDEEFF":1.5}"#;
         let mut seen = Vec::new();
         walk(message, &mut |path, spot| {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uuid_is_the_same_in_text_and_in_bytes() {
+    fn uuid_text_and_bytes_are_equal() {
         let text = Val::text("00112233-4455-6677-8899-aabbccddeeff");
         let bytes = hex::decode("00112233445566778899aabbccddeeff").unwrap();
         assert_eq!(text, Val::bin(&bytes));

@@ -1,28 +1,29 @@
-//! Any message as JSON, nothing lost.
+//! Any message as JSON, without loss.
 //!
-//! What JSON has no form for gets one: `{"$bin":"hex"}`, `{"$str":"hex"}` (text that is not UTF-8),
-//! `{"$ext":[type,"hex"]}`, `{"$map":[[k,v],...]}` (keys that are no text, repeat, or start with `$`),
-//! `{"$float":"hex bits"}` (not finite), `{"$bool":n}`. A message that came as JSON is its own text.
+//! Values that JSON lacks get a form: `{"$bin":"hex"}`, `{"$str":"hex"}` (text that is not UTF-8),
+//! `{"$ext":[type,"hex"]}`, `{"$map":[[k,v],...]}` (keys that are not text, repeat, or start with
+//! `$`), `{"$float":"hex bits"}` (not finite), `{"$bool":n}`. A message that arrived as JSON is
+//! copied.
 //!
-//! [`write()`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
-//! and says so where it met a map that needs `$map`. [`write_exact`] also tells widths, `{"$as":["u32",5]}`, so that the
-//! same bytes can be made again.
+//! [`write()`] writes it from a tape. [`JsonText`] writes it in the same pass that parses, which is
+//! several times faster, and reports maps that need `$map`. [`write_exact`] also writes widths,
+//! `{"$as":["u32",5]}`, so that the same bytes can be reproduced.
 
 mod exact;
 mod form;
-mod passing;
+mod streamed;
 
 pub use exact::write_exact;
-pub(crate) use form::{Form, form, quote, text};
-pub(super) use passing::{OddMaps, Passing};
+pub(crate) use form::{ObjectForm, form, quote, text};
+pub(super) use streamed::{PairMaps, StreamedText};
 
-// Long: the sink and the writer stand side by side, so that they can be compared.
+// Long: the sink and the writer are in one file, so that they can be compared.
 
 use super::json::{write_escaped, write_short, write_str};
 use crate::span::Span;
-use crate::tape::{Name, Node, Scalar, Shape, Sink, Value};
+use crate::tape::{KeyName, Node, Scalar, Shape, Sink, Value};
 
-/// Writes one value and all below it.
+/// Writes one value and its children.
 pub fn write(node: Node<'_>, out: &mut Vec<u8>) {
     match node.value() {
         Value::Scalar(scalar) => write_scalar(scalar, out),
@@ -66,8 +67,8 @@ pub fn write(node: Node<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a JSON object can hold a map: keys are text, none repeats, none starts with `$`. One that came as JSON
-/// always can.
+/// Returns `true` if a JSON object can hold a map: keys are text, none repeats, none starts with
+/// `$`. Always true for a map that arrived as JSON.
 fn is_plain_map(node: Node<'_>) -> bool {
     let mut seen = std::collections::HashSet::new();
     node.members().all(|(key, _)| match key.value() {
@@ -86,7 +87,7 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
         Scalar::Null => out.extend_from_slice(b"null"),
         Scalar::Bool(true) => out.extend_from_slice(b"true"),
         Scalar::Bool(false) => out.extend_from_slice(b"false"),
-        Scalar::OddBool(n) => {
+        Scalar::BoolByte(n) => {
             out.extend_from_slice(b"{\"$bool\":");
             write_int(n, out);
             out.push(b'}');
@@ -136,20 +137,20 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Short text is mostly ASCII; a word-wise look is cheaper than a call.
+/// Short text is mostly ASCII, and a check by words is cheaper than a call.
 #[inline]
 fn is_utf8(text: &[u8]) -> bool {
     text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
-/// `{"tag":"hex"}`, of which `open` is all up to the hex.
+/// Writes `{"tag":"hex"}`; `open` is the part before the hex digits.
 fn write_tagged(open: &[u8; 9], bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(open);
     write_hex(bytes, out);
     out.extend_from_slice(b"\"}");
 }
 
-/// A float that is not finite: its bits.
+/// Writes the bits of a float that is not finite.
 #[cold]
 fn write_float_bits(bits: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"$float\":\"");
@@ -157,7 +158,7 @@ fn write_float_bits(bits: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"}");
 }
 
-/// A number in decimal.
+/// Writes a number in decimal.
 #[inline]
 pub fn write_int(value: impl Into<i128>, out: &mut Vec<u8>) {
     let value = value.into();
@@ -170,8 +171,8 @@ pub fn write_int(value: impl Into<i128>, out: &mut Vec<u8>) {
     write_uint(size, out);
 }
 
-/// Digits are worked out eight at once in a word, and written as one: nearly all numbers have no more, and a message has
-/// many (a twentieth of the time of decoding).
+/// Computes eight digits at once in a word, and writes them as one. Nearly all numbers have at most
+/// eight, and a message has many (a twentieth of the decoding time).
 #[inline]
 fn write_uint(value: u64, out: &mut Vec<u8>) {
     const EIGHT: u64 = 100_000_000;
@@ -193,8 +194,9 @@ fn write_uint_long(value: u64, out: &mut Vec<u8>) {
 
 const ASCII_ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
 
-/// The digits of a number of at most eight, one a byte, the first in the lowest: split in halves, quarters, eighths, all
-/// parts of a step at once. Multiplying and shifting divides exactly as long as parts are this small.
+/// Returns the digits of a number of at most eight, one in each byte, the first in the lowest.
+/// Splits it in halves, quarters and eighths, all parts of a step at once. For parts this small,
+/// multiplying and shifting divides exactly.
 #[inline]
 const fn eight_digits(value: u64) -> u64 {
     let halves = (value / 10_000) | ((value % 10_000) << 32);
@@ -204,7 +206,7 @@ const fn eight_digits(value: u64) -> u64 {
     tens | ((quarters - tens * 10) << 8)
 }
 
-/// Two hex digits a byte.
+/// Writes two hex digits for each byte.
 pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     let (blocks, rest) = bytes.as_chunks::<16>();
     for block in blocks {
@@ -215,7 +217,7 @@ pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The same for a UUID. Not inlined: where its digits are taken apart again, compilers make no vectors of it.
+/// Returns the hex digits of a UUID. Not inlined: otherwise compilers do not vectorise it.
 #[inline(never)]
 pub fn hex16(bytes: &[u8; 16]) -> [u8; 32] {
     hex_block(bytes)
@@ -230,7 +232,7 @@ fn hex_block(bytes: &[u8; 16]) -> [u8; 32] {
     digits
 }
 
-/// Both digits at once, and no table: compilers make vector instructions of this.
+/// Computes both digits at once and without a table, so that compilers can vectorise it.
 #[inline]
 fn hex_pair(byte: u8) -> [u8; 2] {
     let digits = (byte as u16 >> 4) | (byte as u16 & 15) << 8;
@@ -238,51 +240,52 @@ fn hex_pair(byte: u8) -> [u8; 2] {
     (digits + 0x3030 + letters * (b'a' - b'9' - 1) as u16).to_le_bytes()
 }
 
-/// A sink that writes lossless JSON text as it is told.
+/// A sink that writes lossless JSON text while it receives values.
 ///
-/// Every value is followed by a comma at once, and a bracket that closes takes the last one away: one copy then does
-/// for most values.
+/// A comma follows every value at once, and a closing bracket removes the last one: most values
+/// then need only one copy.
 #[derive(Debug, Default)]
 pub struct JsonText {
     out: Vec<u8>,
-    /// Fingerprints of the keys of the maps that are open.
+    /// Fingerprints of the keys of the open maps.
     keys: Vec<u64>,
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
     /// A key is expected.
     at_key: bool,
-    /// Met what a plain object cannot hold.
-    odd: bool,
-    /// What was told last by [`Sink::repeated`], and its text.
+    /// A map needs `$map`.
+    needs_pairs: bool,
+    /// The key of the last [`Sink::repeated`], and its text.
     repeated: Option<u128>,
     repeated_text: Vec<u8>,
 }
 
-/// A map or array that is open.
+/// An open map or array.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenContainer {
     shape: Shape,
-    /// Where its keys begin.
+    /// The index of its first key.
     keys: u32,
 }
 
 impl JsonText {
-    /// Forgets all but its memory.
+    /// Removes the text and retains the memory.
     pub fn clear(&mut self) {
         self.out.clear();
         self.keys.clear();
         self.open.clear();
         self.at_key = false;
-        self.odd = false;
+        self.needs_pairs = false;
     }
 
-    /// What [`Sink::repeated`] told means something else from now on.
+    /// Drops the text of the last [`Sink::repeated`], because names have changed.
     pub(super) fn forget_repeated(&mut self) {
         self.repeated = None;
     }
 
-    /// Whether the text says all: no map had keys that are no text, repeat, or start with `$`.
+    /// Returns `true` if the text is complete: no map had keys that are not text, repeat, or start
+    /// with `$`.
     pub fn is_plain(&self) -> bool {
-        !self.odd
+        !self.needs_pairs
     }
 
     /// The text.
@@ -290,7 +293,7 @@ impl JsonText {
         self.out.strip_suffix(b",").unwrap_or(&self.out)
     }
 
-    /// Whether two keys of the map that ends may be the same.
+    /// Returns `true` if two keys of the map that ends may be equal.
     fn repeats(&mut self, from: usize) -> bool {
         let keys = self.keys.get_mut(from..).unwrap_or_default();
         if keys.len() > 16 {
@@ -304,7 +307,7 @@ impl JsonText {
 
     #[inline]
     fn key_text(&mut self, key: &[u8]) {
-        self.odd |= key.first() == Some(&b'$');
+        self.needs_pairs |= key.first() == Some(&b'$');
         self.keys.push(fingerprint(key));
         if !write_short(key, b':', &mut self.out) {
             self.long_key(key);
@@ -313,13 +316,14 @@ impl JsonText {
 
     #[cold]
     fn long_key(&mut self, key: &[u8]) {
-        self.odd |= !is_utf8(key);
+        self.needs_pairs |= !is_utf8(key);
         write_scalar(Scalar::Str(key), &mut self.out);
         self.out.push(b':');
     }
 }
 
-/// A number that equal keys share and different keys nearly never: length, both ends, and a look at the middle.
+/// Returns a number that is the same for equal keys and nearly always differs otherwise: from
+/// length, both ends, and the middle byte.
 #[inline]
 fn fingerprint(key: &[u8]) -> u64 {
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -344,7 +348,7 @@ impl Sink for JsonText {
         self.at_key = false;
     }
 
-    // Inlined by force: where the kind of value is known, most of it folds away.
+    // Inlined by force: if the kind of value is known, most of it is optimised away.
     #[inline(always)]
     fn scalar(&mut self, _: Span, value: Scalar<'_>) {
         match value {
@@ -356,8 +360,8 @@ impl Sink for JsonText {
             }
             Scalar::Name(_, _, name) if write_short(name.as_bytes(), b',', &mut self.out) => {}
             _ => {
-                // A key that is no text: the slow way will write all of it.
-                self.odd |= self.at_key;
+                // A key that is not text: the text is written again from the tape.
+                self.needs_pairs |= self.at_key;
                 write_scalar(value, &mut self.out);
                 self.out.push(b',');
             }
@@ -366,9 +370,9 @@ impl Sink for JsonText {
 
     #[inline]
     fn open(&mut self, _: usize, shape: Shape) {
-        self.odd |= self.at_key;
+        self.needs_pairs |= self.at_key;
         self.at_key = false;
-        self.open.push(Open {
+        self.open.push(OpenContainer {
             shape,
             keys: self.keys.len() as u32,
         });
@@ -377,12 +381,12 @@ impl Sink for JsonText {
 
     #[inline]
     fn close(&mut self, _: usize) {
-        let Some(Open { shape, keys }) = self.open.pop() else {
+        let Some(OpenContainer { shape, keys }) = self.open.pop() else {
             return;
         };
         let from = keys as usize;
         if self.keys.len() > from {
-            self.odd |= self.repeats(from);
+            self.needs_pairs |= self.repeats(from);
             self.keys.truncate(from);
         }
         if self.out.last() == Some(&b',') {
@@ -406,7 +410,7 @@ impl Sink for JsonText {
     }
 
     #[inline(always)]
-    fn label(&mut self, _: usize, _: u32, name: &Name) {
+    fn label(&mut self, _: usize, _: u32, name: &KeyName) {
         self.at_key = false;
         if !name.write_key(&mut self.out) {
             self.long_key(name.as_str().as_bytes());

@@ -1,7 +1,7 @@
-//! How are a message's bytes written? One file an encoding, parser and writer side by side.
+//! The encodings of messages: one file for each, with parser and writer.
 //!
-//! A parser walks bytes once and tells a [`Sink`] what it meets. [`Parsed`] holds the two sinks there are, reused
-//! from message to message: the tape, and the message as lossless JSON text.
+//! A parser reads bytes once and reports each value to a [`Sink`]. [`Parsed`] holds the two sinks,
+//! reused for each message: the tape, and the message as lossless JSON text.
 
 pub mod json;
 pub mod lossless;
@@ -11,13 +11,13 @@ mod values;
 
 use crate::error::DecodeError;
 use crate::span::Span;
-use crate::tape::{Name, Node, Sink, Tape, Tee};
-use lossless::{JsonText, OddMaps, Passing};
+use crate::tape::{KeyName, Node, Sink, Tape, Tee};
+use lossless::{JsonText, PairMaps, StreamedText};
 use std::sync::Arc;
 
-/// Fault codes that encodings give, each with what it means.
+/// The fault codes of encodings, each with its meaning.
 pub const FAULTS: &[(&str, &str)] = &[
-    ("empty", "there is no message where one must be"),
+    ("empty", "a message is missing"),
     ("bad-json", "not JSON (RFC 8259)"),
     ("bad-utf8", "JSON that is not UTF-8"),
     ("bad-msgpack", "not MessagePack"),
@@ -26,176 +26,198 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("too-deep", "more levels of nesting than the limit"),
 ];
 
-/// What the output will need of a message.
+/// The details of a message that the output needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Want {
-    /// Every place: the tape is built whole. The message is also there as JSON text.
+    /// All positions: the tape is complete. The message is also available as JSON text.
     Places,
-    /// Places, but of a long message only the first: as many as are shown.
+    /// Positions, but only the first ones of a long message: as many as are shown.
     Rows,
-    /// The message as JSON text, and of the tape only what its head is read from.
+    /// The message as JSON text; the tape holds only the head.
     Text,
-    /// Only what the head is read from.
+    /// Only the head.
     Head,
-    /// The message as JSON text from which its bytes can be written again, and the bytes of each frame.
+    /// What the head is read from, and of arguments and results as much as a line shows.
+    Line,
+    /// The message as JSON text that reproduces its bytes, and the bytes of each frame.
     Exact,
 }
 
-/// How deep the tape reaches where only the head is wanted: `params.selector` is two levels down, and so is the code of
-/// an error, which is for lines alone.
+/// The depth of the tape if only the head is needed: `params.selector` is two levels down, and so
+/// is the code of an error, which the line view needs.
 const HEAD_DEPTH: u32 = 2;
+/// How deep it reaches for a line: `params.arguments.path` is three levels down.
+const LINE_DEPTH: u32 = 3;
 
-/// A parsed message: reuse one for all of a run.
+impl Want {
+    /// How deep the tape reaches.
+    const fn depth(self) -> u32 {
+        match self {
+            Self::Head | Self::Text => HEAD_DEPTH,
+            Self::Line => LINE_DEPTH,
+            Self::Places | Self::Rows | Self::Exact => u32::MAX,
+        }
+    }
+
+    /// Whether the message is needed only in part.
+    const fn is_part(self) -> bool {
+        matches!(self, Self::Head | Self::Line)
+    }
+}
+
+/// A parsed message; reuse one for a whole run.
 #[derive(Debug)]
 pub struct Parsed {
-    /// What the message holds, and where.
+    /// The values of the message, with their positions.
     pub tape: Tape,
     want: Want,
     depth: u32,
-    /// What the last message had, where it was JSON.
-    seen: json::Seen,
+    /// The properties of the last message, if it was JSON.
+    seen: json::JsonTraits,
     text: JsonText,
-    /// Where the text of the message stands.
-    source: Source,
-    /// Of a message that is parsed again as it is written: first bytes of the maps that no JSON object can hold.
-    odd: Vec<u32>,
-    /// The last message came as `MessagePack`.
+    /// The source of the message's text.
+    source: ParsedSource,
+    /// For a message that is parsed again while it is written: the first bytes of the maps that no
+    /// JSON object can hold.
+    pair_maps: Vec<u32>,
+    /// The last message arrived as `MessagePack`.
     is_msgpack: bool,
 }
 
-/// Bytes of a message whose text may be too long to be held beside it.
-const LONG: u32 = 1 << 20;
-/// Bytes of text that are handed on at a time.
+/// The length of a message from which on its text is not stored.
+const LONG_MESSAGE: u32 = 1 << 20;
+/// The number of bytes of text that are emitted at a time.
 const PIECE: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    /// Nowhere: it has to be written from the tape.
+enum ParsedSource {
+    /// The tape.
     Tape,
-    /// In the bytes themselves.
+    /// The bytes themselves.
     Bytes(Span),
-    /// In `text`.
+    /// The field `text`.
     Text,
-    /// In `MessagePack` that is long: it is parsed again as it is written.
+    /// Long `MessagePack`: it is parsed again while it is written.
     Again(Span),
 }
 
 impl Parsed {
-    /// Room for messages of at most `depth` levels.
+    /// Creates buffers for messages of at most `depth` levels.
     pub fn new(want: Want, depth: u32) -> Self {
         Self {
             tape: Tape::new(),
             want,
             depth,
-            seen: json::Seen::default(),
+            seen: json::JsonTraits::default(),
             text: JsonText::default(),
-            source: Source::Tape,
-            odd: Vec::new(),
+            source: ParsedSource::Tape,
+            pair_maps: Vec::new(),
             is_msgpack: false,
         }
     }
 
-    /// Forgets the last message.
+    /// Removes the last message.
     pub fn clear(&mut self) {
-        self.begin(u32::MAX);
+        self.start(u32::MAX);
     }
 
-    /// What the output will need.
+    /// Returns the details that the output needs.
     pub fn want(&self) -> Want {
         self.want
     }
 
-    /// The output's needs have changed.
+    /// Changes the details that the output needs.
     pub fn set_want(&mut self, want: Want) {
         self.want = want;
     }
 
-    /// Levels of nesting that are read.
+    /// Returns the maximum nesting depth.
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// What the last message was seen to have; only JSON tells.
-    pub fn seen(&self) -> json::Seen {
+    /// Returns the properties of the last message; only for JSON.
+    pub fn seen(&self) -> json::JsonTraits {
         self.seen
     }
 
-    /// The names that a schema's labels and values have.
-    pub fn set_names(&mut self, names: &Arc<Vec<Name>>) {
+    /// Sets the names of a schema's labels and values.
+    pub fn set_names(&mut self, names: &Arc<Vec<KeyName>>) {
         if self.tape.set_names(names) {
             self.text.forget_repeated();
         }
     }
 
-    fn begin(&mut self, keep: u32) {
-        self.seen = json::Seen::default();
+    fn start(&mut self, keep: u32) {
+        self.seen = json::JsonTraits::default();
         self.tape.clear(keep);
         self.tape
             .set_few(!matches!(self.want, Want::Places | Want::Exact));
+        if self.want == Want::Line {
+            self.tape.set_fewest();
+        }
         self.text.clear();
-        self.source = Source::Tape;
+        self.source = ParsedSource::Tape;
         self.is_msgpack = false;
     }
 
-    /// Parses one JSON value that fills `span`; what could be read of a bad one stays in the tape.
+    /// Parses one JSON value that fills `span`; the readable part of a malformed one stays in the
+    /// tape.
     pub fn json(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
-        self.begin(if matches!(self.want, Want::Text | Want::Head) {
-            HEAD_DEPTH
-        } else {
-            u32::MAX
-        });
+        self.start(self.want.depth());
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
         match &result {
             Ok(seen) => {
                 self.seen = *seen;
-                if self.want != Want::Head {
-                    self.source = Source::Bytes(span);
+                if !self.want.is_part() {
+                    self.source = ParsedSource::Bytes(span);
                 }
             }
-            Err(_) => self.tape.mend(span.end()),
+            Err(_) => self.tape.close_containers(span.end()),
         }
         result
             .map(|_| ())
-            .map_err(|error| no_json(bytes, span, error))
+            .map_err(|error| not_json(bytes, span, error))
     }
 
-    /// Parses one `MessagePack` value that fills `span`; what could be read of a bad one stays in the tape.
+    /// Parses one `MessagePack` value that fills `span`; the readable part of a malformed one stays
+    /// in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
         if self.want == Want::Text {
-            // The head's fields are all at the top.
-            self.begin(1);
-            if span.len > LONG {
-                let mut odd = OddMaps::default();
-                let mut sinks = Tee(&mut self.tape, &mut odd);
+            // All fields of the head are at the top level.
+            self.start(1);
+            if span.len > LONG_MESSAGE {
+                let mut pair_maps = PairMaps::default();
+                let mut sinks = Tee(&mut self.tape, &mut pair_maps);
                 let result = msgpack::parse(bytes, span, depth, &mut sinks);
                 if result.is_ok() {
-                    self.odd = odd.finish();
-                    self.source = Source::Again(span);
+                    self.pair_maps = pair_maps.finish();
+                    self.source = ParsedSource::Again(span);
                     return result;
                 }
-                return self.packed(bytes, span);
+                return self.parse_msgpack(bytes, span);
             }
             let mut sinks = Tee(&mut self.tape, &mut self.text);
             let result = msgpack::parse(bytes, span, depth, &mut sinks);
             if result.is_ok() && self.text.is_plain() {
-                self.source = Source::Text;
+                self.source = ParsedSource::Text;
                 return result;
             }
         }
-        self.packed(bytes, span)
+        self.parse_msgpack(bytes, span)
     }
 
-    fn packed(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+    fn parse_msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
-        let result = self.whole(span, |tape| msgpack::parse(bytes, span, depth, tape));
+        let result = self.parse_whole(span, |tape| msgpack::parse(bytes, span, depth, tape));
         self.is_msgpack = true;
         result
     }
 
-    /// Runs a parser over the sink that is wanted, where the head of a message can be read without a tape. A run over the
-    /// text that fails, or meets what plain JSON cannot hold, is followed by one over the tape.
+    /// Runs a parser with the required sink, for messages whose head can be read without a tape. If
+    /// the run for the text fails, or a map needs `$map`, a run for the tape follows.
     pub fn with<T>(
         &mut self,
         span: Span,
@@ -203,47 +225,45 @@ impl Parsed {
         tape: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         if self.want == Want::Text {
-            self.begin(0);
+            self.start(0);
             let result = text(&mut self.text);
             if result.is_ok() && self.text.is_plain() {
-                self.source = Source::Text;
+                self.source = ParsedSource::Text;
                 return result;
             }
         }
-        self.whole(span, tape)
+        self.parse_whole(span, tape)
     }
 
-    fn whole<T>(
+    fn parse_whole<T>(
         &mut self,
         span: Span,
         parse: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
-        self.begin(if self.want == Want::Head {
-            HEAD_DEPTH
-        } else {
-            u32::MAX
-        });
-        // What cannot be written while it is parsed is written from the tape.
-        self.tape
-            .set_few(matches!(self.want, Want::Head | Want::Rows));
+        // A message that cannot be written while it is parsed is written from the tape.
+        let whole = self.want == Want::Text;
+        self.start(if whole { u32::MAX } else { self.want.depth() });
+        if whole {
+            self.tape.set_few(false);
+        }
         let result = parse(&mut self.tape);
         if result.is_err() {
-            self.tape.mend(span.end());
+            self.tape.close_containers(span.end());
         }
         result
     }
 
-    /// The outermost value over the bytes it was parsed from.
+    /// Returns the outermost value over the bytes it was parsed from.
     pub fn root<'a>(&'a self, bytes: &'a [u8]) -> Option<Node<'a>> {
         self.tape.root(bytes)
     }
 
-    /// Whether the message is JSON whose text passes through.
+    /// Returns `true` if the message is JSON whose text is copied.
     pub fn is_text(&self) -> bool {
-        matches!(self.source, Source::Bytes(_))
+        matches!(self.source, ParsedSource::Bytes(_))
     }
 
-    /// Whether the message came as `MessagePack`.
+    /// Returns `true` if the message arrived as `MessagePack`.
     pub fn is_msgpack(&self) -> bool {
         self.is_msgpack
     }
@@ -251,10 +271,10 @@ impl Parsed {
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.source {
-            Source::Again(span) => self.write_again(bytes, span, out, &mut |_| {}),
-            Source::Bytes(span) => json::write_text(span.of(bytes), self.seen.breaks, out),
-            Source::Text => out.extend_from_slice(self.text.as_bytes()),
-            Source::Tape => match self.tape.root(bytes) {
+            ParsedSource::Again(span) => self.write_again(bytes, span, out, &mut |_| {}),
+            ParsedSource::Bytes(span) => json::write_text(span.of(bytes), self.seen.breaks, out),
+            ParsedSource::Text => out.extend_from_slice(self.text.as_bytes()),
+            ParsedSource::Tape => match self.tape.root(bytes) {
                 Some(node) if self.is_msgpack && self.want == Want::Exact => {
                     lossless::write_exact(node, out);
                 }
@@ -264,7 +284,8 @@ impl Parsed {
         }
     }
 
-    /// Writes the message as [`Parsed::write_message`] does; where it is long, `full` may empty `out` meanwhile.
+    /// Writes the message like [`Parsed::write_message`]; during a long message, `full` can empty
+    /// `out`.
     pub fn pass_message(
         &self,
         bytes: &[u8],
@@ -272,24 +293,24 @@ impl Parsed {
         full: &mut dyn FnMut(&mut Vec<u8>),
     ) {
         match self.source {
-            Source::Again(span) => self.write_again(bytes, span, out, full),
-            Source::Bytes(span) => {
+            ParsedSource::Again(span) => self.write_again(bytes, span, out, full),
+            ParsedSource::Bytes(span) => {
                 for piece in span.of(bytes).trim_ascii().chunks(PIECE) {
                     json::write_piece(piece, self.seen.breaks, out);
                     full(out);
                 }
             }
-            Source::Text => {
+            ParsedSource::Text => {
                 for piece in self.text.as_bytes().chunks(PIECE) {
                     out.extend_from_slice(piece);
                     full(out);
                 }
             }
-            Source::Tape => self.write_message(bytes, out),
+            ParsedSource::Tape => self.write_message(bytes, out),
         }
     }
 
-    /// Parses the message again and writes it meanwhile.
+    /// Parses the message again while writing it.
     fn write_again(
         &self,
         bytes: &[u8],
@@ -297,15 +318,15 @@ impl Parsed {
         out: &mut Vec<u8>,
         full: &mut dyn FnMut(&mut Vec<u8>),
     ) {
-        let mut text = Passing::new(std::mem::take(out), &self.odd, full);
-        // It was parsed before, and all was well.
+        let mut text = StreamedText::new(std::mem::take(out), &self.pair_maps, full);
+        // The first pass had no error.
         let _ = msgpack::parse(bytes, span, self.depth, &mut text);
         *out = text.finish();
     }
 }
 
-/// How many bytes the value at the start of `bytes` takes: JSON where it begins with a bracket, otherwise `MessagePack`.
-/// `None` where it is not complete.
+/// Returns the length of the value at the start of `bytes`: JSON if it starts with a bracket,
+/// otherwise `MessagePack`. `None` if it is not complete.
 pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
     match bytes.trim_ascii_start().first() {
         Some(b'{' | b'[') => json::measure(bytes, depth, false),
@@ -313,8 +334,9 @@ pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
     }
 }
 
-/// What is wrong with bytes that are no JSON: of text that does not even begin like a value, all is.
-fn no_json(bytes: &[u8], span: Span, error: DecodeError) -> DecodeError {
+/// Returns the error for bytes that are not JSON. If text does not even start like a value, the
+/// error covers all of it.
+fn not_json(bytes: &[u8], span: Span, error: DecodeError) -> DecodeError {
     let body = span.of(bytes);
     let text = body.trim_ascii();
     let is_text = text.first().is_some_and(u8::is_ascii_alphabetic)
@@ -328,7 +350,7 @@ fn no_json(bytes: &[u8], span: Span, error: DecodeError) -> DecodeError {
     DecodeError::new("bad-json", span, "message", "JSON", "text that is not JSON")
 }
 
-/// One level too many, at byte `at`.
+/// Returns the error for one level too many, at byte `at`.
 fn too_deep(at: usize, limit: u32) -> DecodeError {
     let wanted = format!("at most {limit} levels of nesting");
     DecodeError::new(
@@ -341,12 +363,12 @@ fn too_deep(at: usize, limit: u32) -> DecodeError {
     .hint("raise the limit with --max-depth")
 }
 
-/// Tells a sink nothing; for parsers that are asked only whether bytes are valid.
+/// A sink that ignores all values, for parsers that only validate bytes.
 pub struct Nothing;
 
 impl Sink for Nothing {
     fn scalar(&mut self, _: Span, _: crate::tape::Scalar<'_>) {}
     fn open(&mut self, _: usize, _: crate::tape::Shape) {}
     fn close(&mut self, _: usize) {}
-    fn label(&mut self, _: usize, _: u32, _: &crate::tape::Name) {}
+    fn label(&mut self, _: usize, _: u32, _: &crate::tape::KeyName) {}
 }

@@ -1,53 +1,54 @@
-//! Serde envelopes, as Redpanda's serde, and telequick's lite form of it, write them.
+//! Serde envelopes, as Redpanda's serde and telequick's lite form of it write them.
 //!
 //! ```text
 //!   00      | 00             | 07 00 00 00  | 03 00 00 00 61 62 63
 //!   version   compat_version   payload_size   fields: inline, in the schema's order, no tags, no padding
 //! ```
 //!
-//! All numbers are little-endian. A string is an i32 length and its bytes, a vector an i32 count and its elements, a
-//! struct inside a struct an envelope of its own. The bytes name nothing, so a struct is read by its [`Struct`]; what a
-//! newer writer added after the known fields is kept as `tail`, what an older one did not know is absent. That holds at
-//! every level. [`guess`] reads an envelope that no schema describes.
+//! All numbers are little-endian. A string is an i32 length and its bytes, a vector an i32 count
+//! and its elements, a struct inside a struct a nested envelope. The bytes have no names, so a
+//! struct is read by its [`Struct`]. Fields that a newer writer added after the known ones are
+//! retained as `tail`; fields that an older writer did not know are absent. That holds at every
+//! level. [`guess`] reads an envelope without a schema.
 
-mod flaw;
+mod error;
 mod guess;
 mod read;
 mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
-use crate::tape::Name;
-use flaw::{Flaw, What};
+use crate::tape::KeyName;
+use error::{EnvelopeError, EnvelopeErrorKind};
 pub use guess::guess;
-pub use read::{Fit, Outcome, fit, parse};
+pub use read::{Fit, ParseOutcome, fit, parse};
 use std::sync::Arc;
 pub(crate) use write::{Versions, bytes, int, versions, write, write_guess};
 
-/// The names that this encoding needs; [`Types::names`] begins with them.
+/// The names that this encoding needs; [`Types::names`] starts with them.
 pub const LABELS: [&str; 4] = ["version", "compat_version", "fields", "tail"];
-/// Place of `version` in [`LABELS`].
+/// The index of `version` in [`LABELS`].
 pub const VERSION: u32 = 0;
-/// Place of `compat_version` in [`LABELS`].
+/// The index of `compat_version` in [`LABELS`].
 pub const COMPAT_VERSION: u32 = 1;
-/// Place of `fields` in [`LABELS`].
+/// The index of `fields` in [`LABELS`].
 pub const FIELDS: u32 = 2;
-/// Place of `tail` in [`LABELS`].
+/// The index of `tail` in [`LABELS`].
 pub const TAIL: u32 = 3;
 
-/// Bytes of an envelope before its fields.
+/// The length of an envelope's header.
 pub const HEADER: usize = 6;
-/// Levels of envelopes inside envelopes that are read at most, whatever the limit.
+/// The maximum depth of nested envelopes, for any limit.
 pub const MAX_DEPTH: u32 = 64;
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Type {
+pub enum FieldType {
     /// One byte, 0 or 1.
     Bool,
-    /// A signed integer of so many bytes.
+    /// A signed integer of this many bytes.
     Int(u8),
-    /// An unsigned integer of so many bytes.
+    /// An unsigned integer of this many bytes.
     Uint(u8),
     /// IEEE 754, 8 bytes.
     Double,
@@ -55,16 +56,16 @@ pub enum Type {
     Str,
     /// Opaque bytes in the shape of a string.
     Bytes,
-    /// An int32 with names: a place in [`Types::enums`].
+    /// An int32 with names: an index in [`Types::enums`].
     Enum(u32),
-    /// An envelope: a place in [`Types::structs`].
+    /// An envelope: an index in [`Types::structs`].
     Struct(u32),
     /// A count and elements.
-    Vector(Box<Type>),
+    Vector(Box<FieldType>),
 }
 
-impl Type {
-    /// The fewest bytes a value takes.
+impl FieldType {
+    /// Returns the minimum length of a value.
     pub fn min_size(&self) -> usize {
         match self {
             Self::Bool => 1,
@@ -78,133 +79,135 @@ impl Type {
 
 /// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// Its name, a place in [`Types::names`].
+pub struct StructField {
+    /// Its name, an index in [`Types::names`].
     pub name: u32,
-    /// What it holds.
-    pub kind: Type,
-    /// The version of the struct that brought it.
+    /// Its type.
+    pub kind: FieldType,
+    /// The version of the struct that added it.
     pub since: u8,
 }
 
-/// A struct: its fields in the order they are written in.
+/// A struct: its fields in the order in which they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Struct {
-    /// Its name, a place in [`Types::names`].
+    /// Its name, an index in [`Types::names`].
     pub name: u32,
-    /// The version that is described.
+    /// The described version.
     pub version: u8,
     /// The oldest version whose readers can read it.
     pub compat_version: u8,
     /// The fields.
-    pub fields: Vec<Field>,
+    pub fields: Vec<StructField>,
 }
 
 /// Names for the values of an int32.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enum {
-    /// Its name, a place in [`Types::names`].
+    /// Its name, an index in [`Types::names`].
     pub name: u32,
-    /// Value and name, by rising value.
+    /// Value and name, in ascending order of values.
     pub values: Vec<(i32, u32)>,
 }
 
 impl Enum {
-    /// The name of a value, a place in [`Types::names`].
+    /// Returns the name of a value, an index in [`Types::names`].
     pub fn name_of(&self, value: i32) -> Option<u32> {
         let at = self.values.binary_search_by_key(&value, |(v, _)| *v).ok()?;
         self.values.get(at).map(|(_, name)| *name)
     }
 }
 
-/// Everything that a schema describes of bytes.
+/// The types of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Types {
-    /// Every name there is; [`LABELS`] first.
-    pub names: Arc<Vec<Name>>,
+    /// All names; [`LABELS`] first.
+    pub names: Arc<Vec<KeyName>>,
     /// The structs.
     pub structs: Vec<Struct>,
     /// The enums.
     pub enums: Vec<Enum>,
-    /// How many elements a vector may have; bytes bound it anyway.
+    /// The maximum number of elements of a vector; the bytes limit it in any case.
     pub max_elements: Option<u32>,
 }
 
 impl Types {
-    /// The name at a place; empty where there is none.
+    /// Returns the name at an index; empty if there is none.
     #[inline]
     pub fn name(&self, id: u32) -> &str {
         self.label(id).as_str()
     }
 
-    /// The same with its spelling as a key.
+    /// Returns the name at an index with its JSON key.
     #[inline]
-    pub fn label(&self, id: u32) -> &Name {
-        self.names.get(id as usize).unwrap_or(Name::NONE)
+    pub fn label(&self, id: u32) -> &KeyName {
+        self.names.get(id as usize).unwrap_or(KeyName::NONE)
     }
 
-    /// The struct at a place.
+    /// Returns the struct at an index.
     pub fn layout(&self, id: u32) -> Option<&Struct> {
         self.structs.get(id as usize)
     }
 }
 
-/// What stands before an envelope's fields, and where those end.
+/// The header of an envelope, and the span of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct EnvelopeHeader {
     /// The schema version of the writer.
     pub version: u8,
-    /// The oldest version that the writer says can read it.
+    /// The oldest version that can read it, according to the writer.
     pub compat_version: u8,
-    /// Bytes of fields, as written.
+    /// The length of the fields, as written.
     pub payload_size: i32,
-    /// The fields that are there; less than `payload_size` where the bytes end before.
+    /// The fields that are present; shorter than `payload_size` if the bytes end before.
     pub fields: Span,
-    /// Whether `payload_size` cannot be: negative, or more than there is.
-    pub lies: bool,
+    /// `true` if `payload_size` is impossible: negative, or more than the bytes present.
+    pub is_impossible: bool,
 }
 
-impl Header {
-    /// Reads the header at the start of `span`; `None` where its six bytes are not there.
+impl EnvelopeHeader {
+    /// Reads the header at the start of `span`; `None` if its six bytes are not present.
     #[inline]
     pub fn read(bytes: &[u8], span: Span) -> Option<Self> {
         let body = span.of(bytes);
         let [version, compat_version, size @ ..] = *body.first_chunk::<HEADER>()?;
         let payload_size = i32::from_le_bytes(size);
-        let room = body.len() - HEADER;
+        let available = body.len() - HEADER;
         let start = span.at() + HEADER;
         // payload_size is signed: it is compared before it is added to anything.
-        let len = usize::try_from(payload_size).ok().filter(|n| *n <= room);
+        let len = usize::try_from(payload_size)
+            .ok()
+            .filter(|n| *n <= available);
         Some(Self {
             version,
             compat_version,
             payload_size,
-            fields: Span::new(start, start + len.unwrap_or(room)),
-            lies: len.is_none(),
+            fields: Span::new(start, start + len.unwrap_or(available)),
+            is_impossible: len.is_none(),
         })
     }
 
-    /// What is wrong with `payload_size`, where something is.
+    /// Returns the error of `payload_size`, if there is one.
     pub fn fault(&self) -> Option<DecodeError> {
         let flaw = self.flaw()?;
         Some(flaw.explain(String::new()))
     }
 
-    /// What is wrong where the writer says that a reader of `version` cannot read this.
-    pub fn unreadable(&self, version: u8) -> Option<DecodeError> {
+    /// Returns an error if the writer declares that a reader of `version` cannot read this.
+    pub fn unreadable_by(&self, version: u8) -> Option<DecodeError> {
         let at = self.fields.at().saturating_sub(HEADER - 1);
-        let what = What::Unreadable(self.compat_version, version);
-        (self.compat_version > version).then(|| Flaw { at, what }.explain(String::new()))
+        let what = EnvelopeErrorKind::Unreadable(self.compat_version, version);
+        (self.compat_version > version).then(|| EnvelopeError { at, what }.explain(String::new()))
     }
 
-    fn flaw(&self) -> Option<Flaw> {
+    fn flaw(&self) -> Option<EnvelopeError> {
         let at = self.fields.at().saturating_sub(4);
         let what = match self.payload_size {
-            _ if !self.lies => return None,
-            size @ ..0 => What::NegativeSize(size),
-            size => What::Overrun(size, self.fields.len),
+            _ if !self.is_impossible => return None,
+            size @ ..0 => EnvelopeErrorKind::NegativeSize(size),
+            size => EnvelopeErrorKind::Overrun(size, self.fields.len),
         };
-        Some(Flaw { at, what })
+        Some(EnvelopeError { at, what })
     }
 }
 

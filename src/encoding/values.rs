@@ -1,8 +1,9 @@
-//! Nodes of the tape as values of other crates.
+//! Converts nodes of the tape to values of other crates.
 //!
-//! [`Node`] implements [`Serialize`]: maps keep the order of their keys and repeated keys, numbers are exact. For
-//! [`serde_json::Value`] a node is converted in the lossless form of [`super::lossless`]; key order and numbers are then
-//! those that the features `preserve_order` and `arbitrary_precision` of `serde_json` allow.
+//! [`Node`] implements [`Serialize`]: maps retain the order of their keys and repeated keys, and
+//! numbers are exact. For [`serde_json::Value`], a node is converted in the lossless form of
+//! [`super::lossless`]; the features `preserve_order` and `arbitrary_precision` of `serde_json`
+//! then decide about key order and numbers.
 
 use super::lossless;
 use crate::tape::{Node, Scalar, Value};
@@ -12,17 +13,17 @@ use serde_core::{Serialize, Serializer};
 /// The name under which rmp-serde writes an extension type.
 const EXT: &str = "_ExtStruct";
 
-struct Bytes<'a>(&'a [u8]);
+struct RawBytes<'a>(&'a [u8]);
 
-impl Serialize for Bytes<'_> {
+impl Serialize for RawBytes<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_bytes(self.0)
     }
 }
 
 impl Serialize for Node<'_> {
-    /// Text that is not UTF-8 is written as bytes. A JSON number that is neither an integer of 128 bits nor a `f64` keeps
-    /// its spelling with `serde_json`, and only there.
+    /// Text that is not UTF-8 is written as bytes. A JSON number that is neither an integer of 128
+    /// bits nor an `f64` retains its text only with `serde_json`.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if self.omitted() > 0 {
             return Err(S::Error::custom("the tape holds only a part of this value"));
@@ -46,7 +47,7 @@ impl Serialize for Node<'_> {
             Value::Scalar(scalar) => match scalar {
                 Scalar::Null => to.serialize_unit(),
                 Scalar::Bool(v) => to.serialize_bool(v),
-                Scalar::OddBool(v) => to.serialize_u8(v),
+                Scalar::BoolByte(v) => to.serialize_u8(v),
                 Scalar::Uint(v) => to.serialize_u64(v),
                 Scalar::Int(v) => to.serialize_i64(v),
                 Scalar::F32(bits) => to.serialize_f32(f32::from_bits(bits)),
@@ -57,7 +58,9 @@ impl Serialize for Node<'_> {
                     None => to.serialize_bytes(self.raw_text()),
                 },
                 Scalar::Bin(bytes) => to.serialize_bytes(bytes),
-                Scalar::Ext(tag, bytes) => to.serialize_newtype_struct(EXT, &(tag, Bytes(bytes))),
+                Scalar::Ext(tag, bytes) => {
+                    to.serialize_newtype_struct(EXT, &(tag, RawBytes(bytes)))
+                }
                 Scalar::Name(_, _, name) => to.serialize_str(name),
             },
         }
@@ -89,8 +92,8 @@ fn number<S: Serializer>(spelled: &[u8], to: S) -> Result<S::Ok, S::Error> {
 impl TryFrom<Node<'_>> for serde_json::Value {
     type Error = serde_json::Error;
 
-    /// The value in its lossless form. Fails on what `serde_json` does not hold: more than 127 levels, and without
-    /// `arbitrary_precision` a number beyond the range of `f64`.
+    /// Converts the value in its lossless form. Fails on values that `serde_json` cannot hold: more
+    /// than 127 levels, and without `arbitrary_precision` a number beyond the range of `f64`.
     fn try_from(node: Node<'_>) -> Result<Self, Self::Error> {
         let mut text = Vec::new();
         lossless::write(node, &mut text);
@@ -98,8 +101,8 @@ impl TryFrom<Node<'_>> for serde_json::Value {
     }
 }
 
-/// The value with its exact integers, floats of either width, key order, repeated keys and extension types. A JSON number
-/// beyond 64 bits becomes its spelling, as text.
+/// Converts the value with exact integers, floats of both widths, key order, repeated keys and
+/// extension types. A JSON number beyond 64 bits becomes text.
 #[cfg(feature = "rmpv")]
 impl From<Node<'_>> for rmpv::Value {
     fn from(node: Node<'_>) -> Self {
@@ -113,7 +116,7 @@ impl From<Node<'_>> for rmpv::Value {
             Value::Scalar(scalar) => match scalar {
                 Scalar::Null => Self::Nil,
                 Scalar::Bool(v) => v.into(),
-                Scalar::OddBool(v) => v.into(),
+                Scalar::BoolByte(v) => v.into(),
                 Scalar::Uint(v) => v.into(),
                 Scalar::Int(v) => v.into(),
                 Scalar::F32(bits) => f32::from_bits(bits).into(),
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn message_pack_comes_back() {
+    fn msgpack_is_reproduced() {
         let value = rmpv::Value::Map(vec![
             ("z".into(), u64::MAX.into()),
             ((-5).into(), rmpv::Value::Binary(vec![1, 2])),

@@ -1,4 +1,4 @@
-//! A body that is not one run of the stream, put together once in a buffer that is reused.
+//! Assembles a body that is not contiguous in the stream, in a buffer that is reused.
 //!
 //! ```text
 //!   stream   01 03 "Hel" 80 02 "lo"            at   offset
@@ -9,10 +9,10 @@
 use super::{Piece, Places, View};
 use crate::span::Span;
 
-/// Runs that a body may have however small the limit is.
+/// The minimum number of pieces that a body may have, for any limit.
 const MIN_PIECES: usize = 1 << 16;
 
-/// Bytes and where they came from. Runs can be noted first and copied when the body is complete.
+/// Bytes and their stream offsets. Runs can be recorded first and copied when the body is complete.
 #[derive(Default)]
 pub(super) struct Assembly {
     bytes: Vec<u8>,
@@ -27,7 +27,7 @@ impl Assembly {
         self.len = 0;
     }
 
-    /// Length of the body so far.
+    /// Returns the length of the body so far.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -36,28 +36,29 @@ impl Assembly {
         &self.bytes
     }
 
-    /// How many bytes from `offset` on it may take in. None where there are too many runs: their map takes memory too.
-    pub(super) fn room(&self, offset: u64, limit: usize) -> usize {
-        if self.full(limit).is_some() && self.end() != Some(offset) {
+    /// Returns the number of bytes from `offset` on that still fit. Returns 0 when the number of
+    /// pieces reaches its limit, because the map of pieces takes memory too.
+    pub(super) fn space(&self, offset: u64, limit: usize) -> usize {
+        if self.max_pieces(limit).is_some() && self.end() != Some(offset) {
             return 0;
         }
         limit.saturating_sub(self.len)
     }
 
-    /// The most runs that it may have, where it has them.
-    pub(super) fn full(&self, limit: usize) -> Option<usize> {
+    /// Returns the maximum number of pieces if the body has reached it.
+    pub(super) fn max_pieces(&self, limit: usize) -> Option<usize> {
         let most = MIN_PIECES.max(limit / 64);
         (self.pieces.len() >= most).then_some(most)
     }
 
-    /// One past the last byte, in the stream.
+    /// Returns the stream offset after the last byte.
     pub(super) fn end(&self) -> Option<u64> {
         let last = self.pieces.last()?;
         Some(last.offset + (self.len - last.at as usize) as u64)
     }
 
-    /// The next `len` bytes of the body are at `offset` of the stream.
-    pub(super) fn note(&mut self, offset: u64, len: usize) {
+    /// Records that the next `len` bytes of the body are at `offset` of the stream.
+    pub(super) fn record(&mut self, offset: u64, len: usize) {
         if len == 0 {
             return;
         }
@@ -68,14 +69,14 @@ impl Assembly {
         self.len += len;
     }
 
-    /// The same, copied at once, and unmasked where there is a mask.
+    /// Records the payload, and copies it at once. Unmasks it if there is a mask.
     pub(super) fn push(&mut self, offset: u64, payload: &[u8], mask: Option<[u8; 4]>) {
-        self.note(offset, payload.len());
+        self.record(offset, payload.len());
         unmask(payload, mask, &mut self.bytes);
     }
 
-    /// Where the body is one run (or empty): its first byte.
-    pub(super) fn single(&self) -> Option<u64> {
+    /// Returns the offset of the first byte if the body is one run.
+    pub(super) fn single_run(&self) -> Option<u64> {
         match self.pieces.as_slice() {
             [one] => Some(one.offset),
             _ => None,
@@ -86,8 +87,9 @@ impl Assembly {
         self.len == 0
     }
 
-    /// Copies the noted runs out of the window whose first byte is `base` bytes into the stream.
-    pub(super) fn fill(&mut self, window: &[u8], base: u64) {
+    /// Copies the recorded runs out of the window. The first byte of the window has the stream
+    /// offset `base`.
+    pub(super) fn copy_runs(&mut self, window: &[u8], base: u64) {
         self.bytes.clear();
         let ends = self.pieces.iter().skip(1).map(|p| p.at as usize);
         for (piece, end) in self.pieces.iter().zip(ends.chain([self.len])) {
@@ -100,7 +102,7 @@ impl Assembly {
         }
     }
 
-    /// All of it as a body; where it is empty, `end` is its place.
+    /// Returns the body as a view. An empty body is at the stream offset `end`.
     pub(super) fn view(&self, end: u64) -> View<'_> {
         View {
             bytes: &self.bytes,
@@ -114,7 +116,7 @@ impl Assembly {
     }
 }
 
-/// Appends `payload` to `out`, xored with the mask (RFC 6455 section 5.3) eight bytes at a time.
+/// Appends `payload` to `out`, combined with the mask by XOR (RFC 6455 section 5.3), eight bytes at a time.
 pub(crate) fn unmask(payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(payload);
@@ -150,16 +152,16 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_follow_one_another_are_one() {
+    fn consecutive_runs_are_merged() {
         let mut body = Assembly::default();
         for (offset, len) in [(12, 2), (14, 1), (15, 0), (17, 2)] {
-            body.note(offset, len);
+            body.record(offset, len);
         }
         assert_eq!(
             body.pieces,
             [Piece { at: 0, offset: 12 }, Piece { at: 3, offset: 17 }]
         );
-        body.fill(b"..abc..de", 10);
+        body.copy_runs(b"..abc..de", 10);
         assert_eq!(body.bytes(), b"abcde");
         let view = body.view(0);
         assert_eq!((view.locate(2), view.locate(3)), (14, 17));

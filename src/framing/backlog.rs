@@ -1,21 +1,21 @@
-//! Bytes that wait for more of them: they come at one end and are done with at the other.
+//! A buffer of bytes that wait for more: bytes are appended at the end and consumed at the start.
 //!
 //! ```text
 //!   bytes   |--- done with ---|====== waiting ======|
 //!   from                      ^
 //! ```
 //!
-//! What is done with is let go when it is as much as what waits: then each byte is moved once at most for every byte that
-//! came, however small the steps are in which they come and go.
+//! Consumed bytes are removed when they are at least as many as the waiting bytes. Then each
+//! received byte causes at most one move of a byte, for any size of the steps.
 
-/// Room that is kept though nothing is in it.
-const KEPT: usize = 64 << 10;
+/// The capacity that an empty buffer retains.
+const MIN_CAPACITY: usize = 64 << 10;
 
-/// Bytes of a stream that nobody is done with.
+/// Bytes of a stream that are not consumed yet.
 #[derive(Default)]
 pub(crate) struct Backlog {
     bytes: Vec<u8>,
-    from: usize,
+    start: usize,
     #[cfg(test)]
     moved: usize,
 }
@@ -25,33 +25,33 @@ impl Backlog {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// All that wait.
+    /// Returns all waiting bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.get(self.from..).unwrap_or_default()
+        self.bytes.get(self.start..).unwrap_or_default()
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.bytes.len() - self.from
+        self.bytes.len() - self.start
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The first so many are done with.
-    pub(crate) fn done(&mut self, n: usize) {
-        self.from += n.min(self.len());
-        if self.from < self.len() {
+    /// Consumes the first `n` bytes.
+    pub(crate) fn consume(&mut self, n: usize) {
+        self.start += n.min(self.len());
+        if self.start < self.len() {
             return;
         }
         #[cfg(test)]
         {
             self.moved += self.len();
         }
-        self.bytes.drain(..self.from);
-        self.from = 0;
-        if self.bytes.capacity() > 4 * self.bytes.len().max(KEPT) {
-            self.bytes.shrink_to(KEPT);
+        self.bytes.drain(..self.start);
+        self.start = 0;
+        if self.bytes.capacity() > 4 * self.bytes.len().max(MIN_CAPACITY) {
+            self.bytes.shrink_to(MIN_CAPACITY);
         }
     }
 }
@@ -61,16 +61,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_what_came_without_what_is_done_with() {
+    fn waiting_bytes_are_pushed_bytes_minus_consumed() {
         let stream: Vec<u8> = (0..200_000u32).map(|n| (n % 251) as u8).collect();
         let mut backlog = Backlog::default();
         let (mut came, mut gone) = (0, 0);
         for (n, piece) in stream.chunks(777).enumerate() {
             backlog.push(piece);
             came += piece.len();
-            // More than there is of it is all of it.
+            // A count above the length consumes everything.
             let n = [0, 1, 700, 1500, 1 << 20][n % 5];
-            backlog.done(n);
+            backlog.consume(n);
             gone = (gone + n).min(came);
             assert!(backlog.bytes() == &stream[gone..came]);
             assert_eq!(
@@ -81,15 +81,15 @@ mod tests {
     }
 
     #[test]
-    fn small_steps_move_no_more_than_comes() {
+    fn small_steps_move_at_most_the_pushed_bytes() {
         let mut backlog = Backlog::default();
         backlog.push(&vec![0; 1 << 20]);
         for _ in 0..200_000 {
             backlog.push(&[0; 20]);
-            backlog.done(20);
+            backlog.consume(20);
         }
         assert!(backlog.moved <= (1 << 20) + 200_000 * 20);
-        backlog.done(backlog.len());
-        assert!(backlog.bytes.capacity() <= 4 * KEPT);
+        backlog.consume(backlog.len());
+        assert!(backlog.bytes.capacity() <= 4 * MIN_CAPACITY);
     }
 }

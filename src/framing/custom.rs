@@ -1,35 +1,37 @@
 //! Framings from outside this crate.
 
-use super::{Input, Step, Wire};
+use super::{Buffer, Step, Wire};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A framing that a program brings with its protocol, as [`Framing::Custom`](super::Framing::Custom). Its name is its
-/// identity.
+/// A framing that a program brings with its protocol, as
+/// [`Framing::Custom`](super::Framing::Custom). Its name is its identity.
 pub struct CustomFraming {
     /// The name users write.
     pub name: &'static str,
-    /// A reader at the start of one direction of a stream.
-    pub reader: fn() -> Box<dyn Reader>,
-    /// Writes one frame around a body. [`Wire`] holds what the user chose, right or wrong.
+    /// Creates a reader at the start of one direction of a stream.
+    pub reader: fn() -> Box<dyn FramingReader>,
+    /// Writes one frame around a body. [`Wire`] holds the choices of the user, correct or not.
     pub write: fn(body: &[u8], wire: &Wire, out: &mut Vec<u8>),
 }
 
-/// One direction of a stream of a [`CustomFraming`].
+/// Reads one direction of a stream of a [`CustomFraming`].
 ///
-/// A reader looks at the window of bytes that are not done with, whose first byte may not belong to a frame. It decides by
-/// the bytes alone, so that any split of the stream into reads gives the same frames. It never panics, and does not
-/// allocate as much as a number on the wire says.
-pub trait Reader: Send {
-    /// The next frame of the window, or how many bytes are missing. At the end of the stream
-    /// ([`Input::eof`]) a window that is not empty never gives [`Step::Incomplete`].
-    fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a>;
-    /// Bytes are missing: forgets what has begun, and looks for where the next frame begins.
+/// A reader gets the window of bytes that are not consumed. The first byte of the window need not
+/// start a frame. The result depends only on the bytes, so that any split of the stream into reads
+/// gives the same frames. A reader never panics, and never allocates a size that comes from a
+/// number in the stream.
+pub trait FramingReader: Send {
+    /// Returns the next frame of the window, or the number of missing bytes. At the end of the
+    /// stream ([`Buffer::eof`]), a window that is not empty never returns [`Step::Incomplete`].
+    fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a>;
+    /// Handles missing bytes: drops the partial message and searches for the start of the next
+    /// frame.
     fn seek(&mut self);
-    /// Whether a frame begins at the start of the window.
+    /// Returns `true` if a frame starts at the start of the window.
     fn is_between(&self) -> bool;
-    /// Where a message begins whose bytes were taken in so far without it being complete.
-    fn begun(&self) -> Option<u64> {
+    /// Returns the offset of a message that is consumed in part.
+    fn pending_start(&self) -> Option<u64> {
         None
     }
 }

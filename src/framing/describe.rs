@@ -1,10 +1,11 @@
-//! The [`Wire`] of a frame: the reverse of [`super::write()`]. Each framing describes its own frames.
+//! Builds the [`Wire`] of a frame: the reverse of [`super::write()`]. Each framing describes its
+//! own frames.
 
-use super::{Frame, Framing, Head, Wire, http, lines, method, prefix, websocket};
+use super::{Frame, Framing, Head, Wire, content_length, http, lines, method, prefix, websocket};
 
 impl Wire {
-    /// What the bytes of a frame say, whose message begins `header` bytes into its body. Whether it is all there is to
-    /// it, writing tells.
+    /// Describes the bytes of a frame. The message starts `header` bytes into the body. The caller
+    /// writes the result to check that it reproduces the frame.
     pub(crate) fn of(frame: &Frame<'_>, header: usize, raw: &[u8]) -> Self {
         let body = frame.view.body();
         let mut wire = Self {
@@ -13,6 +14,9 @@ impl Wire {
         };
         match (frame.framing, frame.head) {
             (Framing::Lines, _) => lines::describe(raw, body, &mut wire),
+            (Framing::ContentLength, Head::Length(length)) => {
+                content_length::describe(raw, frame.view.body.at(), length, &mut wire);
+            }
             (_, Head::Length(length)) => prefix::describe(raw, length, &mut wire),
             (_, Head::Method { length, id, mode }) => {
                 method::describe(raw, (length, id), mode, &mut wire);
@@ -26,22 +30,30 @@ impl Wire {
         wire
     }
 
-    /// Says where frames stand inside this one, from their places in its bytes; whether each is between two fragments.
-    pub(crate) fn place(&mut self, raw: &[u8], between: &[usize]) -> bool {
+    /// Stores the positions of frames inside this one, from their byte offsets in it. Returns
+    /// `true` if each position is between two fragments.
+    pub(crate) fn set_between(&mut self, raw: &[u8], between: &[usize]) -> bool {
         if between.is_empty() {
             return true;
         }
         let ends = websocket::ends(raw);
-        let places = between.iter().map(|at| match at {
+        let positions = between.iter().map(|at| match at {
             0 => Some(0),
             at => ends.iter().position(|end| end == at).map(|n| n + 1),
         });
-        self.between = places.map_while(|place| place).collect();
+        self.between = positions.map_while(|place| place).collect();
         self.between.len() == between.len()
     }
 
-    /// Fills in what was left open and what depends on who sends: clients mask, and ask; servers answer.
-    pub(crate) fn fill(&mut self, framing: Framing, body: &[u8], from_client: bool, mask: [u8; 4]) {
+    /// Sets the values that are left open and depend on the sender: a client masks and sends
+    /// requests, a server sends responses.
+    pub(crate) fn fill_defaults(
+        &mut self,
+        framing: Framing,
+        body: &[u8],
+        from_client: bool,
+        mask: [u8; 4],
+    ) {
         match framing {
             Framing::WebSocket if from_client => {
                 self.mask.get_or_insert_with(|| vec![mask]);

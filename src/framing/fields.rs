@@ -1,4 +1,5 @@
-//! The fields of an HTTP head or trailer, from any bytes: what parsers refuse may hold a password all the same.
+//! Fields of an HTTP head or trailer, found in any bytes: bytes that parsers refuse can still hold
+//! a password.
 //!
 //! ```text
 //!   Authorization : Bearer CR LF  SP Zx81aQ CR LF
@@ -6,11 +7,11 @@
 //!   '- range ----------------------------------------'
 //! ```
 //!
-//! What in them is secret [`secrets()`] tells, and [`masked()`] leaves out.
+//! [`secrets()`] finds the secrets in them, and [`masked()`] removes these.
 
-mod found;
 mod names;
 mod secret;
+mod secret_ranges;
 mod values;
 
 pub use names::{ENDINGS, NAMES, is_secret_name};
@@ -19,36 +20,37 @@ pub(crate) use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
 pub use secret::{masked, secrets, unescaped};
 use std::ops::Range;
 
-/// A line of a head, or several where it is folded.
+/// A field: one line of a head, or several lines if it is folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
-    /// Its name, without what stands around it; empty where there is none.
+pub struct HeaderField<'a> {
+    /// The name without surrounding characters; empty if there is none.
     pub name: &'a [u8],
-    /// Where all of it stands, line ends included.
+    /// The range of the whole field, line ends included.
     pub range: Range<usize>,
-    /// Where its value stands, line breaks inside included; without a name, all but the line end.
+    /// The range of the value, line breaks inside included. Without a name: everything except the
+    /// line end.
     pub value: Range<usize>,
 }
 
-impl Field<'_> {
-    /// Whether it has this name; upper and lower case are the same.
+impl HeaderField<'_> {
+    /// Compares the name; the case of letters is ignored.
     pub fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name.as_bytes())
     }
 
-    /// Whether by its name all that it says is secret.
+    /// Returns `true` if the name makes the whole value secret.
     pub fn is_secret(&self) -> bool {
         secret::is_secret(self.name)
     }
 }
 
-/// All lines of a head with what is folded into each; the first is the start line.
-pub fn fields(bytes: &[u8]) -> impl Iterator<Item = Field<'_>> {
+/// Returns all lines of a head, folded lines joined. The first is the start line.
+pub fn fields(bytes: &[u8]) -> impl Iterator<Item = HeaderField<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at;
         at += line(bytes, at)?.len();
-        let is_blank = of(bytes, &(start..at)).trim_ascii().is_empty();
+        let is_blank = slice(bytes, &(start..at)).trim_ascii().is_empty();
         while !is_blank && matches!(bytes.get(at), Some(b' ' | b'\t')) {
             at += line(bytes, at)?.len();
         }
@@ -56,21 +58,22 @@ pub fn fields(bytes: &[u8]) -> impl Iterator<Item = Field<'_>> {
     })
 }
 
-/// One field that stands there.
-fn field(bytes: &[u8], range: Range<usize>) -> Field<'_> {
-    let all = of(bytes, &range);
+/// Reads one field.
+fn field(bytes: &[u8], range: Range<usize>) -> HeaderField<'_> {
+    let all = slice(bytes, &range);
     let colon = memchr::memchr(b':', all);
-    // No field, but JSON in which [`secrets()`] looks for names.
+    // This is not a field but JSON, in which [`secrets()`] searches for names.
     let colon = colon.filter(|colon| memchr::memchr(b'{', all).is_none_or(|brace| brace > *colon));
     let (name, value) = match colon {
         Some(colon) => (name(all.get(..colon).unwrap_or_default()), colon + 1),
         None => (&[][..], 0),
     };
     let value = trimmed(bytes, range.start + value..range.end);
-    Field { name, range, value }
+    HeaderField { name, range, value }
 }
 
-/// A field's name; blanks, quotes and what else cannot be part of it may stand around it.
+/// Returns the name of a field without blanks, quotes and other characters around it that cannot be
+/// part of a name.
 fn name(before: &[u8]) -> &[u8] {
     let start = before.iter().position(|b| is_name(*b));
     let end = before.iter().rposition(|b| is_name(*b)).map(|at| at + 1);
@@ -85,7 +88,8 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// The line that begins there, line end included: LF, CR LF, or CR alone, which some peers take for one.
+/// Returns the line at `at`, line end included: LF, CR LF, or a lone CR, which some peers accept as
+/// a line end.
 fn line(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
     let len = match memchr::memchr2(b'\r', b'\n', rest) {
@@ -96,13 +100,13 @@ fn line(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     Some(at..at + len)
 }
 
-fn of<'a>(bytes: &'a [u8], range: &Range<usize>) -> &'a [u8] {
+fn slice<'a>(bytes: &'a [u8], range: &Range<usize>) -> &'a [u8] {
     bytes.get(range.clone()).unwrap_or_default()
 }
 
-/// The same without blanks at both ends.
+/// Returns the range without blanks at both ends.
 fn trimmed(bytes: &[u8], range: Range<usize>) -> Range<usize> {
-    let all = of(bytes, &range);
+    let all = slice(bytes, &range);
     let start = range.end - all.trim_ascii_start().len();
     start..start.max(range.start + all.trim_ascii_end().len())
 }
@@ -112,12 +116,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_bytes_have_fields() {
+    fn fields_are_found_in_any_bytes() {
         let head = b"GET / HTTP/1.1\r\nAuthorization : Bearer\r\n Zx81\r\n\tb\nHost:h\rx\xff: \xe9\r\n\r\n body";
-        let told: Vec<(String, String)> = fields(head)
+        let found: Vec<(String, String)> = fields(head)
             .map(|field| {
                 let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
-                (text(field.name), text(of(head, &field.value)))
+                (text(field.name), text(slice(head, &field.value)))
             })
             .collect();
         let want = [
@@ -129,9 +133,9 @@ mod tests {
             ("", "body"),
         ];
         let want = want.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(told, want);
+        assert_eq!(found, want);
         let ranges: Vec<u8> = fields(head)
-            .flat_map(|field| of(head, &field.range).to_vec())
+            .flat_map(|field| slice(head, &field.range).to_vec())
             .collect();
         assert_eq!(ranges, head, "every byte is in one");
     }

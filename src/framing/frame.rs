@@ -1,4 +1,4 @@
-//! Frames: bytes, and where they lie in the stream.
+//! Frames: bytes, and their offsets in the stream.
 
 use super::Framing;
 use crate::error::DecodeError;
@@ -8,33 +8,33 @@ use crate::span::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Piece {
-    /// First byte in the view.
+    /// The first byte in the view.
     pub at: u32,
-    /// Its place in the stream.
+    /// Its stream offset.
     pub offset: u64,
 }
 
-/// How the bytes of a view lie in the stream.
+/// The stream offsets of the bytes of a view.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Places<'a> {
-    /// In one run whose first byte is here.
+    /// One run; the offset of its first byte.
     Run(u64),
-    /// In several runs, by rising `at`.
+    /// Several runs, in ascending order of `at`.
     Pieces(&'a [Piece]),
-    /// Nowhere: they were compressed. The frame begins here.
+    /// None, because the bytes were compressed; the offset of the frame.
     Packed(u64),
 }
 
-/// Bytes to decode, and where they came from.
+/// Bytes to decode, and their stream offsets.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct View<'a> {
-    /// The whole frame where it is one plain run of the stream; otherwise the assembled body.
+    /// The whole frame if it is one plain run of the stream; otherwise the assembled body.
     pub bytes: &'a [u8],
-    /// Where the encoded message lies in `bytes`.
+    /// The span of the encoded message in `bytes`.
     pub body: Span,
-    /// Where `bytes` lie in the stream.
+    /// The stream offsets of `bytes`.
     pub places: Places<'a>,
 }
 
@@ -44,7 +44,8 @@ impl<'a> View<'a> {
         self.body.of(self.bytes)
     }
 
-    /// The stream offset of a byte of the view. In a compressed body: the frame's offset plus the place in the body.
+    /// Returns the stream offset of a byte of the view. In a compressed body: the frame's offset
+    /// plus the position in the body.
     pub fn locate(&self, at: usize) -> u64 {
         match self.places {
             Places::Run(offset) | Places::Packed(offset) => offset + at as u64,
@@ -56,7 +57,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// From where to where a span lies in the stream, with what lies between its pieces there.
+    /// Returns the stream range of a span, including other bytes between its pieces.
     pub fn range(&self, span: Span) -> std::ops::Range<u64> {
         let start = self.locate(span.at());
         let end = match span.len {
@@ -66,7 +67,7 @@ impl<'a> View<'a> {
         start..end
     }
 
-    /// The byte of the view that came from a stream offset.
+    /// Returns the position in the view of a byte at a stream offset.
     pub fn index_of(&self, offset: u64) -> Option<usize> {
         let at = match self.places {
             Places::Run(base) => offset.checked_sub(base)?,
@@ -84,7 +85,7 @@ impl<'a> View<'a> {
         usize::try_from(at).ok().filter(|at| *at < self.bytes.len())
     }
 
-    /// The stream offset of a span that is one run there.
+    /// Returns the stream offset of a span that is one run there.
     pub fn run(&self, span: Span) -> Option<u64> {
         match self.places {
             Places::Run(offset) => Some(offset + span.start as u64),
@@ -100,7 +101,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// [`Places`] that outlive their frame.
+/// [`Places`] that can outlive their frame.
 #[derive(Clone, Debug)]
 pub(crate) enum OwnedPlaces {
     Run(u64),
@@ -126,16 +127,16 @@ impl OwnedPlaces {
     }
 }
 
-/// How a telequick length counts.
+/// The bytes that a telequick length counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LengthMode {
-    /// Told from each frame's bytes.
+    /// Detected from the bytes of each frame.
     #[default]
     Auto,
     /// Method id and body.
     Exclusive,
-    /// The whole frame, itself included.
+    /// The whole frame, the length itself included.
     Inclusive,
 }
 
@@ -143,7 +144,7 @@ impl LengthMode {
     /// Every mode, in the order help lists them.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Exclusive, Self::Inclusive];
 
-    /// The name users write.
+    /// The name in flags and output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -152,19 +153,19 @@ impl LengthMode {
         }
     }
 
-    /// The mode of that name.
+    /// Returns the mode with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|m| m.name() == name)
     }
 }
 
-/// What framing read before the body.
+/// The header that framing read before the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Head<'a> {
     /// Nothing.
     None,
-    /// A big-endian length: the number as written.
+    /// A length: the number as written.
     Length(u32),
     /// A little-endian length and a method id.
     Method {
@@ -172,10 +173,11 @@ pub enum Head<'a> {
         length: u32,
         /// The method id.
         id: u32,
-        /// How `length` counts; `None` where the bytes do not say and none was chosen.
+        /// The bytes that `length` counts; `None` if the bytes do not show it and no mode was
+        /// chosen.
         mode: Option<LengthMode>,
     },
-    /// An HTTP/1.1 start line, without its line end, and what matters of the fields.
+    /// An HTTP/1.1 start line, without its line end, and properties of the fields.
     Http {
         /// `POST / HTTP/1.1` or `HTTP/1.1 200 OK`.
         start: &'a str,
@@ -183,26 +185,27 @@ pub enum Head<'a> {
         status: u16,
         /// Bytes of start line, fields and the blank line; 0 for an event of a stream.
         len: u32,
-        /// Whether this is one server-sent event.
+        /// `true` for a server-sent event.
         event: bool,
-        /// Whether the connection ends with this exchange: RFC 9112 section 9.3.
+        /// `true` if the connection ends with this exchange: RFC 9112 section 9.3.
         closes: bool,
     },
     /// RFC 6455 section 5.2.
     WebSocket {
         /// 1 text, 2 binary, 8 close, 9 ping, 10 pong.
         opcode: u8,
-        /// Whether the sender masked it.
+        /// `true` if the sender masked it.
         masked: bool,
-        /// Whether it was compressed (RSV1).
+        /// `true` if it was compressed (RSV1).
         compressed: bool,
-        /// How many frames made it up.
+        /// The number of frames of the message.
         fragments: u32,
     },
 }
 
 impl<'a> Head<'a> {
-    /// The head without its start line, so that it borrows nothing, and the start line: empty unless it is HTTP.
+    /// Splits the head into a part that borrows nothing and the start line, which is empty unless
+    /// this is HTTP.
     pub(crate) fn detached(self) -> (Head<'static>, &'a str) {
         let head = match self {
             Self::None => Head::None,
@@ -239,7 +242,7 @@ impl<'a> Head<'a> {
         (head, "")
     }
 
-    /// The head with this start line, where it is HTTP.
+    /// Sets the start line of an HTTP head.
     pub(crate) fn with_start(mut self, line: &'a str) -> Self {
         if let Self::Http { start, .. } = &mut self {
             *start = line;
@@ -248,45 +251,46 @@ impl<'a> Head<'a> {
     }
 }
 
-/// What is wrong with a frame as such, at an absolute place in the stream (`error.span.len` bytes from `offset`).
+/// An error of the frame itself, at an absolute stream offset (`error.span.len` bytes from
+/// `offset`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
-    /// First byte, from the start of this direction's stream.
+    /// The first byte, from the start of this direction's stream.
     pub offset: u64,
-    /// What. Boxed: frames are handed on often, and seldom have one.
+    /// The error. Boxed, because frames are passed on often and seldom have one.
     pub error: Box<DecodeError>,
 }
 
-/// One message's bytes, or something between messages.
+/// The bytes of one message, or bytes between messages.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Frame<'a> {
-    /// First byte, header included, from the start of this direction's stream.
+    /// The first byte, header included, from the start of this direction's stream.
     pub offset: u64,
-    /// Bytes, header included; what is there where the frame is truncated.
+    /// The length, header included; the bytes present if the frame is truncated.
     pub len: u64,
-    /// How it was delimited.
+    /// The framing of the stream.
     pub framing: Framing,
-    /// What was read before the body.
+    /// The header before the body.
     pub head: Head<'a>,
     /// The body and its surroundings.
     pub view: View<'a>,
-    /// The kind of line where this is no message: `ping`, `http-response`, `skipped`.
+    /// The control kind if this is not a message: `ping`, `http-response`, `skipped`.
     pub control: Option<&'static str>,
-    /// What is wrong with the frame.
+    /// The error of the frame.
     pub fault: Option<Fault>,
 }
 
-/// A framer's answer.
+/// The result of one step of a framer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Step<'a> {
-    /// More bytes are needed: how many at least, where that is known. Never given at the end of the stream unless the
-    /// window is empty.
+    /// More bytes are needed: at least this many, if known. At the end of the stream only for an
+    /// empty window.
     Incomplete(Option<u64>),
-    /// So many bytes were taken in; nothing is complete yet.
+    /// This many bytes were consumed; no frame is complete yet.
     Took(usize),
-    /// A frame, and how many bytes of the window are done with.
+    /// A frame, and the number of bytes of the window that are consumed.
     Frame(Frame<'a>, usize),
 }

@@ -1,32 +1,33 @@
-//! One direction of a stream, split into frames.
+//! Splits one direction of a stream into frames.
 
-use super::{Framing, Hints, Input, LengthMode, Limits, Reader, Step};
-use super::{http, lines, method, prefix, values, websocket};
+use super::{Buffer, Framing, FramingReader, Hints, LengthMode, Limits, Step};
+use super::{content_length, http, lines, method, prefix, values, websocket};
 
-/// One direction's framing: what was read so far of a message that is not complete.
+/// The framing of one direction, with the state of the partial message.
 ///
-/// [`Framer::next`] is called with the window of unconsumed bytes until it answers [`Step::Incomplete`]; then again
-/// when the window has grown, or when the stream has ended.
+/// Call [`Framer::next`] with the window of unconsumed bytes until it returns [`Step::Incomplete`];
+/// then again when the window has grown or the stream has ended.
 pub struct Framer {
     framing: Framing,
     limits: Limits,
-    /// Whether to look for the next frame after a bad one.
+    /// `true` to search for the next frame after a bad one.
     resync: bool,
     kind: Inner,
 }
 
 enum Inner {
-    Lines(lines::Lines),
+    Lines(lines::LinesFraming),
     Prefix(prefix::Prefix),
-    Method(method::Method),
-    WebSocket(Box<websocket::WebSocket>),
-    Http(Box<http::Http>),
-    Values(values::Values),
-    Custom(Box<dyn Reader>),
+    Method(method::MethodFraming),
+    ContentLength(content_length::ContentLengthFraming),
+    WebSocket(Box<websocket::WebSocketFraming>),
+    Http(Box<http::HttpFraming>),
+    Values(values::ValuesFraming),
+    Custom(Box<dyn FramingReader>),
 }
 
 impl Framer {
-    /// A framer at the start of a stream.
+    /// Creates a framer at the start of a stream.
     pub fn new(
         framing: Framing,
         limits: Limits,
@@ -35,15 +36,18 @@ impl Framer {
         resync: bool,
     ) -> Self {
         let kind = match framing {
-            Framing::Lines => Inner::Lines(lines::Lines::default()),
+            Framing::Lines => Inner::Lines(lines::LinesFraming::default()),
             Framing::Prefix => Inner::Prefix(prefix::Prefix::new(hints)),
             Framing::Method | Framing::Bare => {
-                Inner::Method(method::Method::new(framing, hints, mode))
+                Inner::Method(method::MethodFraming::new(framing, hints, mode))
+            }
+            Framing::ContentLength => {
+                Inner::ContentLength(content_length::ContentLengthFraming::new())
             }
             Framing::WebSocket => Inner::WebSocket(Box::default()),
             Framing::Http => Inner::Http(Box::default()),
             Framing::Values | Framing::Header | Framing::Message => {
-                Inner::Values(values::Values::new(framing))
+                Inner::Values(values::ValuesFraming::new(framing))
             }
             Framing::Custom(custom) => Inner::Custom((custom.reader)()),
         };
@@ -55,57 +59,61 @@ impl Framer {
         }
     }
 
-    /// How this stream is delimited.
+    /// Returns the framing of this stream.
     pub fn framing(&self) -> Framing {
         self.framing
     }
 
-    /// Where a message begins whose bytes were taken in so far without it being complete.
-    pub fn begun(&self) -> Option<u64> {
+    /// Returns the offset of a message that is consumed in part.
+    pub fn pending_start(&self) -> Option<u64> {
         match &self.kind {
-            Inner::WebSocket(f) => f.begun(),
-            Inner::Http(f) => f.begun(),
-            Inner::Custom(f) => f.begun(),
+            Inner::WebSocket(f) => f.pending_start(),
+            Inner::Http(f) => f.pending_start(),
+            Inner::Custom(f) => f.pending_start(),
             _ => None,
         }
     }
 
-    /// Whether what comes is no message, as far as anybody can tell: it is passed over, and nobody need wait for it.
-    pub fn is_lost(&self) -> bool {
+    /// Returns `true` while the bytes are no messages (skipped bytes, a tunnel). They need not be
+    /// buffered.
+    pub fn is_skipping(&self) -> bool {
         match &self.kind {
-            Inner::Http(f) => f.is_lost(),
+            Inner::Http(f) => f.is_skipping(),
             _ => false,
         }
     }
 
-    /// Hears what the other direction of the connection asked for: in HTTP the method of a request decides whether its
-    /// response has a body. To be called before bytes are looked at that may answer.
-    pub fn hear(&mut self, asking: &mut Self) {
+    /// Takes over the requests of the other direction: in HTTP the method of a request decides if
+    /// its response has a body. Call it before the bytes of a possible response are read.
+    pub fn observe_requests(&mut self, asking: &mut Self) {
         if let (Inner::Http(f), Inner::Http(asking)) = (&mut self.kind, &mut asking.kind) {
-            f.hear(asking);
+            f.observe_requests(asking);
         }
     }
 
-    /// Bytes are missing: forgets what has begun, and looks for where the next frame begins.
+    /// Handles missing bytes: drops the partial message and searches for the start of the next
+    /// frame.
     pub fn seek(&mut self) {
         match &mut self.kind {
-            Inner::Lines(f) => *f = lines::Lines::default(),
+            Inner::Lines(f) => *f = lines::LinesFraming::default(),
             Inner::Prefix(f) => f.seek(),
             Inner::Method(f) => f.seek(),
+            Inner::ContentLength(f) => f.seek(),
             Inner::WebSocket(f) => f.seek(),
             Inner::Http(f) => f.seek(),
-            Inner::Values(f) => *f = values::Values::new(self.framing),
+            Inner::Values(f) => *f = values::ValuesFraming::new(self.framing),
             Inner::Custom(f) => f.seek(),
         }
     }
 
-    /// How a framer that has seen nothing would read on from where the next frame begins; `None` in the middle of
-    /// something that only this one knows.
-    pub fn anew(&self) -> Option<Framing> {
+    /// Returns the framing with which a new framer can continue at the start of the next frame;
+    /// `None` inside a message.
+    pub fn restart_framing(&self) -> Option<Framing> {
         let is_between = match &self.kind {
             Inner::Lines(f) => f.is_between(),
             Inner::Prefix(f) => f.is_between(),
             Inner::Method(f) => f.is_between(),
+            Inner::ContentLength(f) => f.is_between(),
             Inner::WebSocket(f) => f.is_between(),
             Inner::Http(f) => f.is_between(),
             Inner::Values(f) => f.is_between(),
@@ -119,7 +127,7 @@ impl Framer {
         is_between.then_some(framing)
     }
 
-    /// Whether this is WebSocket, from the start or by now.
+    /// Returns `true` for WebSocket, also after an upgrade.
     pub fn is_websocket(&self) -> bool {
         match &self.kind {
             Inner::Http(f) => f.is_upgraded(),
@@ -128,9 +136,10 @@ impl Framer {
         }
     }
 
-    /// Looks at the window, whose first byte is `base` bytes into the stream; `eof` says that no more will come.
+    /// Reads the window. Its first byte has the stream offset `base`; `eof` means that no more
+    /// bytes follow.
     pub fn next<'a>(&'a mut self, window: &'a [u8], base: u64, eof: bool) -> Step<'a> {
-        let input = Input {
+        let input = Buffer {
             window,
             base,
             eof,
@@ -141,6 +150,7 @@ impl Framer {
             Inner::Lines(f) => f.next(input),
             Inner::Prefix(f) => f.next(input),
             Inner::Method(f) => f.next(input),
+            Inner::ContentLength(f) => f.next(input),
             Inner::WebSocket(f) => f.next(input),
             Inner::Http(f) => f.next(input),
             Inner::Values(f) => f.next(input),

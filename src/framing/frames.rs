@@ -1,31 +1,31 @@
-//! A whole buffer, split into frames that can be kept.
+//! Splits a whole buffer into frames that can be stored.
 
 use super::frame::OwnedPlaces;
 use super::{Fault, Frame, Framer, Framing, Head, Hints, LengthMode, Limits, Step, View};
 use crate::span::Span;
 use std::borrow::Cow;
 
-/// A frame of a buffer. It borrows from the buffer alone; a body that had to be assembled (unmasked, joined, inflated) is
-/// owned.
+/// A frame of a buffer. It borrows only from the buffer; an assembled body (unmasked, joined,
+/// inflated) is owned.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BufferFrame<'b> {
-    /// First byte, header included, from the start of the buffer.
+    /// The first byte, header included, from the start of the buffer.
     pub offset: u64,
-    /// Bytes, header included; what is there where the frame is truncated.
+    /// The length, header included; the bytes present if the frame is truncated.
     pub len: u64,
-    /// How it is delimited.
+    /// The framing of the buffer.
     pub framing: Framing,
-    /// The bytes that `body` speaks of.
+    /// The bytes that `body` refers to.
     pub bytes: Cow<'b, [u8]>,
-    /// Where the encoded message lies in `bytes`.
+    /// The span of the encoded message in `bytes`.
     pub body: Span,
-    /// The kind of line where this is no message: `ping`, `http-response`, `skipped`.
+    /// The control kind if this is not a message: `ping`, `http-response`, `skipped`.
     pub control: Option<&'static str>,
-    /// What is wrong with the frame.
+    /// The error of the frame.
     pub fault: Option<Fault>,
     head: Head<'static>,
-    /// The start line of HTTP, which `head` lacks.
+    /// The HTTP start line, which `head` does not hold.
     start: Box<str>,
     places: OwnedPlaces,
 }
@@ -57,7 +57,7 @@ impl<'b> BufferFrame<'b> {
         self.body.of(&self.bytes)
     }
 
-    /// The same as a frame of the stream, for functions that take one.
+    /// Returns the frame as a [`Frame`] of the stream, for functions that take one.
     pub fn frame(&self) -> Frame<'_> {
         Frame {
             offset: self.offset,
@@ -75,15 +75,16 @@ impl<'b> BufferFrame<'b> {
     }
 }
 
-/// The frames of a buffer, in order. The last one has a fault if the buffer ends inside it.
+/// The frames of a buffer, in order. The last frame has a fault if the buffer ends inside it.
 pub struct Frames<'b> {
     framer: Framer,
     buffer: &'b [u8],
     at: usize,
 }
 
-/// Splits a buffer that holds one direction of a stream from its start. `hints` are those of a protocol
-/// ([`Descriptor::hints`](crate::protocol::Descriptor)): [`Framing::Method`] and [`Framing::Bare`] need them.
+/// Splits a buffer that holds one direction of a stream from its start. `hints` are those of a
+/// protocol ([`Descriptor::hints`](crate::protocol::Descriptor)): [`Framing::Method`] and
+/// [`Framing::Bare`] need them.
 ///
 /// ```
 /// use wiretool::framing::{Framing, Hints, Limits, frames};
@@ -125,7 +126,7 @@ mod tests {
     use crate::protocol::registry;
 
     #[test]
-    fn bodies_borrow_from_the_buffer_unless_they_are_assembled() {
+    fn plain_bodies_borrow_from_the_buffer() {
         // RFC 6455 section 5.7: "Hello" in one frame, masked, and in two fragments.
         let buffer = hex::decode("810548656c6c6f818537fa213d7f9f4d5158010348656c80026c6f").unwrap();
         let limits = Limits::default();
@@ -134,12 +135,12 @@ mod tests {
         let got: Vec<_> = all.iter().map(|f| (f.body(), is_owned(f))).collect();
         let hello = &b"Hello"[..];
         assert_eq!(got, [(hello, false), (hello, true), (hello, true)]);
-        // The second "l" of the fragments stands behind the head of the second one.
+        // The second "l" is in the second fragment, after its header.
         assert_eq!(all[2].frame().view.locate(3), 25);
     }
 
     #[test]
-    fn frames_that_a_protocol_measures() {
+    fn frames_use_the_measure_hint() {
         let buffer = hex::decode("1100000012fabbe500000700000003000000616263").unwrap();
         let hints = registry::find("telequick").unwrap().descriptor().hints;
         let all: Vec<_> = frames(&buffer, Framing::Method, hints, Limits::default()).collect();

@@ -1,27 +1,27 @@
-//! The window that a framer looks at, and frames made of it.
+//! The window that a framer reads, and frames made of it.
 
 use super::{Fault, Frame, Framing, Head, Limits, Places, View};
 use crate::error::DecodeError;
 use crate::span::Span;
 
-/// Bytes of one direction that are not done with.
+/// Bytes of one direction that are not consumed.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
-pub struct Input<'a> {
+pub struct Buffer<'a> {
     /// The bytes.
     pub window: &'a [u8],
-    /// Stream offset of the first of them.
+    /// The stream offset of the first byte.
     pub base: u64,
-    /// No more bytes will come.
+    /// No more bytes follow.
     pub eof: bool,
-    /// What is bounded.
+    /// The limits of a message.
     pub limits: Limits,
-    /// Whether to look for the next frame after a bad one.
+    /// `true` to search for the next frame after a bad one.
     pub resync: bool,
 }
 
-impl<'a> Input<'a> {
-    /// A plain frame: the first `len` bytes of the window, with its body at `body..end`.
+impl<'a> Buffer<'a> {
+    /// Builds a plain frame: the first `len` bytes of the window, with the given span as its body.
     pub fn frame(&self, framing: Framing, head: Head<'a>, body: Span, len: usize) -> Frame<'a> {
         let bytes = self.window.get(..len).unwrap_or(self.window);
         Frame {
@@ -39,12 +39,12 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A fault at byte `at` of the window, `len` bytes long.
+    /// Builds a fault at byte `at` of the window.
     pub fn fault(&self, at: usize, error: DecodeError) -> Fault {
         Fault::new(self.base + at as u64, error)
     }
 
-    /// A fault over the rest of the window: the stream ends before `wanted`.
+    /// Builds a fault over the rest of the window: the stream ends before `wanted`.
     pub fn truncated(&self, field: &'static str, wanted: String, got: usize) -> Fault {
         let span = Span::new(0, self.window.len());
         self.fault(
@@ -61,7 +61,7 @@ impl<'a> Input<'a> {
 }
 
 impl Fault {
-    /// A fault at an offset of the stream.
+    /// Builds a fault at a stream offset.
     pub(super) fn new(offset: u64, error: DecodeError) -> Self {
         Self {
             offset,

@@ -1,30 +1,30 @@
-//! One message a line.
+//! One message on each line.
 //!
 //! ```text
 //!   {"jsonrpc":"2.0","id":0,"method":"ready"} LF
 //!   '------------ body, frame --------------'        CR before LF belongs to the frame, LF to neither
 //! ```
 
-use super::{Frame, Framing, Head, Input, Step, Wire};
+use super::{Buffer, Frame, Framing, Head, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
 
-/// Remembers how far the unfinished line was searched, so that no byte is looked at twice.
+/// Stores how far the unfinished line was searched, so that each byte is searched once.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct LinesFraming {
     searched: usize,
-    /// The limit was passed: everything up to the next LF is dropped.
+    /// The limit was exceeded: everything up to the next LF is dropped.
     dropping: bool,
 }
 
-impl Lines {
-    /// Whether a line begins at the start of the window.
+impl LinesFraming {
+    /// Returns `true` if a line starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         !self.dropping
     }
 
-    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
-        let Input {
+    pub(super) fn next<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
+        let Buffer {
             window,
             eof,
             limits,
@@ -51,12 +51,12 @@ impl Lines {
             return Step::Took(took);
         }
         if end > limit {
-            // The rest of the line is dropped as it comes; memory stays bounded whatever the line's length, and what is
-            // told of it does not depend on how much of it is there already.
+            // The rest of the line is dropped as it arrives. Memory stays bounded for any length of
+            // the line, and the report does not depend on how much of it has arrived.
             self.dropping = true;
             return Step::Frame(too_long(input, limit), limit);
         }
-        // A CR that no LF follows ends no line: it belongs to the body.
+        // A CR without LF is not a line end: it belongs to the body.
         let ended = window.get(..end).filter(|_| found.is_some());
         let cr = usize::from(ended.is_some_and(|line| line.ends_with(b"\r")));
         Step::Frame(
@@ -72,7 +72,7 @@ pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(wire.eol.as_deref().unwrap_or("\n").as_bytes());
 }
 
-/// Says which line end a line has.
+/// Records the line end of a line.
 pub(super) fn describe(raw: &[u8], body: &[u8], wire: &mut Wire) {
     let rest = raw.get(body.len()..).unwrap_or_default();
     let known = ["\n", "\r\n", "\r", ""].iter();
@@ -82,8 +82,8 @@ pub(super) fn describe(raw: &[u8], body: &[u8], wire: &mut Wire) {
         .map(str::to_owned);
 }
 
-/// The first `limit` bytes of a line, with what is wrong with it.
-fn too_long(input: Input<'_>, limit: usize) -> Frame<'_> {
+/// Builds a frame of the first `limit` bytes of a line, with its error.
+fn too_long(input: Buffer<'_>, limit: usize) -> Frame<'_> {
     let mut frame = input.frame(Framing::Lines, Head::None, Span::new(0, limit), limit);
     let error = DecodeError::new(
         "over-limit",
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends() {
+    fn cr_before_lf_is_not_in_the_body() {
         let got = lines(b"{}\r\n\n{1}", 100);
         let want = vec![
             (0, 3, b"{}".to_vec(), false),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_the_limit_is_cut_and_the_next_read() {
+    fn line_over_limit_is_truncated_and_the_next_is_read() {
         let got = lines(b"aaaaaaaaaa\nb\n", 4);
         assert_eq!(
             got,

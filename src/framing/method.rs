@@ -7,56 +7,57 @@
 //!   21 '------------------------------- 21, inclusive -------------'
 //! ```
 //!
-//! Writers differ in whether the length counts itself. The protocol tells from the first 14 bytes, since the envelope
-//! repeats its length ([`Hints::measure`]); where those contradict each other the stream's last flavour holds.
+//! Some writers count the length field itself and some do not. The protocol decides from the first
+//! 14 bytes, because the envelope repeats its length ([`Hints::measure`]). If these contradict each
+//! other, the last known mode of the stream is used.
 
 use super::resync::Resync;
-use super::{Framing, Head, Hints, Input, LengthMode, PLAUSIBLE, Step, Wire};
+use super::{Buffer, Framing, Head, Hints, LengthMode, PLAUSIBLE, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
 
-/// How long the frame that begins here is.
+/// The length of the frame that starts here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Measured {
-    /// Not decidable yet: so many bytes are needed at least, counted from the frame's first.
+    /// Not known yet: at least this many bytes are needed, counted from the start of the frame.
     Incomplete(u64),
-    /// The bytes contradict each other: ask again with a flavour.
+    /// The bytes contradict each other: measure again with a given mode.
     Undecided,
     /// A frame.
     Frame {
         /// Bytes, header included.
         len: u64,
-        /// How its length counts; `None` where there is no such length.
+        /// The bytes that its length counts; `None` if it has no such length.
         mode: Option<LengthMode>,
     },
-    /// A frame whose length and envelope contradict each other: one of the two is wrong. By the length it ends inside its
-    /// envelope, or later than that in neither flavour.
-    Off {
-        /// Bytes by the length, header included.
+    /// A frame whose length and envelope contradict each other: one of the two is wrong. By its
+    /// length the frame ends inside its envelope, or after it in both modes.
+    Mismatch {
+        /// The length of the frame by its length field, header included.
         len: u64,
-        /// Bytes by the envelope.
+        /// The length of the frame by its envelope.
         needs: u64,
-        /// How its length counts.
+        /// The bytes that its length counts.
         mode: LengthMode,
-        /// What to say where it is the length that is wrong.
+        /// The error to report if the length is wrong.
         error: DecodeError,
     },
-    /// No frame begins so.
+    /// No frame starts with these bytes.
     Bad(DecodeError),
 }
 
-pub(super) struct Method {
+pub(super) struct MethodFraming {
     framing: Framing,
     hints: Hints,
     mode: LengthMode,
-    /// The flavour of the last frame that told.
+    /// The mode of the last frame that showed one.
     last: Option<LengthMode>,
     resync: Resync,
 }
 
-impl Method {
+impl MethodFraming {
     pub(super) fn new(framing: Framing, hints: Hints, mode: LengthMode) -> Self {
-        // Envelopes alone have nothing to be told by.
+        // Without lengths, nothing marks the start of an envelope.
         let plausible = hints.plausible.filter(|_| framing == Framing::Method);
         Self {
             framing,
@@ -67,32 +68,32 @@ impl Method {
         }
     }
 
-    /// Passes over what stands before the next frame.
+    /// Skips to the next frame.
     pub(super) fn seek(&mut self) {
         self.resync.seek();
     }
 
-    /// Whether a frame begins at the start of the window.
+    /// Returns `true` if a frame starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         self.resync.is_between()
     }
 
-    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
-        if self.resync.active() {
+    pub(super) fn next<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
+        if self.resync.is_active() {
             match self.resync.next(input) {
                 Step::Took(0) => {}
                 step => return step,
             }
         }
-        let Input { window, eof, .. } = input;
+        let Buffer { window, eof, .. } = input;
         if window.is_empty() {
             return Step::Incomplete(None);
         }
         let Some(measure) = self.hints.measure else {
-            return self.resync.begin(input, unmeasured());
+            return self.resync.start(input, unmeasured());
         };
         let measured = match measure(window, self.framing, self.mode) {
-            // The flavour of the frame before holds; the seed's own without one.
+            // Uses the mode of the frame before; without one, exclusive, as in the document.
             Measured::Undecided => {
                 let mode = self.last.unwrap_or(LengthMode::Exclusive);
                 match measure(window, self.framing, mode) {
@@ -107,16 +108,17 @@ impl Method {
         };
         match measured {
             Measured::Incomplete(needs) if eof => {
-                let mut step = self.whole(input, needs, self.chosen());
+                let mut step = self.complete_frame(input, needs, self.known_mode());
                 if let Step::Frame(frame, _) = &mut step
                     && let Some(fault) = &mut frame.fault
                 {
-                    let told = window
+                    let declared = window
                         .first_chunk::<4>()
                         .filter(|_| self.framing == Framing::Method);
-                    let told = told.map_or(0, |length| u64::from(u32::from_le_bytes(*length)));
-                    fault.error.wanted = if told > needs {
-                        format!("at least {told} bytes, as the length says").into()
+                    let declared =
+                        declared.map_or(0, |length| u64::from(u32::from_le_bytes(*length)));
+                    fault.error.wanted = if declared > needs {
+                        format!("at least {declared} bytes, as the length says").into()
                     } else {
                         format!("at least {needs} bytes").into()
                     };
@@ -127,36 +129,41 @@ impl Method {
             Measured::Incomplete(needs) => {
                 Step::Incomplete(Some(needs.saturating_sub(window.len() as u64)))
             }
-            Measured::Bad(error) => self.resync.begin(input, error),
-            Measured::Off {
+            Measured::Bad(error) => self.resync.start(input, error),
+            Measured::Mismatch {
                 len, needs, error, ..
-            } if len > needs => self.long(input, len, needs, error),
-            Measured::Frame { len, .. } | Measured::Off { len, .. } if len > limit(input) => {
+            } if len > needs => self.resolve_long(input, len, needs, error),
+            Measured::Frame { len, .. } | Measured::Mismatch { len, .. } if len > limit(input) => {
                 let error = over_limit(input, len);
-                self.resync.begin(input, error)
+                self.resync.start(input, error)
             }
             Measured::Frame { len, mode } => {
                 if eof || window.len() as u64 >= len {
                     self.last = mode.or(self.last);
                 }
-                self.whole(input, len, mode)
+                self.complete_frame(input, len, mode)
             }
-            Measured::Off {
+            Measured::Mismatch {
                 len, needs, error, ..
-            } => self.short(input, len, needs, error),
+            } => self.resolve_short(input, len, needs, error),
         }
     }
 
-    /// The flavour where the bytes do not tell.
-    fn chosen(&self) -> Option<LengthMode> {
+    /// Returns the mode to use if the bytes do not show one.
+    fn known_mode(&self) -> Option<LengthMode> {
         match self.mode {
             LengthMode::Auto => self.last,
             mode => Some(mode),
         }
     }
 
-    /// The frame of the first `len` bytes, once they are there.
-    fn whole<'a>(&self, input: Input<'a>, len: u64, mode: Option<LengthMode>) -> Step<'a> {
+    /// Returns the frame of the first `len` bytes once they are present.
+    fn complete_frame<'a>(
+        &self,
+        input: Buffer<'a>,
+        len: u64,
+        mode: Option<LengthMode>,
+    ) -> Step<'a> {
         let window = input.window;
         let there = window.len() as u64;
         if there < len && !input.eof {
@@ -187,33 +194,46 @@ impl Method {
         Step::Frame(frame, end)
     }
 
-    /// The length says less than the envelope: the frame ends where the length says if another begins there, where the
-    /// envelope says if another begins there, and where the length says if none does.
-    fn short<'a>(&self, input: Input<'a>, len: u64, needs: u64, error: DecodeError) -> Step<'a> {
-        if let Some(missing) = lacks(input, len) {
+    /// Handles a length that is smaller than the envelope. The frame ends at its length if another
+    /// frame starts there; otherwise at the end of the envelope if another frame starts there;
+    /// otherwise at its length.
+    fn resolve_short<'a>(
+        &self,
+        input: Buffer<'a>,
+        len: u64,
+        needs: u64,
+        error: DecodeError,
+    ) -> Step<'a> {
+        if let Some(missing) = missing_bytes(input, len) {
             return Step::Incomplete(Some(missing));
         }
         let there = input.window.len() as u64;
-        if self.follows(input, len) || there < len || needs > limit(input) {
-            return self.whole(input, len, self.chosen());
+        if self.is_followed(input, len) || there < len || needs > limit(input) {
+            return self.complete_frame(input, len, self.known_mode());
         }
-        if let Some(missing) = lacks(input, needs) {
+        if let Some(missing) = missing_bytes(input, needs) {
             return Step::Incomplete(Some(missing));
         }
-        if !self.follows(input, needs) {
-            return self.whole(input, len, self.chosen());
+        if !self.is_followed(input, needs) {
+            return self.complete_frame(input, len, self.known_mode());
         }
-        self.ends_at(input, needs, error)
+        self.envelope_frame(input, needs, error)
     }
 
-    /// The length says more than the envelope: the frame ends with the envelope if another begins there, or if the
-    /// stream ends there, and else where the length says.
-    fn long<'a>(&mut self, input: Input<'a>, len: u64, needs: u64, error: DecodeError) -> Step<'a> {
+    /// Handles a length that is larger than the envelope. The frame ends with the envelope if
+    /// another frame starts there or the stream ends there; otherwise at its length.
+    fn resolve_long<'a>(
+        &mut self,
+        input: Buffer<'a>,
+        len: u64,
+        needs: u64,
+        error: DecodeError,
+    ) -> Step<'a> {
         if needs <= limit(input) && input.resync {
-            if let Some(missing) = lacks(input, needs.min(len)) {
+            if let Some(missing) = missing_bytes(input, needs.min(len)) {
                 return Step::Incomplete(Some(missing));
             }
-            if self.follows(input, needs) {
+            if self.is_followed(input, needs) {
                 let error = if len > limit(input) {
                     let hint = format!(
                         "the envelope ends after {needs} bytes: the length should be {}",
@@ -223,26 +243,26 @@ impl Method {
                 } else {
                     error
                 };
-                return self.ends_at(input, needs, error);
+                return self.envelope_frame(input, needs, error);
             }
         }
         if len > limit(input) {
             let error = over_limit(input, len);
-            return self.resync.begin(input, error);
+            return self.resync.start(input, error);
         }
-        self.whole(input, len, self.chosen())
+        self.complete_frame(input, len, self.known_mode())
     }
 
-    /// Whether the stream ends at a byte, or another frame begins there.
-    fn follows(&self, input: Input<'_>, end: u64) -> bool {
+    /// Returns `true` if the stream ends at this byte, or another frame starts there.
+    fn is_followed(&self, input: Buffer<'_>, end: u64) -> bool {
         let rest = usize::try_from(end).ok();
         let rest = rest.and_then(|end| input.window.get(end..));
         rest.is_some_and(|rest| rest.is_empty() || self.hints.plausible.is_some_and(|p| p(rest)))
     }
 
-    /// The frame that ends with its envelope, whatever its length says.
-    fn ends_at<'a>(&self, input: Input<'a>, needs: u64, error: DecodeError) -> Step<'a> {
-        let mut step = self.whole(input, needs, self.chosen());
+    /// Returns the frame that ends with its envelope, with an error about its length.
+    fn envelope_frame<'a>(&self, input: Buffer<'a>, needs: u64, error: DecodeError) -> Step<'a> {
+        let mut step = self.complete_frame(input, needs, self.known_mode());
         if let Step::Frame(frame, _) = &mut step {
             frame.fault = Some(input.fault(0, error));
         }
@@ -250,7 +270,7 @@ impl Method {
     }
 }
 
-/// Writes a frame: its length is right where `wire` does not say another.
+/// Writes a frame. The length is correct unless `wire` has another.
 pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     let (id, mode) = wire.method.unwrap_or_default();
     let own = if mode == LengthMode::Inclusive { 8 } else { 4 };
@@ -260,7 +280,7 @@ pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     wire.payload(body, out);
 }
 
-/// Says which method and mode a frame has, and which length, where it is not right.
+/// Records method and mode of a frame, and the length if it is not correct.
 pub(super) fn describe(
     raw: &[u8],
     (length, id): (u32, u32),
@@ -274,13 +294,14 @@ pub(super) fn describe(
     wire.length = (length as usize != right).then_some(length);
 }
 
-/// Bytes that are missing until it can be seen whether a frame begins at a byte; none at the end of the stream.
-fn lacks(input: Input<'_>, end: u64) -> Option<u64> {
+/// Returns the number of bytes missing to decide if a frame starts at `end`; `None` at the end of
+/// the stream.
+fn missing_bytes(input: Buffer<'_>, end: u64) -> Option<u64> {
     let (there, end) = (input.window.len() as u64, end + PLAUSIBLE as u64);
     (!input.eof && there < end).then(|| end - there)
 }
 
-/// A protocol was read in a framing that it cannot be in.
+/// Builds the error for a protocol in a framing that it does not support.
 fn unmeasured() -> DecodeError {
     DecodeError::new(
         "bad-length",
@@ -292,12 +313,12 @@ fn unmeasured() -> DecodeError {
     .hint("choose another framing with --framing")
 }
 
-/// Bytes of the longest frame: the largest message and what stands before it.
-fn limit(input: Input<'_>) -> u64 {
+/// Returns the maximum length of a frame: the largest message and its header.
+fn limit(input: Buffer<'_>) -> u64 {
     input.limits.message as u64 + 8
 }
 
-fn over_limit(input: Input<'_>, len: u64) -> DecodeError {
+fn over_limit(input: Buffer<'_>, len: u64) -> DecodeError {
     DecodeError::new(
         "over-limit",
         Span::new(0, 4.min(input.window.len())),

@@ -1,8 +1,9 @@
-//! Where does a message end?
+//! Finds the end of each message in a stream.
 //!
-//! A [`Framer`] is handed a window on one direction's byte stream, never a socket, and answers with a [`Step`]: more
-//! bytes are needed, bytes were taken in, or here is a [`Frame`]. It looks at bytes only, so any split of a stream
-//! into reads gives the same frames. What is wrong with a frame travels in the frame; nothing is lost.
+//! A [`Framer`] gets a window of one direction's byte stream, never a socket, and returns a
+//! [`Step`]: more bytes are needed, bytes were consumed, or a [`Frame`] is complete. The result
+//! depends only on the bytes, so any split of a stream into reads gives the same frames. An error
+//! of a frame is part of the frame; no byte is lost.
 //!
 //! ```text
 //!   window   00 00 00 03 93 01 02 | 00 00 ...
@@ -10,11 +11,12 @@
 //!   view     the same seven bytes, body at 4..7: spans in it are stream places by adding one number
 //! ```
 //!
-//! A body that is not one run of the stream (masked, fragmented, inflated, split over HTTP chunks) is assembled once
-//! in a buffer that the framer keeps, with a map back to the stream.
+//! A body that is not one run of the stream (masked, fragmented, inflated, split over HTTP chunks)
+//! is assembled in a buffer that the framer reuses, with a map back to the stream.
 
 mod assembly;
 mod backlog;
+mod content_length;
 mod custom;
 mod describe;
 pub(crate) mod fields;
@@ -34,31 +36,36 @@ mod wire;
 mod write;
 
 pub(crate) use backlog::Backlog;
-pub use custom::{CustomFraming, Reader};
+pub(crate) use content_length::{header_length, starts_block};
+pub use custom::{CustomFraming, FramingReader};
 #[cfg(feature = "diff")]
 pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;
 pub use frames::{BufferFrame, Frames, frames};
 #[cfg(feature = "cli")]
-pub(crate) use http::{Bit, Source, accept};
-pub use input::Input;
+pub(crate) use http::{BodyDelimiter, BodyPart, websocket_accept};
+pub use input::Buffer;
 pub use method::Measured;
-pub(crate) use websocket::{Header as WebSocketHeader, unmask};
+pub(crate) use websocket::{WebSocketHeader, unmask};
 pub use wire::Wire;
-pub(crate) use write::{Weave, write};
+pub(crate) use write::{FrameJoiner, write};
 
-/// Fault codes that framing gives, each with what it means.
+/// The fault codes of framing, each with its meaning.
 pub const FAULTS: &[(&str, &str)] = &[
     ("truncated", "the stream ends inside a frame"),
     ("gap", "bytes of the stream are missing in the capture"),
     ("over-limit", "a message is longer than the limit"),
     ("bad-length", "a length that no frame can have"),
+    (
+        "missing-header",
+        "bytes where a header block with Content-Length is expected",
+    ),
     ("bad-websocket", "a WebSocket frame that RFC 6455 forbids"),
     ("bad-deflate", "a compressed message that does not inflate"),
     (
         "compressed",
-        "an HTTP body in a content coding, which is not read",
+        "an HTTP body with a content coding other than gzip and deflate",
     ),
     (
         "bad-http",
@@ -66,39 +73,43 @@ pub const FAULTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// How messages are delimited.
+/// The way in which messages are delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Framing {
-    /// One message a line; LF, or CR LF, after each.
+    /// One message on each line; LF, or CR LF, after each.
     Lines,
     /// A big-endian u32, the length of the body, before each.
     Prefix,
-    /// A little-endian u32 length and a little-endian u32 method id before each; two length flavours.
+    /// A little-endian u32 length and a little-endian u32 method id before each; the length has two
+    /// modes.
     Method,
-    /// Serde envelopes one after another, nothing between.
+    /// Serde envelopes one after another, without separators.
     Bare,
+    /// A header block with Content-Length before each, as in the Language Server Protocol.
+    ContentLength,
     /// RFC 6455 frames, without the upgrade before them.
     WebSocket,
     /// HTTP/1.1 exchanges, server-sent events, and WebSocket after an upgrade.
     Http,
-    /// JSON or `MessagePack` values one after another, nothing between.
+    /// JSON or `MessagePack` values one after another, without separators.
     Values,
     /// A version byte and three letters, then JSON or nothing, one after another.
     Header,
     /// The whole input is one message.
     Message,
-    /// A framing from outside this crate, which a protocol brings.
+    /// A framing from outside this crate, with its protocol.
     Custom(&'static CustomFraming),
 }
 
 impl Framing {
     /// Every framing of this crate, in the order help lists them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Lines,
         Self::Prefix,
         Self::Method,
         Self::Bare,
+        Self::ContentLength,
         Self::WebSocket,
         Self::Http,
         Self::Values,
@@ -106,13 +117,14 @@ impl Framing {
         Self::Message,
     ];
 
-    /// The name users write.
+    /// The name in flags and output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lines => "lines",
             Self::Prefix => "prefix",
             Self::Method => "method",
             Self::Bare => "bare",
+            Self::ContentLength => "content-length",
             Self::WebSocket => "websocket",
             Self::Http => "http",
             Self::Values => "values",
@@ -122,18 +134,18 @@ impl Framing {
         }
     }
 
-    /// The framing of that name.
+    /// Returns the framing with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }
 }
 
-/// What is bounded, and how.
+/// The limits of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of one message, inflated size included; below 4 GiB.
+    /// The maximum length of a message, also after inflation; below 4 GiB.
     pub message: u32,
-    /// Levels of nesting inside a message.
+    /// The maximum nesting depth of a message.
     pub depth: u32,
 }
 
@@ -147,17 +159,18 @@ impl Default for Limits {
     }
 }
 
-/// How long the frame is that begins with these bytes.
+/// Measures the frame that starts with these bytes.
 pub type Measure = fn(&[u8], Framing, LengthMode) -> Measured;
 
-/// What a protocol tells framing about its bytes.
+/// Functions of a protocol that help framing.
 #[derive(Clone, Copy, Default)]
 pub struct Hints {
-    /// For [`Framing::Method`] and [`Framing::Bare`]: how long is the frame that begins here?
+    /// For [`Framing::Method`] and [`Framing::Bare`]: measures the frame that starts here.
     pub measure: Option<Measure>,
-    /// For length-framed streams: does a frame plausibly begin here? Asked with at least [`PLAUSIBLE`] bytes.
+    /// For framings with a length: returns `true` if a frame can start here. Called with at least
+    /// [`PLAUSIBLE`] bytes.
     pub plausible: Option<fn(&[u8]) -> bool>,
 }
 
-/// Bytes that [`Hints::plausible`] is shown at least; fewer only where the stream ends.
+/// The minimum number of bytes for [`Hints::plausible`]; fewer only at the end of the stream.
 pub const PLAUSIBLE: usize = 16;

@@ -6,7 +6,7 @@
 //! ```
 
 use super::resync::Resync;
-use super::{Framing, Head, Hints, Input, Step, Wire};
+use super::{Buffer, Framing, Head, Hints, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
 
@@ -23,24 +23,24 @@ impl Prefix {
         }
     }
 
-    /// Passes over what stands before the next frame.
+    /// Skips to the next frame.
     pub(super) fn seek(&mut self) {
         self.resync.seek();
     }
 
-    /// Whether a frame begins at the start of the window.
+    /// Returns `true` if a frame starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         self.resync.is_between()
     }
 
-    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
-        if self.resync.active() {
+    pub(super) fn next<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
+        if self.resync.is_active() {
             match self.resync.next(input) {
                 Step::Took(0) => {}
                 step => return step,
             }
         }
-        let Input {
+        let Buffer {
             window,
             eof,
             limits,
@@ -71,22 +71,22 @@ impl Prefix {
                 format!("at most {} bytes", limits.message),
                 length.to_string(),
             );
-            return self.resync.begin(input, error);
+            return self.resync.start(input, error);
         }
         let total = 4 + length as usize;
         let end = total.min(window.len());
         if end < total && !eof {
             return Step::Incomplete(Some((total - end) as u64));
         }
-        if end < total && input.resync && self.begins_inside(window) {
+        if end < total && input.resync && self.starts_inside(window) {
             let error = DecodeError::new(
                 "bad-length",
                 Span::new(0, 4),
                 "length",
-                format!("at most {} bytes, which are left", window.len() - 4),
+                format!("at most {} bytes, the rest of the input", window.len() - 4),
                 length.to_string(),
             );
-            return self.resync.begin(input, error);
+            return self.resync.start(input, error);
         }
         let mut frame = input.frame(
             Framing::Prefix,
@@ -104,22 +104,23 @@ impl Prefix {
         Step::Frame(frame, end)
     }
 
-    /// Whether no frame begins at the start of the window and one begins later, as where a capture sets in amid one.
-    fn begins_inside(&self, window: &[u8]) -> bool {
+    /// Returns `true` if no frame starts at the start of the window but one starts later, as in a
+    /// capture that starts inside a frame.
+    fn starts_inside(&self, window: &[u8]) -> bool {
         let later =
             |p: fn(&[u8]) -> bool| (1..window.len()).any(|at| window.get(at..).is_some_and(p));
         self.plausible.is_some_and(|p| !p(window) && later(p))
     }
 }
 
-/// Writes a frame: its length is right where `wire` does not say another.
+/// Writes a frame. The length is correct unless `wire` has another.
 pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     let right = (wire.header.len() + body.len()) as u32;
     out.extend_from_slice(&wire.length.unwrap_or(right).to_be_bytes());
     wire.payload(body, out);
 }
 
-/// Says which length a frame has, where it is not right.
+/// Records the length of a frame if it is not correct.
 pub(super) fn describe(raw: &[u8], length: u32, wire: &mut Wire) {
     wire.length = (length as usize + 4 != raw.len()).then_some(length);
 }

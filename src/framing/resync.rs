@@ -1,18 +1,19 @@
-//! After a frame whose length cannot be right: skip to where a frame plausibly begins.
+//! Skips to the next plausible frame after a frame whose length cannot be correct.
 //!
-//! The bytes passed over are not lost: the first run of them carries the fault, further ones are lines of their own.
+//! Skipped bytes are emitted: the first run of them carries the fault, each further run is a
+//! separate line.
 
-use super::{Framing, Head, Input, PLAUSIBLE, Step};
+use super::{Buffer, Framing, Head, PLAUSIBLE, Step};
 use crate::error::DecodeError;
 use crate::span::Span;
 
-/// Passed-over bytes are given out in runs of at most this many, so that none is ever held in memory for long.
+/// The maximum length of a run of skipped bytes, so that memory stays bounded.
 const RUN: usize = 64 << 10;
 
 pub(super) struct Resync {
     framing: Framing,
     plausible: Option<fn(&[u8]) -> bool>,
-    /// What to say of the run that is being passed over.
+    /// The error of the run that is skipped.
     error: Option<DecodeError>,
     active: bool,
     searched: usize,
@@ -29,34 +30,34 @@ impl Resync {
         }
     }
 
-    pub(super) fn active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Whether nothing was passed over yet, or all that had to be.
+    /// Returns `true` if nothing is skipped yet, or everything.
     pub(super) fn is_between(&self) -> bool {
         !self.active || self.error.is_some()
     }
 
-    /// The frame at the start of the window cannot be one: starts to pass over it.
-    pub(super) fn begin<'a>(&mut self, input: Input<'a>, error: DecodeError) -> Step<'a> {
+    /// Starts to skip from the start of the window, where no frame can be.
+    pub(super) fn start<'a>(&mut self, input: Buffer<'a>, error: DecodeError) -> Step<'a> {
         self.active = true;
         self.error = Some(error);
         self.searched = 1;
         self.next(input)
     }
 
-    /// Bytes are missing before the window: passes over what stands before the next frame. Where nothing tells a frame's
-    /// beginning, one is taken to begin at once.
+    /// Handles missing bytes before the window: skips to the next frame. Without a test for a
+    /// frame's start, a frame is assumed to start at once.
     pub(super) fn seek(&mut self) {
         self.active = self.plausible.is_some();
         self.error = None;
         self.searched = 0;
     }
 
-    /// The next run that is passed over; nothing taken where a frame begins at once.
-    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
-        let Input { window, eof, .. } = input;
+    /// Returns the next skipped run; `Took(0)` if a frame starts at once.
+    pub(super) fn next<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
+        let Buffer { window, eof, .. } = input;
         if window.is_empty() {
             return Step::Incomplete(None);
         }
@@ -88,7 +89,7 @@ impl Resync {
             Some(error) => {
                 let error = match error.hint {
                     None if found.is_some() => error.hint(format!(
-                        "{end} bytes are passed over; a frame begins after them"
+                        "{end} bytes are skipped; a frame begins after them"
                     )),
                     _ => error,
                 };

@@ -8,73 +8,75 @@
 
 mod scan;
 
-use super::{Frame, Framing, Head, Input, Step};
+use super::{Buffer, Frame, Framing, Head, Step};
 use crate::encoding::{json, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
-use scan::Scan;
+use scan::ValueScan;
 
-/// The version byte and three capital letters that begin a message of [`Framing::Header`].
+/// The version byte and three capital letters at the start of a message of [`Framing::Header`].
 pub const HEADER: usize = 4;
 
-/// Whether a header of [`Framing::Header`] begins here: version 1 or 2, three capital letters.
+/// Returns `true` if a header of [`Framing::Header`] starts here: version 1 or 2, three capital
+/// letters.
 pub fn is_header(bytes: &[u8]) -> bool {
     matches!(bytes, [1 | 2, a, b, c, ..] if [a, b, c].iter().all(|x| x.is_ascii_uppercase()))
 }
 
-pub(super) struct Values {
+pub(super) struct ValuesFraming {
     framing: Framing,
-    /// The window that was found too short. A large one is measured again only where the value may have ended, or when
-    /// it has grown noticeably: a value that comes in small reads would cost the square of its length.
+    /// The length of the window that was too short. A large window is measured again only if the
+    /// value may have ended or the window has grown by an eighth; otherwise a value in small reads
+    /// would cost the square of its length.
     short: usize,
-    /// Where the value may end.
-    scan: Scan,
-    /// No value begins here.
+    /// The search for the end of the value.
+    scan: ValueScan,
+    /// No value starts here.
     bad: bool,
-    /// So much of the window was searched in vain for what comes next: a line's end, a header, a body.
+    /// The number of bytes searched without result for a line end, a header or a body.
     searched: usize,
-    /// The limit was passed: everything up to where a message can begin is dropped.
+    /// The limit was exceeded: everything up to the next possible message is dropped.
     dropping: bool,
 }
 
-/// Whether a header may begin with these few bytes.
-fn begins_header(bytes: &[u8]) -> bool {
+/// Returns `true` if these few bytes can start a header.
+fn starts_header(bytes: &[u8]) -> bool {
     let [1 | 2, letters @ ..] = bytes else {
         return false;
     };
     letters.iter().all(u8::is_ascii_uppercase)
 }
 
-/// Bytes of white space from there on.
-fn spaces(window: &[u8], from: usize) -> usize {
+/// Returns the length of the white space at `from`.
+fn count_spaces(window: &[u8], from: usize) -> usize {
     let rest = window.get(from..).unwrap_or_default();
     rest.iter().take_while(|b| b.is_ascii_whitespace()).count()
 }
 
-/// Windows up to this are measured whenever they have grown.
+/// Windows up to this length are measured whenever they have grown.
 const LARGE: usize = 1 << 10;
-/// Bytes that begin no header are given out in runs of at most this many.
+/// The maximum length of a run of bytes that start no header.
 const RUN: usize = 64 << 10;
 
-impl Values {
+impl ValuesFraming {
     pub(super) fn new(framing: Framing) -> Self {
         Self {
             framing,
             short: 0,
-            scan: Scan::default(),
+            scan: ValueScan::default(),
             bad: false,
             searched: 0,
             dropping: false,
         }
     }
 
-    /// Whether a message begins at the start of the window.
+    /// Returns `true` if a message starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         !self.dropping
     }
 
-    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
-        let Input {
+    pub(super) fn next<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
+        let Buffer {
             window,
             eof,
             limits,
@@ -84,11 +86,11 @@ impl Values {
             return Step::Incomplete(None);
         }
         if self.dropping
-            && let Some(step) = self.drop(window, eof)
+            && let Some(step) = self.skip_rest(window, eof)
         {
             return step;
         }
-        // However much has come, a message is looked for in no more than the limit.
+        // Only the first `limit` bytes are searched for a message.
         let limit = limits.message as usize;
         let over = window.len() > limit;
         let eof = eof && !over;
@@ -144,7 +146,8 @@ impl Values {
                 }
             }
         }
-        // What follows a value that is none cannot be told from it: up to the next line, if there is one.
+        // The end of a malformed value is not known: the frame ends at the next line end, if there
+        // is one.
         let line = seen.get(self.searched..).unwrap_or_default();
         match memchr::memchr(b'\n', line) {
             Some(at) => self.frame(input, begin, self.searched + at + 1, None),
@@ -157,17 +160,18 @@ impl Values {
         }
     }
 
-    /// Where the body begins after a header; a frame without a body, or with something wrong, is the answer at once.
-    fn header<'a>(&mut self, input: Input<'a>) -> Result<usize, Step<'a>> {
-        let Input { window, eof, .. } = input;
+    /// Returns the position of the body after a header; `Err` with a frame that has no body or an
+    /// error.
+    fn header<'a>(&mut self, input: Buffer<'a>) -> Result<usize, Step<'a>> {
+        let Buffer { window, eof, .. } = input;
         if self.bad {
-            // The body begins where it did when it was found to be none.
-            return Ok(HEADER + spaces(window, HEADER));
+            // The body starts at the position found before.
+            return Ok(HEADER + count_spaces(window, HEADER));
         }
         if window.len() < HEADER && !eof {
             return Err(Step::Incomplete(Some((HEADER - window.len()) as u64)));
         }
-        if window.len() < HEADER && begins_header(window) {
+        if window.len() < HEADER && starts_header(window) {
             let wanted = format!("{HEADER} bytes of header");
             let error = input.truncated("header", wanted, window.len());
             return Err(self.frame(input, 0, window.len(), Some(*error.error)));
@@ -192,7 +196,7 @@ impl Values {
             return Err(self.frame(input, 0, end, Some(error)));
         }
         let from = self.searched.max(HEADER);
-        self.searched = from + spaces(window, from);
+        self.searched = from + count_spaces(window, from);
         match window.get(self.searched) {
             Some(b'{') => Ok(self.searched),
             None if !eof => Err(Step::Incomplete(None)),
@@ -200,8 +204,8 @@ impl Values {
         }
     }
 
-    /// The first `limit` bytes, with what is wrong; what follows is dropped as it comes.
-    fn over_limit<'a>(&mut self, input: Input<'a>) -> Step<'a> {
+    /// Returns the first `limit` bytes with an error; the rest is dropped as it arrives.
+    fn over_limit<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
         self.dropping = true;
         let limit = input.limits.message as usize;
         let error = DecodeError::new(
@@ -215,8 +219,8 @@ impl Values {
         self.frame(input, 0, limit, Some(error.hint(hint)))
     }
 
-    /// Passes over the rest of a message over the limit; `None` where the next can begin here.
-    fn drop<'a>(&mut self, window: &[u8], eof: bool) -> Option<Step<'a>> {
+    /// Skips the rest of a message over the limit; `None` if the next message can start here.
+    fn skip_rest<'a>(&mut self, window: &[u8], eof: bool) -> Option<Step<'a>> {
         let next = match self.framing {
             Framing::Values => memchr::memchr(b'\n', window),
             Framing::Header => {
@@ -225,12 +229,12 @@ impl Values {
             _ => None,
         };
         self.dropping = next.is_none();
-        let kept = if self.framing == Framing::Header && !eof {
+        let retained = if self.framing == Framing::Header && !eof {
             HEADER - 1
         } else {
             0
         };
-        match next.unwrap_or(window.len().saturating_sub(kept)) {
+        match next.unwrap_or(window.len().saturating_sub(retained)) {
             0 if self.dropping => Some(Step::Incomplete(None)),
             0 => None,
             n => Some(Step::Took(n)),
@@ -239,13 +243,13 @@ impl Values {
 
     fn frame<'a>(
         &mut self,
-        input: Input<'a>,
+        input: Buffer<'a>,
         begin: usize,
         end: usize,
         error: Option<DecodeError>,
     ) -> Step<'a> {
         self.short = 0;
-        self.scan = Scan::default();
+        self.scan = ValueScan::default();
         self.bad = false;
         self.searched = 0;
         // A header belongs to the body: the protocol reads the kind from it.

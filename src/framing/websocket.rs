@@ -7,54 +7,54 @@
 //!   FIN RSV1 RSV2 RSV3, 4 bits of opcode
 //! ```
 //!
-//! A plain message is borrowed; unmasking, joining fragments and inflating (RFC 7692) go through buffers that are kept.
-//! What a peer may not send is a fault of its frame, whose payload is given out all the same: the length says where
-//! the next frame begins.
+//! A plain message is borrowed; unmasked, joined and inflated (RFC 7692) messages go through
+//! buffers that are reused. A violation by the peer is a fault of its frame. The payload is emitted
+//! nevertheless: the length gives the start of the next frame.
 
-mod early;
 mod header;
 mod inflate;
-mod seek;
+mod partial;
+mod resync;
 mod write;
 
 use super::assembly::Assembly;
 pub(crate) use super::assembly::unmask;
-use super::{Fault, Frame, Framing, Head, Input, Places, Step, View};
+use super::{Buffer, Fault, Frame, Framing, Head, Places, Step, View};
 use crate::error::DecodeError;
 use crate::span::Span;
-use early::short_of;
-pub(crate) use header::Header;
-use inflate::{Inflate, Trouble};
-use seek::Seek;
+pub(crate) use header::WebSocketHeader;
+use inflate::{Inflate, InflateError};
+use partial::skipped_payload_truncated;
+use resync::WebSocketResync;
 pub(super) use write::{describe, ends, write};
 
-/// Bytes without frames are given out in runs of this many.
+/// The maximum length of a run of bytes without frames.
 const RUN: usize = 64 << 10;
 
-/// What is remembered between frames: the half of a fragmented message, and the history of compression.
+/// The state between frames: the partial fragmented message, and the history of compression.
 #[derive(Default)]
-pub(super) struct WebSocket {
-    /// The fragmented message that has begun.
-    part: Option<Part>,
-    /// Its payload; also that of a masked message.
+pub(super) struct WebSocketFraming {
+    /// The fragmented message that is not complete.
+    part: Option<FragmentState>,
+    /// Its payload; also the payload of a masked message.
     gathered: Assembly,
     /// The payload of a masked control frame, or an inflated message.
     scratch: Vec<u8>,
     inflate: Inflate,
-    /// Payload bytes of a frame over the limit that are still to come.
+    /// The remaining payload bytes of a frame over the limit.
     skip: u64,
-    /// The fragmented message was over the limit: its further fragments are passed over.
+    /// The fragmented message exceeds the limit: its further fragments are skipped.
     dropping: bool,
-    /// The fragmented message was given out early because a new one began.
+    /// The fragmented message was emitted early because a new one started.
     interrupted: bool,
-    /// Where the next frame begins is not known: it is looked for.
-    seek: Option<Seek>,
-    /// Whether the last frame was masked; all of a direction are, or none.
+    /// The search for the next frame, if its start is not known.
+    seek: Option<WebSocketResync>,
+    /// `true` if the last frame was masked; all frames of a direction are, or none.
     masked: Option<bool>,
 }
 
-/// What the fragments so far have said.
-struct Part {
+/// The properties of the fragments so far.
+struct FragmentState {
     offset: u64,
     end: u64,
     opcode: u8,
@@ -64,7 +64,7 @@ struct Part {
     fault: Option<Fault>,
 }
 
-impl Part {
+impl FragmentState {
     fn head(&self) -> Head<'static> {
         Head::WebSocket {
             opcode: self.opcode,
@@ -75,19 +75,19 @@ impl Part {
     }
 }
 
-impl WebSocket {
-    /// Where the fragmented message begins that is not complete.
-    pub(super) fn begun(&self) -> Option<u64> {
+impl WebSocketFraming {
+    /// Returns the offset of the fragmented message that is not complete.
+    pub(super) fn pending_start(&self) -> Option<u64> {
         self.part.as_ref().map(|part| part.offset)
     }
 
-    /// Whether a frame begins at the start of the window, and no message is in the middle.
+    /// Returns `true` if a frame starts at the start of the window, outside a message.
     pub(super) fn is_between(&self) -> bool {
         self.part.is_none() && self.skip == 0 && !self.dropping && self.seek.is_none()
     }
 
-    pub(super) fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
-        let Input { window, eof, .. } = input;
+    pub(super) fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a> {
+        let Buffer { window, eof, .. } = input;
         if window.is_empty() {
             let skip = if eof {
                 std::mem::take(&mut self.skip)
@@ -95,10 +95,10 @@ impl WebSocket {
                 0
             };
             if skip > 0 {
-                return short_of(input, skip);
+                return skipped_payload_truncated(input, skip);
             }
             return match self.part.take() {
-                Some(part) if eof => self.cut(input, part, 0),
+                Some(part) if eof => self.truncate(input, part, 0),
                 part => {
                     self.part = part;
                     Step::Incomplete(None)
@@ -119,19 +119,19 @@ impl WebSocket {
             self.skip -= n;
             return Step::Took(n as usize);
         }
-        let header = match Header::read(window) {
+        let header = match WebSocketHeader::read(window) {
             Ok(header) => header,
             Err(missing) if !eof => return Step::Incomplete(Some(missing)),
-            Err(missing) => return self.half_header(input, missing),
+            Err(missing) => return self.partial_header(input, missing),
         };
-        if let Some(error) = header.misplaced() {
-            match Self::follows(input, header) {
+        if let Some(error) = header.implausible() {
+            match Self::is_followed(input, header) {
                 None => return Step::Incomplete(None),
                 Some(true) => {}
                 Some(false) => {
                     return match self.part.take() {
                         Some(part) => self.interrupt(input, part, header),
-                        None => self.lose(input, error),
+                        None => self.start_resync(input, error),
                     };
                 }
             }
@@ -149,25 +149,25 @@ impl WebSocket {
         {
             return self.interrupt(input, part, header);
         }
-        if header.len > self.room(input, header) {
+        if header.len > self.space(input, header) {
             return self.over_limit(input, header);
         }
-        // Below the limit, so it fits.
+        // `header.len` is below the limit, so it fits.
         let total = header.size + header.len as usize;
         if window.len() < total && !eof {
             return Step::Incomplete(Some((total - window.len()) as u64));
         }
         let fault = self.violation(header).map(|e| input.fault(0, e));
         self.masked = Some(header.mask.is_some());
-        if header.opcode == 0 && self.part.is_some() || header.begins() && !header.fin {
+        if header.opcode == 0 && self.part.is_some() || header.starts_message() && !header.fin {
             self.fragment(input, header, fault)
         } else {
-            self.single(input, header, fault)
+            self.single_frame(input, header, fault)
         }
     }
 
-    /// What this frame must not be, by itself or where it stands.
-    fn violation(&mut self, header: Header) -> Option<DecodeError> {
+    /// Checks a frame, by itself and after the frames before.
+    fn violation(&mut self, header: WebSocketHeader) -> Option<DecodeError> {
         let interrupted = std::mem::take(&mut self.interrupted);
         // Section 5.4: "The fragments of one message MUST NOT be interleaved between the fragments of another message".
         let (wanted, got) = if interrupted {
@@ -187,22 +187,22 @@ impl WebSocket {
         ))
     }
 
-    /// The most payload that is kept.
-    fn room(&self, input: Input<'_>, header: Header) -> u64 {
+    /// Returns the maximum length of payload that is stored.
+    fn space(&self, input: Buffer<'_>, header: WebSocketHeader) -> u64 {
         let limit = input.limits.message as usize;
         if header.opcode == 0 && self.part.is_some() {
             let offset = input.base + header.size as u64;
-            self.gathered.room(offset, limit) as u64
+            self.gathered.space(offset, limit) as u64
         } else {
             limit as u64
         }
     }
 
-    /// A frame that is a message, or a control frame, by itself.
-    fn single<'a>(
+    /// Reads a frame that is a whole message or a control frame.
+    fn single_frame<'a>(
         &'a mut self,
-        input: Input<'a>,
-        header: Header,
+        input: Buffer<'a>,
+        header: WebSocketHeader,
         fault: Option<Fault>,
     ) -> Step<'a> {
         let window = input.window;
@@ -244,24 +244,24 @@ impl WebSocket {
             let limit = input.limits.message as usize;
             let result = self
                 .inflate
-                .message(source, &mut self.scratch, limit, end == total);
-            packed(&mut frame, &self.scratch, result);
+                .inflate(source, &mut self.scratch, limit, end == total);
+            set_inflated(&mut frame, &self.scratch, result);
         }
         Step::Frame(frame, end)
     }
 
-    /// A frame of a message in several: taken in, and given out with the last.
+    /// Reads a fragment of a message. The message is emitted with its last fragment.
     fn fragment<'a>(
         &'a mut self,
-        input: Input<'a>,
-        header: Header,
+        input: Buffer<'a>,
+        header: WebSocketHeader,
         fault: Option<Fault>,
     ) -> Step<'a> {
         let total = header.size + header.len as usize;
         let end = total.min(input.window.len());
         let mut part = self.part.take().unwrap_or_else(|| {
             self.gathered.clear();
-            Part {
+            FragmentState {
                 offset: input.base,
                 end: 0,
                 opcode: header.opcode,
@@ -279,20 +279,20 @@ impl WebSocket {
         part.fault = part.fault.or(fault);
         if end < total {
             part.fault = Some(short_payload(input, header));
-            return self.message(input, part, end, false);
+            return self.emit_message(input, part, end, false);
         }
         if header.fin {
-            return self.message(input, part, end, true);
+            return self.emit_message(input, part, end, true);
         }
         self.part = Some(part);
         Step::Took(end)
     }
 
-    /// The message that was gathered.
-    fn message<'a>(
+    /// Emits the assembled message.
+    fn emit_message<'a>(
         &'a mut self,
-        input: Input<'a>,
-        part: Part,
+        input: Buffer<'a>,
+        part: FragmentState,
         took: usize,
         whole: bool,
     ) -> Step<'a> {
@@ -310,14 +310,14 @@ impl WebSocket {
             let source = self.gathered.bytes();
             let result = self
                 .inflate
-                .message(source, &mut self.scratch, limit, whole);
-            packed(&mut frame, &self.scratch, result);
+                .inflate(source, &mut self.scratch, limit, whole);
+            set_inflated(&mut frame, &self.scratch, result);
         }
         Step::Frame(frame, took)
     }
 }
 
-/// A whole buffer that is one run of the stream.
+/// Returns a view of a buffer that is one run of the stream.
 fn run(bytes: &[u8], offset: u64) -> View<'_> {
     View {
         bytes,
@@ -326,8 +326,8 @@ fn run(bytes: &[u8], offset: u64) -> View<'_> {
     }
 }
 
-/// The stream ends inside a payload.
-fn short_payload(input: Input<'_>, header: Header) -> Fault {
+/// Builds the fault of a payload that the end of the stream cuts off.
+fn short_payload(input: Buffer<'_>, header: WebSocketHeader) -> Fault {
     input.truncated(
         "length",
         format!("{} bytes of payload", header.len),
@@ -335,12 +335,12 @@ fn short_payload(input: Input<'_>, header: Header) -> Fault {
     )
 }
 
-/// Puts the inflated body, or what is wrong with it, into the frame; an earlier fault stays.
-fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trouble>) {
+/// Sets the inflated body, or the error of inflating; an earlier fault stays.
+fn set_inflated<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), InflateError>) {
     let span = Span::new(0, frame.len as usize);
     let error = match result {
         Ok(()) => None,
-        Err(Trouble::Limit(limit)) => Some(
+        Err(InflateError::Limit(limit)) => Some(
             DecodeError::new(
                 "over-limit",
                 span,
@@ -350,9 +350,10 @@ fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trou
             )
             .hint("a decompression bomb, or raise the limit with --max-message"),
         ),
-        Err(Trouble::Data(got)) => Some(
+        Err(InflateError::Data(got)) => Some(
             DecodeError::new("bad-deflate", span, "payload", "a deflate stream", got).hint(
-                "RSV1 set on a plain message, or earlier messages, which the compression refers to, are missing",
+                "RSV1 is set on an uncompressed message, or earlier messages that the compression needs are \
+                    missing",
             ),
         ),
     };

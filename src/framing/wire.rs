@@ -1,4 +1,5 @@
-//! What a frame has beyond its body, as `-f json --exact` tells it and [`super::write()`] takes it.
+//! The parts of a frame beyond its body, as `-f json --exact` prints them and [`super::write()`]
+//! takes them.
 //!
 //! ```text
 //!   "wire":{"eol":"\r\n"}                                   a line
@@ -14,52 +15,53 @@ use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
 use crate::tape::{Node, Value};
 
-/// What a frame has beyond its body. What is left open is written as peers usually do.
+/// The parts of a frame beyond its body. Open values are written as peers usually write them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wire {
     /// Bytes of the stream between the frame before and this one.
     pub before: Vec<u8>,
-    /// The frame as it stood; where it is given, nothing below but `inside` and `between` counts.
+    /// All bytes of the frame; if set, only `inside` and `between` are used besides.
     pub hex: Option<Vec<u8>>,
-    /// It stands inside a fragmented message that is told after it.
+    /// The frame is inside a fragmented message that is reported after it.
     pub inside: bool,
-    /// Where the frames told before stand that lie inside this one: after how many fragments; with `hex`, bytes.
+    /// The positions of earlier reported frames inside this one: the number of fragments before
+    /// each; with `hex`, bytes.
     pub between: Vec<usize>,
-    /// Whether the message is written as `MessagePack` or as JSON, where its protocol has both.
+    /// `true` for `MessagePack`, `false` for JSON, if the protocol has both.
     pub packed: Option<bool>,
-    /// What stands in the body before the message.
+    /// The bytes in the body before the message.
     pub header: Vec<u8>,
-    /// What ends a line.
+    /// The line end.
     pub eol: Option<String>,
-    /// The length as written, where it is not what it should be.
+    /// The length as written, if it is not correct.
     pub length: Option<u32>,
-    /// The method id and how the length counts, where the message does not tell.
+    /// The method id and the mode of the length, if the message does not determine them.
     pub method: Option<(u32, LengthMode)>,
     /// The opcode of a WebSocket message.
     pub opcode: Option<u8>,
-    /// The masks of its frames, one for all where they are the same; empty where they are not masked.
+    /// The masks of its frames, one if all are equal; empty if they are not masked.
     pub mask: Option<Vec<[u8; 4]>>,
     /// RSV1, RSV2, RSV3 of its first frame as bits 4, 2, 1.
     pub rsv: u8,
-    /// Payload bytes of its frames, where they are several.
+    /// The payload length of each frame, if there are several.
     pub fragments: Vec<usize>,
-    /// The head of an HTTP exchange, empty line included; exactly this is written.
+    /// The head of an HTTP exchange, empty line included; written verbatim.
     pub head: Option<Vec<u8>>,
-    /// Bytes of the chunks of its body, without the last, empty one.
+    /// The lengths of the chunks of its body, without the last, empty one.
     pub chunks: Option<Vec<usize>>,
-    /// What stands before each line of a server-sent event.
+    /// The text before each line of a server-sent event.
     pub event: Option<String>,
 }
 
 impl Wire {
-    /// Writes the body, and before it what stands in it before the message.
+    /// Writes the bytes before the message, and the body.
     pub(super) fn payload(&self, body: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(&self.header);
         out.extend_from_slice(body);
     }
 
-    /// A frame that only its bytes give.
+    /// Describes a frame that only its bytes can reproduce.
     #[must_use]
     pub(crate) fn verbatim(bytes: &[u8]) -> Self {
         Self {
@@ -68,12 +70,12 @@ impl Wire {
         }
     }
 
-    /// Whether there is nothing to tell.
+    /// Returns `true` if there is nothing to report.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Writes it as a JSON object.
+    /// Writes the parts as a JSON object.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         hex_key("before", Some(&self.before), out);
@@ -143,7 +145,7 @@ impl Wire {
         out.push(b'}');
     }
 
-    /// Reads what [`Wire::write`] wrote, or a user.
+    /// Reads the output of [`Wire::write`], or the text of a user.
     pub(crate) fn read(node: Node<'_>) -> Result<Self, DecodeError> {
         let mut wire = Self::default();
         if !node.is_map() {
@@ -190,7 +192,7 @@ impl Wire {
                     wire.rsv = rsv.ok_or_else(|| wrong("0 to 7"))?;
                 }
                 "mask" => {
-                    let wanted = "eight hex digits, one such for each fragment, or null";
+                    let wanted = "eight hex digits, an array with eight for each fragment, or null";
                     wire.mask = Some(masks(value).ok_or_else(|| wrong(wanted))?);
                 }
                 "head" => {
@@ -206,7 +208,7 @@ impl Wire {
     }
 }
 
-const HEX: &str = "hex digits, two a byte";
+const HEX: &str = "hex digits, two for each byte";
 const LIST: &str = "an array of whole numbers";
 
 fn wrong(node: Node<'_>, name: &str, wanted: &'static str) -> DecodeError {
@@ -246,7 +248,7 @@ fn masks(node: Node<'_>) -> Option<Vec<[u8; 4]>> {
     }
 }
 
-/// A comma or what will be the brace, and a key.
+/// Writes a comma, which becomes the brace for the first key, and a key.
 fn key(name: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(name.as_bytes());

@@ -1,14 +1,15 @@
-//! Frames, written: the reverse of what the framers do. Each framing's writer stands beside its reader.
+//! Writes frames: the reverse of the framers. Each framing's writer is in the same file or folder
+//! as its reader.
 //!
 //! ```text
 //!   body + wire  -write->  frame  -Weave->  stream
 //! ```
 //!
-//! A writer takes what it is told, right or wrong: tests and bug reports need both.
+//! A writer writes the given values, correct or not: tests and bug reports need both.
 
-use super::{Framing, Wire, http, lines, method, prefix, websocket};
+use super::{Framing, Wire, content_length, http, lines, method, prefix, websocket};
 
-/// Writes one frame around a body, without what stands before it in the stream.
+/// Writes one frame around a body, without the bytes before it in the stream.
 pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     if let Some(hex) = &wire.hex {
         out.extend_from_slice(hex);
@@ -21,20 +22,21 @@ pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         Framing::Bare | Framing::Values | Framing::Header | Framing::Message => {
             wire.payload(body, out);
         }
+        Framing::ContentLength => content_length::write(body, wire, out),
         Framing::WebSocket => websocket::write(body, wire, out),
         Framing::Http => http::write(body, wire, out),
         Framing::Custom(custom) => (custom.write)(body, wire, out),
     }
 }
 
-/// Frames of one direction put into one stream: those inside a fragmented message wait for it.
+/// Joins frames of one direction into one stream. Frames inside a fragmented message wait for it.
 #[derive(Debug, Default)]
-pub struct Weave {
+pub struct FrameJoiner {
     held: Vec<Vec<u8>>,
 }
 
-impl Weave {
-    /// The next frame of the stream, with what stands before it.
+impl FrameJoiner {
+    /// Appends the next frame of the stream, with the bytes before it.
     pub fn push(&mut self, framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         if wire.inside {
             let mut frame = wire.before.clone();
@@ -55,12 +57,12 @@ impl Weave {
             None => websocket::ends(&frame),
         };
         let mut done = 0;
-        let places = wire
+        let positions = wire
             .between
             .iter()
             .copied()
             .chain(std::iter::repeat(usize::MAX));
-        for (held, place) in self.held.drain(..).zip(places) {
+        for (held, place) in self.held.drain(..).zip(positions) {
             let at = match (wire.hex.is_some(), place) {
                 (true, at) => at,
                 (false, 0) => 0,
@@ -74,7 +76,7 @@ impl Weave {
         out.extend_from_slice(frame.get(done..).unwrap_or_default());
     }
 
-    /// The stream ends, or goes on without the message that frames waited for.
+    /// Ends the stream, or continues it without the message that frames wait for.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         for held in self.held.drain(..) {
             out.extend_from_slice(&held);
@@ -94,13 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn without_being_told_frames_are_what_peers_send() {
+    fn default_wire_writes_usual_frames() {
         let plain = Wire::default();
         let cases: &[(Framing, &[u8])] = &[
             (Framing::Lines, b"{}\n"),
             (Framing::Prefix, b"\0\0\0\x02{}"),
             (Framing::Method, b"\x06\0\0\0\0\0\0\0{}"),
             (Framing::Bare, b"{}"),
+            (Framing::ContentLength, b"Content-Length: 2\r\n\r\n{}"),
             (Framing::Values, b"{}"),
             (Framing::WebSocket, b"\x81\x02{}"),
             (
@@ -114,7 +117,7 @@ mod tests {
             assert_eq!(got, *want, "{framing:?} {}", got.escape_ascii());
         }
         let mut answer = Wire::default();
-        answer.fill(Framing::Http, b"{}", false, [0; 4]);
+        answer.fill_defaults(Framing::Http, b"{}", false, [0; 4]);
         let want =
             b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\r\n{}";
         assert_eq!(written(Framing::Http, b"{}", &answer), want);
@@ -122,14 +125,14 @@ mod tests {
             opcode: Some(1),
             ..Wire::default()
         };
-        masked.fill(Framing::WebSocket, b"Hello", true, [0x37, 0xfa, 0x21, 0x3d]);
+        masked.fill_defaults(Framing::WebSocket, b"Hello", true, [0x37, 0xfa, 0x21, 0x3d]);
         // RFC 6455 section 5.7
         let want = hex::decode("818537fa213d7f9f4d5158").unwrap();
         assert_eq!(written(Framing::WebSocket, b"Hello", &masked), want);
     }
 
     #[test]
-    fn lengths_and_modes_are_as_told() {
+    fn wire_lengths_and_modes_are_written() {
         let mut wire = Wire {
             method: Some((0xe5bb_fa12, LengthMode::Inclusive)),
             ..Wire::default()
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_hold_all_of_the_payload_however_long_it_is() {
+    fn fragments_hold_the_whole_payload() {
         for (body, want) in [
             ("", "010000008000"),
             ("abc", "010261620001638000"),
@@ -163,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_inside_waits_for_its_message() {
+    fn inner_frames_wait_for_their_message() {
         let ping = Wire {
             opcode: Some(9),
             inside: true,
@@ -176,7 +179,7 @@ mod tests {
             before: b"x".to_vec(),
             ..Wire::default()
         };
-        let (mut weave, mut out) = (Weave::default(), Vec::new());
+        let (mut weave, mut out) = (FrameJoiner::default(), Vec::new());
         weave.push(Framing::WebSocket, b"", &ping, &mut out);
         assert_eq!(out, b"");
         weave.push(Framing::WebSocket, b"ab", &message, &mut out);
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_and_events() {
+    fn chunks_and_events_are_written() {
         let wire = Wire {
             head: Some(b"H\r\n\r\n".to_vec()),
             chunks: Some(vec![1, 1]),

@@ -1,4 +1,4 @@
-//! Which bytes of a value are others, so that all around it reads as before.
+//! Chooses the bytes of a value to change, so that everything around it reads as before.
 //!
 //! ```text
 //!   "math.add"  ->  "maqh.add"      a letter is another letter, a digit another digit
@@ -8,11 +8,11 @@
 use crate::tape::{Node, Scalar, Value};
 use fastrand::Rng;
 
-/// A byte of the view, and what it becomes.
-pub(super) type Change = (usize, u8);
+/// A position in the view, and its new byte.
+pub(super) type ByteChange = (usize, u8);
 
-/// Another byte for one of a body.
-pub(super) fn byte(body: &[u8], rng: &mut Rng) -> Option<Change> {
+/// Changes one byte of a body.
+pub(super) fn byte(body: &[u8], rng: &mut Rng) -> Option<ByteChange> {
     if body.is_empty() {
         return None;
     }
@@ -20,15 +20,15 @@ pub(super) fn byte(body: &[u8], rng: &mut Rng) -> Option<Change> {
     let was = *body.get(at)?;
     loop {
         let is = rng.u8(..);
-        // A line that ended early would be two messages, and no corrupt one.
+        // A new line end would make two messages instead of a corrupt one.
         if is != was && !matches!(is, b'\n' | b'\r') {
             return Some((at, is));
         }
     }
 }
 
-/// Other bytes for a value; of an array or a map, for some value in it.
-pub(super) fn value(node: Node<'_>, bytes: &[u8], rng: &mut Rng) -> Vec<Change> {
+/// Changes a value; in an array or a map, one of its values.
+pub(super) fn value(node: Node<'_>, bytes: &[u8], rng: &mut Rng) -> Vec<ByteChange> {
     let mut node = node;
     loop {
         let mut inner: Vec<Node<'_>> = if node.is_map() {
@@ -43,12 +43,12 @@ pub(super) fn value(node: Node<'_>, bytes: &[u8], rng: &mut Rng) -> Vec<Change> 
     }
 }
 
-fn leaf(node: Node<'_>, bytes: &[u8], rng: &mut Rng) -> Option<Vec<Change>> {
+fn leaf(node: Node<'_>, bytes: &[u8], rng: &mut Rng) -> Option<Vec<ByteChange>> {
     let span = node.span();
     let (start, end) = (span.at(), span.end());
     let last = end.checked_sub(1).filter(|last| *last >= start)?;
     let text = span.of(bytes);
-    // Literals of JSON become one another; a blank behind a value is none of it.
+    // Literals of JSON are exchanged; a blank after a value does not belong to it.
     let literal: Option<&[u8]> = match text {
         b"true" => Some(b"null"),
         b"null" => Some(b"true"),
@@ -84,9 +84,9 @@ fn leaf(node: Node<'_>, bytes: &[u8], rng: &mut Rng) -> Option<Vec<Change>> {
     }
 }
 
-/// One letter or digit, escapes apart, is another of its kind.
-fn letter(bytes: &[u8], within: std::ops::Range<usize>, rng: &mut Rng) -> Option<Vec<Change>> {
-    let mut places = Vec::new();
+/// Exchanges one letter or digit, outside escapes, for another of its kind.
+fn letter(bytes: &[u8], within: std::ops::Range<usize>, rng: &mut Rng) -> Option<Vec<ByteChange>> {
+    let mut candidates = Vec::new();
     let mut at = within.start;
     while at < within.end {
         match bytes.get(at)? {
@@ -97,24 +97,24 @@ fn letter(bytes: &[u8], within: std::ops::Range<usize>, rng: &mut Rng) -> Option
                     1
                 }
             }
-            b if b.is_ascii_alphanumeric() => places.push((at, *b)),
+            b if b.is_ascii_alphanumeric() => candidates.push((at, *b)),
             _ => {}
         }
         at += 1;
     }
-    // The x of 0x, and the e of an exponent, are no digits that could be others.
-    let digits: Vec<_> = places
+    // The x of 0x and the e of an exponent are not exchanged.
+    let digits: Vec<_> = candidates
         .iter()
         .copied()
         .filter(|(_, b)| b.is_ascii_digit())
         .collect();
     let number = bytes.get(within.start).is_some_and(u8::is_ascii_digit);
-    let places = if number && !digits.is_empty() {
+    let candidates = if number && !digits.is_empty() {
         digits
     } else {
-        places
+        candidates
     };
-    let (at, was) = *places.get(rng.usize(..places.len().max(1)))?;
+    let (at, was) = *candidates.get(rng.usize(..candidates.len().max(1)))?;
     let (first, count) = match was {
         b'0'..=b'9' => (b'1', 9),
         b'a'..=b'z' => (b'a', 26),

@@ -1,4 +1,4 @@
-//! What is to be done at a place of a stream.
+//! Edits of a stream.
 //!
 //! ```text
 //!   stream   ......|== message =========|......
@@ -10,38 +10,38 @@ use serde_json::{Map, Value};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Something to be done with a run of a stream, or, where that is empty, in front of the byte at its place.
+/// An edit of a run of the stream; if the run is empty, before the byte at its position.
 pub(super) struct Edit {
     pub(super) at: Range<u64>,
-    pub(super) does: Does,
+    pub(super) operation: Operation,
 }
 
-pub(super) enum Does {
-    /// These bytes go out instead.
+pub(super) enum Operation {
+    /// Send these bytes instead.
     Put(Vec<u8>),
-    /// So many ns pass.
+    /// Wait this many nanoseconds.
     Wait(u64),
-    /// This was done, or could not be.
-    Told(Map<String, Value>),
-    /// Here the stream ends.
-    End(End),
-    /// Here begins a body in chunks.
+    /// Report an applied fault, or the reason why it was not.
+    Event(Map<String, Value>),
+    /// End the stream.
+    End(StreamEnd),
+    /// A body in chunks starts here.
     Chunks,
-    /// These bytes go out as a chunk of their own, where the next one can begin.
+    /// Send these bytes as a separate chunk, where the next chunk can start.
     Chunk(Vec<u8>),
 }
 
-/// How a stream ends on purpose.
+/// The way in which a fault ends a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum StreamEnd {
     Close,
     Reset,
     Stall,
 }
 
 impl Edit {
-    /// What comes first: by place; there, what is put in front before what is put instead, the longest first, so that
-    /// what is left out takes with it what lies inside.
+    /// Returns the sort key: by position; at one position, insertions before replacements, and the
+    /// longest replacement first, so that it includes those inside it.
     pub(super) fn key(&self) -> (u64, bool, Reverse<u64>) {
         let len = self.at.end - self.at.start;
         (self.at.start, len > 0, Reverse(len))

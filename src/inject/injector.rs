@@ -1,12 +1,12 @@
-//! All connections of a run: which messages a fault means, and what goes out when.
+//! All connections of a run: selects the messages of each fault, and returns the bytes to send.
 
-use super::act::Target;
-use super::edit::Does;
-use super::lane::{Lane, Out};
-use super::{Action, Fault, Spot};
-use crate::capture::{Event, What};
+use super::apply::FaultTarget;
+use super::edit::Operation;
+use super::queue::{DirectionQueue, Out};
+use super::{Action, CorruptSpot, InjectedFault};
+use crate::capture::{Event, EventKind};
 use crate::conversation::{Conversation, Judge, Verdict};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::Direction;
@@ -14,89 +14,91 @@ use crate::protocol::session::SessionConfig;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Bytes that are held while nobody knows how they are delimited; detection has looked at fewer by then.
-const UNKNOWN: usize = 128 << 10;
+/// The number of bytes held while their framing is unknown; detection needs fewer.
+const MAX_UNDETECTED: usize = 128 << 10;
 
-/// What is to go wrong.
+/// The faults of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// In this order where several mean one message.
-    pub faults: Vec<Fault>,
-    /// Decides what is left to chance.
+pub struct FaultPlan {
+    /// The faults, in the order in which they apply to one message.
+    pub faults: Vec<InjectedFault>,
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The Host field of every HTTP request becomes this.
+    /// The new Host field of every HTTP request.
     pub host: Option<String>,
 }
 
-impl Plan {
-    /// Whether nothing is to be changed.
+impl FaultPlan {
+    /// Returns `true` if nothing is to be changed.
     pub fn is_empty(&self) -> bool {
         self.faults.is_empty() && self.host.is_none()
     }
 
-    /// Whether messages that go this way may be meant: what goes the other way passes untouched.
-    pub fn concerns(&self, direction: Direction) -> bool {
-        self.host.is_some() && direction == Direction::ToServer || self.means(direction)
+    /// Returns `true` if messages in this direction can be affected; the other direction passes
+    /// unchanged.
+    pub fn affects(&self, direction: Direction) -> bool {
+        self.host.is_some() && direction == Direction::ToServer || self.matches_direction(direction)
     }
 
-    /// Whether a fault may mean messages that go this way.
-    fn means(&self, direction: Direction) -> bool {
+    /// Returns `true` if a fault can match messages in this direction.
+    fn matches_direction(&self, direction: Direction) -> bool {
         self.faults.iter().any(|f| f.condition.allows(direction))
     }
 
-    /// Whether a condition asks what only a conversation knows.
+    /// Returns `true` if a condition depends on the conversation.
     pub fn needs_session(&self) -> bool {
         self.faults.iter().any(|f| f.condition.needs_session())
     }
 
-    /// What it needs of a message.
+    /// Returns the details that it needs of a message.
     pub fn want(&self) -> Want {
-        let places = |fault: &Fault| {
+        let needs_positions = |fault: &InjectedFault| {
             fault.condition.want() == Want::Places
-                || matches!(fault.action, Action::Corrupt(Spot::At(_)))
+                || matches!(fault.action, Action::Corrupt(CorruptSpot::At(_)))
         };
-        if self.faults.iter().any(places) {
+        if self.faults.iter().any(needs_positions) {
             Want::Places
         } else {
             Want::Head
         }
     }
 
-    /// What a recording says of it before anything has passed: the keys of `inject` events.
-    pub fn told(&self) -> Vec<Map<String, Value>> {
-        let fault = |fault: &Fault| {
-            let mut told = Map::new();
-            told.insert("fault".into(), fault.to_string().into());
-            told.insert("seed".into(), self.seed.into());
-            told
+    /// Returns the entries of a recording before any traffic: the keys of `inject` events.
+    pub fn planned_events(&self) -> Vec<Map<String, Value>> {
+        let fault = |fault: &InjectedFault| {
+            let mut details = Map::new();
+            details.insert("fault".into(), fault.to_string().into());
+            details.insert("seed".into(), self.seed.into());
+            details
         };
         let host = self.host.iter().map(|host| {
-            let mut told = Map::new();
-            told.insert("rewrite".into(), "host".into());
-            told.insert("is".into(), host.as_str().into());
-            told
+            let mut details = Map::new();
+            details.insert("rewrite".into(), "host".into());
+            details.insert("is".into(), host.as_str().into());
+            details
         });
         self.faults.iter().map(fault).chain(host).collect()
     }
 }
 
-/// Told what was read, it says what goes out.
+/// Takes the bytes that were read, and returns those to send.
 pub struct Injector<'p> {
-    plan: Plan,
-    concerns: [bool; 2],
+    plan: FaultPlan,
+    affects: [bool; 2],
     decoder: Decoder<'p>,
     conversation: Option<Conversation<'p>>,
-    lanes: BTreeMap<(u32, Direction), Lane>,
-    /// How many messages each fault has meant.
+    queues: BTreeMap<(u32, Direction), DirectionQueue>,
+    /// The number of messages that each fault has matched.
     counts: Vec<u64>,
     scratch: Vec<u8>,
-    /// Most bytes that are held of one direction.
+    /// The maximum number of bytes held for one direction.
     most: usize,
 }
 
 impl<'p> Injector<'p> {
-    /// An injector that has seen nothing. What the plan needs of a message is asked for here.
-    pub fn new(plan: Plan, options: Options<'p>) -> Self {
+    /// Creates an injector at the start of all streams. The decoder reads the details that the plan
+    /// needs.
+    pub fn new(plan: FaultPlan, options: DecodeOptions<'p>) -> Self {
         let limit = options.limits.message as usize;
         let conversation = plan.needs_session().then(|| {
             let (judge, config) = (Judge::default(), SessionConfig::default());
@@ -104,30 +106,32 @@ impl<'p> Injector<'p> {
         });
         let ways = [Direction::ToServer, Direction::ToClient];
         Self {
-            concerns: ways.map(|way| plan.concerns(way)),
-            decoder: Decoder::new(Options {
+            affects: ways.map(|way| plan.affects(way)),
+            decoder: Decoder::new(DecodeOptions {
                 want: plan.want(),
                 ..options
             }),
             conversation,
-            lanes: BTreeMap::new(),
+            queues: BTreeMap::new(),
             counts: vec![0; plan.faults.len()],
             plan,
             scratch: Vec::new(),
-            // What stands between the bytes of a message takes room too.
+            // Bytes between those of a message need space too.
             most: limit + limit / 4 + (2 << 20),
         }
     }
 
-    /// Whether bytes that go this way may be held or changed; others need not wait for [`Injector::push`].
-    pub fn concerns(&self, direction: Direction) -> bool {
+    /// Returns `true` if bytes in this direction can be held or changed; others need not wait for
+    /// [`Injector::push`].
+    pub fn affects(&self, direction: Direction) -> bool {
         match direction {
-            Direction::ToServer => self.concerns[0],
-            Direction::ToClient => self.concerns[1],
+            Direction::ToServer => self.affects[0],
+            Direction::ToClient => self.affects[1],
         }
     }
 
-    /// Bytes as they were read, `time` in ns since 1970; what is to be done goes to the end of `out`.
+    /// Takes bytes as they were read, at `time` in ns since 1970, and appends the resulting actions
+    /// to `out`.
     pub fn push(
         &mut self,
         time: Option<i64>,
@@ -136,7 +140,7 @@ impl<'p> Injector<'p> {
         bytes: &[u8],
         out: &mut Vec<Out>,
     ) {
-        let touched = self.concerns(direction);
+        let touched = self.affects(direction);
         if !touched {
             out.push(Out::Bytes(bytes.to_vec()));
             if self.conversation.is_none() {
@@ -145,60 +149,61 @@ impl<'p> Injector<'p> {
         }
         let mut held = 0;
         if touched {
-            held = self.lanes.entry((conn, direction)).or_default().take(bytes);
+            held = self.queues.entry((conn, direction)).or_default().add(bytes);
         }
         let origin = Origin {
             conn: Some(conn),
             direction: Some(direction),
             time,
+            ..Origin::default()
         };
         self.look(|decoder, sink| decoder.push(origin, bytes, sink));
-        let Some(lane) = self.lanes.get_mut(&(conn, direction)) else {
+        let Some(queue) = self.queues.get_mut(&(conn, direction)) else {
             return;
         };
-        match self.decoder.progress(Some(conn), Some(direction)) {
-            Some((begun, taken)) => lane.settle(begun, taken),
-            // Nobody knows where its messages end.
-            None if held > UNKNOWN || lane.begins() > 0 => lane.flush_all(),
+        match self.decoder.progress(origin) {
+            Some((begun, taken)) => queue.release(begun, taken),
+            // The end of its messages is not known.
+            None if held > MAX_UNDETECTED || queue.start_offset() > 0 => queue.flush_all(),
             None => {}
         }
-        // Where only hosts are rewritten, nothing is to be done any more once HTTP is over.
-        let done =
-            !self.plan.means(direction) && self.decoder.is_websocket(Some(conn), Some(direction));
+        // If only hosts are rewritten, nothing remains to do after the end of HTTP.
+        let done = !self.plan.matches_direction(direction) && self.decoder.is_websocket(origin);
         if held > self.most || done {
-            lane.flush_all();
+            queue.flush_all();
         }
-        lane.hand_out(out);
+        queue.take_actions(out);
     }
 
-    /// One direction has ended: all that is held of it goes out.
+    /// Ends one direction: all held bytes are sent.
     pub fn end(&mut self, conn: u32, direction: Direction, out: &mut Vec<Out>) {
         let origin = Origin {
             conn: Some(conn),
             direction: Some(direction),
-            time: None,
+            ..Origin::default()
         };
         self.look(|decoder, sink| decoder.end(origin, sink));
-        self.happened(conn, Some(direction), What::Eof);
-        if let Some(lane) = self.lanes.get_mut(&(conn, direction)) {
-            lane.flush_all();
-            lane.hand_out(out);
+        self.happened(conn, Some(direction), EventKind::Eof);
+        if let Some(queue) = self.queues.get_mut(&(conn, direction)) {
+            queue.flush_all();
+            queue.take_actions(out);
         }
     }
 
-    /// A connection is over, and is forgotten.
+    /// Closes a connection and drops its state.
     pub fn close(&mut self, conn: u32) {
         self.look(|decoder, sink| decoder.close(Some(conn), sink));
-        self.happened(conn, None, What::Close);
+        self.happened(conn, None, EventKind::Close);
         for direction in [Direction::ToServer, Direction::ToClient] {
-            self.lanes.remove(&(conn, direction));
+            self.queues.remove(&(conn, direction));
         }
     }
 
-    /// What waits for an answer that cannot come any more is forgotten.
-    fn happened(&mut self, conn: u32, direction: Option<Direction>, what: What<'_>) {
+    /// Drops state that waits for a response that cannot come any more.
+    fn happened(&mut self, conn: u32, direction: Option<Direction>, what: EventKind<'_>) {
         if let Some(conversation) = &mut self.conversation {
-            conversation.happened(&Event {
+            conversation.event(&Event {
+                stream: None,
                 conn,
                 direction,
                 time: None,
@@ -213,7 +218,7 @@ impl<'p> Injector<'p> {
             plan,
             decoder,
             conversation,
-            lanes,
+            queues,
             counts,
             scratch,
             ..
@@ -223,50 +228,50 @@ impl<'p> Injector<'p> {
             let origin = decoded.origin;
             let key = origin.conn.zip(origin.direction);
             if let Some(key) = key
-                && let Some(lane) = lanes.get_mut(&key)
-                && !lane.is_over()
+                && let Some(queue) = queues.get_mut(&key)
+                && !queue.is_over()
             {
-                frame(plan, counts, key, lane, decoded, verdict, scratch);
+                frame(plan, counts, key, queue, decoded, verdict, scratch);
             }
         });
     }
 }
 
-/// One message: the faults that mean it are done to it.
+/// Applies the matching faults to one message.
 fn frame(
-    plan: &Plan,
+    plan: &FaultPlan,
     counts: &mut [u64],
     (conn, direction): (u32, Direction),
-    lane: &mut Lane,
+    queue: &mut DirectionQueue,
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     scratch: &mut Vec<u8>,
 ) {
     let (offset, len) = (decoded.frame.offset, decoded.frame.len);
-    // The end of a line belongs to the line when it goes.
+    // The line end belongs to the line.
     let end = match decoded.frame.framing {
         Framing::Lines => decoded.next,
         _ => offset + len,
     };
-    let target = Target {
+    let target = FaultTarget {
         decoded,
-        own: lane.frame(offset..end),
+        own: queue.frame(offset..end),
         end,
     };
-    if target.opens_chunks(lane) {
-        lane.edit(offset + len..offset + len, Does::Chunks);
+    if target.opens_chunks(queue) {
+        queue.edit(offset + len..offset + len, Operation::Chunks);
     }
-    let mut told = Map::new();
+    let mut details = Map::new();
     if direction == Direction::ToServer
         && let Some(host) = &plan.host
     {
-        for (run, was) in target.rehost(host, lane) {
+        for (run, was) in target.rewrite_host(host, queue) {
             let mut event = about(decoded, direction);
             event.insert("rewrite".into(), "host".into());
             event.insert("was".into(), was.into());
             event.insert("is".into(), host.as_str().into());
-            lane.edit(offset..offset, Does::Told(event));
-            lane.edit(run, Does::Put(host.as_bytes().to_vec()));
+            queue.edit(offset..offset, Operation::Event(event));
+            queue.edit(run, Operation::Put(host.as_bytes().to_vec()));
         }
     }
     for (n, (fault, count)) in plan.faults.iter().zip(counts).enumerate() {
@@ -274,27 +279,27 @@ fn frame(
             continue;
         }
         *count += 1;
-        let often = fault.often;
-        let is_nth = often.nth.is_none_or(|nth| *count == nth);
-        let is_one_of = often.every.is_none_or(|every| *count % every == 0);
-        let mut rng = lane.rng(n, plan.seed, conn, direction).clone();
-        let falls = often.chance.is_none_or(|chance| rng.f64() < chance);
+        let frequency = fault.frequency;
+        let is_nth = frequency.nth.is_none_or(|nth| *count == nth);
+        let is_one_of = frequency.every.is_none_or(|every| *count % every == 0);
+        let mut rng = queue.rng(n, plan.seed, conn, direction).clone();
+        let falls = frequency.chance.is_none_or(|chance| rng.f64() < chance);
         if is_nth && is_one_of && falls {
-            told.clear();
-            let edits = target.act(&fault.action, lane, &mut rng, &mut told);
+            details.clear();
+            let edits = target.apply(&fault.action, queue, &mut rng, &mut details);
             let mut event = about(decoded, direction);
             event.insert("fault".into(), fault.to_string().into());
-            event.append(&mut told);
-            lane.edit(offset..offset, Does::Told(event));
-            for (run, does) in edits {
-                lane.edit(run, does);
+            event.append(&mut details);
+            queue.edit(offset..offset, Operation::Event(event));
+            for (run, operation) in edits {
+                queue.edit(run, operation);
             }
         }
-        *lane.rng(n, plan.seed, conn, direction) = rng;
+        *queue.rng(n, plan.seed, conn, direction) = rng;
     }
 }
 
-/// Which message an event is about.
+/// Describes the message of an event.
 fn about(decoded: &Decoded<'_>, direction: Direction) -> Map<String, Value> {
     let mut event = Map::new();
     event.insert("dir".into(), direction.name().into());
@@ -318,49 +323,47 @@ mod tests {
     use crate::protocol::registry;
 
     #[test]
-    fn a_connection_that_is_over_leaves_nothing_behind() {
+    fn closed_connection_leaves_no_state() {
         for condition in ["kind=ready", "reply_to>=0"] {
             leaves_nothing(condition);
         }
     }
 
+    fn from_client(conn: u32) -> Origin {
+        Origin {
+            conn: Some(conn),
+            direction: Some(Direction::ToServer),
+            ..Origin::default()
+        }
+    }
+
     fn leaves_nothing(condition: &str) {
         let fault = format!("{condition} nth 900000: drop").parse().unwrap();
-        let plan = Plan {
+        let plan = FaultPlan {
             faults: vec![fault],
-            ..Plan::default()
+            ..FaultPlan::default()
         };
         let asked = br#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
-        let options = Options {
+        let options = DecodeOptions {
             want: Want::Head,
-            ..Options::new(vec![registry::find("oracle").unwrap()])
+            ..DecodeOptions::new(vec![registry::find("oracle").unwrap()])
         };
         let mut injector = Injector::new(plan, options);
         let mut out = Vec::new();
         for conn in 0..100 {
             injector.push(None, conn, Direction::ToServer, asked, &mut out);
             injector.push(None, conn, Direction::ToServer, b"\n{\"half", &mut out);
-            assert_eq!(injector.lanes.len(), 1);
+            assert_eq!(injector.queues.len(), 1);
             let waiting = |injector: &Injector<'_>| {
                 let all = injector.conversation.as_ref();
                 all.map_or(0, |all| all.waiting().len())
             };
             assert_eq!(waiting(&injector), usize::from(condition != "kind=ready"));
-            assert!(
-                injector
-                    .decoder
-                    .progress(Some(conn), Some(Direction::ToServer))
-                    .is_some()
-            );
+            assert!(injector.decoder.progress(from_client(conn)).is_some());
             injector.close(conn);
-            assert!(injector.lanes.is_empty());
+            assert!(injector.queues.is_empty());
             assert_eq!(waiting(&injector), 0);
-            assert!(
-                injector
-                    .decoder
-                    .progress(Some(conn), Some(Direction::ToServer))
-                    .is_none()
-            );
+            assert!(injector.decoder.progress(from_client(conn)).is_none());
         }
     }
 }

@@ -1,36 +1,43 @@
-//! The length that a frame tells, where there is one.
+//! Changes the length in a frame's header.
 //!
 //! ```text
 //!   prefix      00 00 00 0e .......      websocket   81 85 ...., 81 fe 01 00 ....
 //!   method      0e 00 00 00 .......      http        content-length: 14, or the size of the first chunk
+//!                                        content-length   the same field
 //! ```
 
-use crate::framing::{Framing, Head};
+use crate::framing::{Framing, Head, header_length};
 use std::ops::Range;
 
-/// Another length: where it stands in the frame, what is written there, and both numbers.
+/// A changed length: its position in the frame, its new bytes, and both numbers.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lie {
+pub(super) struct ChangedLength {
     pub(super) at: Range<usize>,
     pub(super) with: Vec<u8>,
     pub(super) was: u64,
     pub(super) is: u64,
 }
 
-/// The frame with a length that is `by` more than it tells: at most what its field can hold. WebSocket's shortest becomes the next.
-pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> Option<Lie> {
+/// Returns the frame's length changed by `by`, at most the maximum of its field. The shortest form
+/// of WebSocket becomes the next one if needed.
+pub(super) fn change_length(
+    framing: Framing,
+    head: &Head<'_>,
+    frame: &[u8],
+    by: i64,
+) -> Option<ChangedLength> {
     let add = |was: u64, most: u64| was.saturating_add_signed(by).min(most);
     let four = frame.first_chunk::<4>();
     match (framing, head) {
         (Framing::Prefix, _) => {
             let was = u64::from(u32::from_be_bytes(*four?));
             let is = add(was, u64::from(u32::MAX));
-            Some(Lie::new(0, (is as u32).to_be_bytes(), was, is))
+            Some(ChangedLength::new(0, (is as u32).to_be_bytes(), was, is))
         }
         (Framing::Method, _) => {
             let was = u64::from(u32::from_le_bytes(*four?));
             let is = add(was, u64::from(u32::MAX));
-            Some(Lie::new(0, (is as u32).to_le_bytes(), was, is))
+            Some(ChangedLength::new(0, (is as u32).to_le_bytes(), was, is))
         }
         (Framing::WebSocket, _) | (_, Head::WebSocket { .. }) => {
             let (size, was) = websocket(frame)?;
@@ -39,10 +46,10 @@ pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> O
                     let (is, bit) = (add(was, 0xffff), frame.get(1)? & 0x80);
                     let with = match is {
                         0..126 => vec![bit | is as u8],
-                        // Only the next form holds as much.
+                        // Only the next form can hold this number.
                         _ => [&[bit | 0x7e], (is as u16).to_be_bytes().as_slice()].concat(),
                     };
-                    Lie {
+                    ChangedLength {
                         at: 1..2,
                         with,
                         was,
@@ -51,13 +58,21 @@ pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> O
                 }
                 3 => {
                     let is = add(was, 0xffff);
-                    Lie::new(2, (is as u16).to_be_bytes(), was, is)
+                    ChangedLength::new(2, (is as u16).to_be_bytes(), was, is)
                 }
                 _ => {
                     let is = add(was, u64::MAX >> 1);
-                    Lie::new(2, is.to_be_bytes(), was, is)
+                    ChangedLength::new(2, is.to_be_bytes(), was, is)
                 }
             })
+        }
+        (Framing::ContentLength, _) => {
+            let length = header_length(frame)?;
+            let at = length.at()..length.end();
+            let was = text(frame, &at)?.parse().ok()?;
+            let is = add(was, u64::MAX);
+            let with = is.to_string().into_bytes();
+            Some(ChangedLength { at, with, was, is })
         }
         (_, Head::Http { len, event, .. }) if !event => {
             let head = frame.get(..*len as usize)?;
@@ -65,7 +80,7 @@ pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> O
                 let was = text(head, &at)?.parse().ok()?;
                 let is = add(was, u64::MAX);
                 let with = is.to_string().into_bytes();
-                return Some(Lie { at, with, was, is });
+                return Some(ChangedLength { at, with, was, is });
             }
             let body = frame.get(head.len()..)?;
             let digits = body.iter().take_while(|b| b.is_ascii_hexdigit()).count();
@@ -73,13 +88,13 @@ pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> O
             let was = u64::from_str_radix(text(frame, &at)?, 16).ok()?;
             let is = add(was, u64::MAX);
             let with = format!("{is:x}").into_bytes();
-            Some(Lie { at, with, was, is })
+            Some(ChangedLength { at, with, was, is })
         }
         _ => None,
     }
 }
 
-impl Lie {
+impl ChangedLength {
     fn new<const N: usize>(at: usize, with: [u8; N], was: u64, is: u64) -> Self {
         Self {
             at: at..at + N,
@@ -90,7 +105,7 @@ impl Lie {
     }
 }
 
-/// Bytes of a WebSocket frame's length, and the length.
+/// Returns the number of bytes of a WebSocket frame's length, and the length.
 fn websocket(frame: &[u8]) -> Option<(usize, u64)> {
     Some(match frame.get(1)? & 0x7f {
         126 => {
@@ -105,13 +120,13 @@ fn websocket(frame: &[u8]) -> Option<(usize, u64)> {
     })
 }
 
-/// Bytes before a WebSocket frame's payload.
+/// Returns the number of bytes before a WebSocket frame's payload.
 pub(super) fn websocket_head(frame: &[u8]) -> Option<usize> {
     let mask = if frame.get(1)? & 0x80 == 0 { 0 } else { 4 };
     Some(1 + websocket(frame)?.0 + mask)
 }
 
-/// Where the digits of the first Content-Length stand.
+/// Returns the position of the digits of the first Content-Length.
 fn content_length(head: &[u8]) -> Option<Range<usize>> {
     let value = field(head, "content-length")?;
     let digits = head.get(value.clone())?;
@@ -119,12 +134,12 @@ fn content_length(head: &[u8]) -> Option<Range<usize>> {
     (n > 0).then_some(value.start..value.start + n)
 }
 
-/// Where the value of the first field of that name stands, without blanks around it.
+/// Returns the position of the value of the first field with this name, without blanks around it.
 pub(super) fn field(head: &[u8], name: &str) -> Option<Range<usize>> {
     fields(head, name).next()
 }
 
-/// The same for each of them.
+/// Returns the positions of the values of all fields with this name.
 pub(super) fn fields<'h>(head: &'h [u8], name: &'h str) -> impl Iterator<Item = Range<usize>> + 'h {
     let mut at = 0;
     let lines = head.split_inclusive(|b| *b == b'\n');
@@ -133,7 +148,7 @@ pub(super) fn fields<'h>(head: &'h [u8], name: &'h str) -> impl Iterator<Item = 
         at += line.len();
         let colon = memchr::memchr(b':', line)?;
         let before = line.get(..colon)?;
-        // The first line is no field.
+        // The first line is not a field.
         if start == 0 || !before.eq_ignore_ascii_case(name.as_bytes()) {
             return None;
         }
@@ -144,13 +159,13 @@ pub(super) fn fields<'h>(head: &'h [u8], name: &'h str) -> impl Iterator<Item = 
     })
 }
 
-/// Host and port of a request's target, where it names them (RFC 9112 section 3.2.2).
+/// Returns host and port of a request's target, if it has them (RFC 9112 section 3.2.2).
 pub(super) fn authority(head: &[u8]) -> Option<Range<usize>> {
     let line = head.split(|b| *b == b'\n').next()?;
     let start = memchr::memchr(b' ', line)? + 1;
     let target = line.get(start..)?.split(|b| *b == b' ').next()?;
     let colon = memchr::memmem::find(target, b"://")?;
-    // A path may hold an address, too.
+    // A path can contain an address too.
     if target.get(..colon)?.contains(&b'/') {
         return None;
     }
@@ -178,20 +193,20 @@ mod tests {
         closes: false,
     };
 
-    fn lied(
+    fn changed_frame(
         framing: Framing,
         head: Head<'_>,
         frame: &[u8],
         by: i64,
     ) -> Option<(Vec<u8>, u64, u64)> {
-        let lie = lie(framing, &head, frame, by)?;
+        let changed = change_length(framing, &head, frame, by)?;
         let mut bytes = frame.to_vec();
-        bytes.splice(lie.at, lie.with);
-        Some((bytes, lie.was, lie.is))
+        bytes.splice(changed.at, changed.with);
+        Some((bytes, changed.was, changed.is))
     }
 
     #[test]
-    fn lengths_lie_by_as_much_as_asked() {
+    fn lengths_change_by_the_requested_amount() {
         let chunked = b"POST / HTTP/1.1\r\nhost: abcdefghi\r\n\r\nff;x\r\n";
         let length = b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n";
         let long = [&[0x82, 0x7f][..], &70_000u64.to_be_bytes()].concat();
@@ -216,7 +231,7 @@ mod tests {
             (Framing::WebSocket, &long, 1, &longer),
         ];
         for (framing, frame, by, want) in cases {
-            let (got, was, is) = lied(*framing, Head::None, frame, *by).unwrap();
+            let (got, was, is) = changed_frame(*framing, Head::None, frame, *by).unwrap();
             assert_eq!(
                 got.escape_ascii().to_string(),
                 want.escape_ascii().to_string()
@@ -239,13 +254,13 @@ mod tests {
             },
             other => other,
         };
-        let got = lied(Framing::Http, head(38), length, 1).unwrap();
+        let got = changed_frame(Framing::Http, head(38), length, 1).unwrap();
         assert_eq!(got.0, b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\n");
-        let got = lied(Framing::Http, head(36), chunked, 1).unwrap();
+        let got = changed_frame(Framing::Http, head(36), chunked, 1).unwrap();
         assert_eq!(
             got.0,
             b"POST / HTTP/1.1\r\nhost: abcdefghi\r\n\r\n100;x\r\n"
         );
-        assert_eq!(lied(Framing::Lines, Head::None, b"{}\n", 1), None);
+        assert_eq!(changed_frame(Framing::Lines, Head::None, b"{}\n", 1), None);
     }
 }

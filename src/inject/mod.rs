@@ -1,4 +1,4 @@
-//! Faults on purpose: which messages, and what becomes of them.
+//! Injects faults: which messages they match, and what they change.
 //!
 //! ```text
 //!   kind=call subject~"math.*" nth 2: delay 50ms
@@ -9,97 +9,99 @@
 //!                 '- Decoder: condition, counts          '- with its edits, its waits, or the end of the connection
 //! ```
 //!
-//! A [`Fault`] is parsed from text ([`str::parse`]). An [`Injector`] is told what was read, and says what is to be done
-//! with it: [`Out`]. It touches no socket and no clock. A direction that no fault can mean passes as it is, at once; in
-//! any other, bytes wait for their frame to be complete, and those that no fault touches go out as they came.
+//! An [`InjectedFault`] is parsed from text ([`str::parse`]). An [`Injector`] takes the bytes that were
+//! read, and returns actions: [`Out`]. It uses no socket and no clock. A direction that no fault
+//! can match passes at once. In the other direction, bytes wait until their frame is complete, and
+//! bytes that no fault matches are sent unchanged.
 //!
-//! Nothing is left to chance but by a seed: the same faults, the same seed and the same messages give the same bytes.
+//! All random choices depend on a seed: the same faults, the same seed and the same messages give
+//! the same bytes.
 
-mod act;
+mod apply;
 mod corrupt;
 mod edit;
 mod injector;
-mod lane;
 mod length;
 mod parse;
+mod queue;
 
 use crate::path::Path;
 use crate::select::Expr;
-pub use injector::{Injector, Plan};
-pub use lane::Out;
+pub use injector::{FaultPlan, Injector};
+pub use queue::Out;
 use std::fmt;
 use std::sync::Arc;
 
-/// Something that goes wrong on purpose.
+/// A fault to inject.
 #[derive(Clone, Debug)]
-pub struct Fault {
-    /// Which messages are meant.
+pub struct InjectedFault {
+    /// The condition on messages.
     pub condition: Expr,
-    /// How many of them.
-    pub often: Often,
-    /// What becomes of them.
+    /// The selection among matching messages.
+    pub frequency: Frequency,
+    /// The action on these messages.
     pub action: Action,
-    /// As it was written.
+    /// The original text.
     text: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InjectedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-/// How many of the messages that are meant; all that is given must hold.
+/// A selection among matching messages; all given limits apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Often {
+pub struct Frequency {
     /// Only this one, counted from 1 over all connections.
     pub nth: Option<u64>,
     /// Each one whose number is a multiple of this.
     pub every: Option<u64>,
-    /// Each one with this chance, from 0 to 1.
+    /// Each one with this probability, from 0 to 1.
     pub chance: Option<f64>,
 }
 
-/// What becomes of a message.
+/// An action on a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It waits so many ns, and what comes after it waits behind it.
+    /// The message waits this many nanoseconds, and later ones wait behind it.
     Delay(u64),
-    /// It is left out.
+    /// The message is removed.
     Drop,
-    /// It goes out twice.
+    /// The message is sent twice.
     Dup,
-    /// A byte of it is another.
-    Corrupt(Spot),
-    /// Only so many bytes of its frame go out.
+    /// A byte of the message is changed.
+    Corrupt(CorruptSpot),
+    /// Only this many bytes of its frame are sent.
     Truncate(u64),
-    /// The length that its frame tells is more, or less, than it is.
+    /// The length in its frame is increased or decreased.
     Length(i64),
-    /// In its place the connection is closed.
+    /// The connection is closed instead.
     Close,
-    /// In its place the connection is cut.
+    /// The connection is cut instead.
     Reset,
-    /// It and all that comes after it in its direction never goes out.
+    /// The message and all later bytes in its direction are never sent.
     Stall,
-    /// These bytes go out before it, as they are.
-    Inject(File),
+    /// These bytes are sent before it, unchanged.
+    Inject(InjectedFile),
 }
 
-/// Where a message is corrupted.
+/// The position of a corruption.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Spot {
-    /// In any byte of its body.
+pub enum CorruptSpot {
+    /// Any byte of its body.
     Byte,
-    /// In the value at this place, so that what is around it still reads as before.
+    /// The value at this path, so that everything around it still reads as before.
     At(Path),
 }
 
 /// Bytes from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// What it is called.
+pub struct InjectedFile {
+    /// The name of the file.
     pub name: String,
-    /// What is in it; to be filled in by whoever can read files.
+    /// The content, set by code that can read files.
     pub bytes: Arc<[u8]>,
 }
 

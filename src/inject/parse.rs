@@ -1,4 +1,4 @@
-//! A fault read from text.
+//! Parses a fault.
 //!
 //! ```text
 //!   fault  := which ":" blank action
@@ -7,24 +7,30 @@
 //!           | "close" | "reset" | "stall" | "inject" FILE
 //! ```
 
-use super::{Action, Fault, File, Often, Spot};
+use super::{Action, CorruptSpot, Frequency, InjectedFault, InjectedFile};
 use crate::select::literal::{bytes, duration};
-use crate::select::{Expr, Key, ParseError, Test, What};
+use crate::select::{Expr, Key, KeyTest, ParseError, Test};
 use crate::words::nearest;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// Every action, and what is wanted behind its name; nothing where that is empty.
+/// Every action, and a description of its argument; empty if it has none.
 const ACTIONS: [(&str, &str); 10] = [
-    ("delay", "a span of time, such as 10ms, 2s or 1.5us"),
+    ("delay", "a time, such as 10ms, 2s or 1.5us"),
     ("drop", ""),
     ("dup", ""),
     (
         "corrupt",
         "byte, or a place in the message, such as .params.selector",
     ),
-    ("truncate", "how many bytes of the frame are left"),
-    ("length", "by how much the length lies, such as +4 or -1"),
+    (
+        "truncate",
+        "the number of bytes of the frame that are forwarded",
+    ),
+    (
+        "length",
+        "the difference to the correct length, such as +4 or -1",
+    ),
     ("close", ""),
     ("reset", ""),
     ("stall", ""),
@@ -33,7 +39,7 @@ const ACTIONS: [(&str, &str); 10] = [
 
 const OFTEN: [&str; 3] = ["nth", "every", "chance"];
 
-impl FromStr for Fault {
+impl FromStr for InjectedFault {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
@@ -41,40 +47,40 @@ impl FromStr for Fault {
             let end = text.len()..text.len();
             ParseError::new(text, end, "a colon and an action").hint(all_actions())
         })?;
-        let (which, what) = (0..colon, colon + 1..text.len());
-        let (condition, often) = self::which(text, which)?;
+        let (selection, what) = (0..colon, colon + 1..text.len());
+        let (condition, frequency) = self::condition(text, selection)?;
         Ok(Self {
             condition,
-            often,
+            frequency,
             action: action(text, what)?,
             text: text.trim().to_owned(),
         })
     }
 }
 
-impl Fault {
-    /// A fault whose condition and action stand apart. Errors show each by itself.
+impl InjectedFault {
+    /// Creates a fault from separate condition and action. Errors refer to each of them separately.
     ///
     /// # Errors
     ///
-    /// One of them is none.
-    pub fn of(condition: &str, often: Often, does: &str) -> Result<Self, ParseError> {
-        let (expr, mut told) = which(condition, 0..condition.len())?;
-        told.nth = often.nth.or(told.nth);
-        told.every = often.every.or(told.every);
-        told.chance = often.chance.or(told.chance);
+    /// The condition or the action is invalid.
+    pub fn of(condition: &str, frequency: Frequency, does: &str) -> Result<Self, ParseError> {
+        let (expr, mut written) = self::condition(condition, 0..condition.len())?;
+        written.nth = frequency.nth.or(written.nth);
+        written.every = frequency.every.or(written.every);
+        written.chance = frequency.chance.or(written.chance);
         let action = action(does, 0..does.len())?;
         let mut text = condition.trim().to_owned();
-        let numbers = [("nth", often.nth), ("every", often.every)];
+        let numbers = [("nth", frequency.nth), ("every", frequency.every)];
         for (name, n) in numbers.into_iter().filter_map(|(name, n)| Some((name, n?))) {
             text += &format!(" {name} {n}");
         }
-        if let Some(chance) = often.chance {
+        if let Some(chance) = frequency.chance {
             text += &format!(" chance {chance}");
         }
         Ok(Self {
             condition: expr,
-            often: told,
+            frequency: written,
             action,
             text: format!("{}: {}", text.trim(), does.trim()),
         })
@@ -86,8 +92,9 @@ fn all_actions() -> String {
     format!("actions are {}", names.join(" "))
 }
 
-/// Where the colon stands between condition and action: the first outside quotes and regular expressions that a blank,
-/// the end, or the name of an action follows. Values of conditions have colons too.
+/// Returns the position of the colon between condition and action: the first one outside quotes and
+/// regular expressions before a blank, the end, or the name of an action. Values of conditions
+/// contain colons too.
 fn colon(text: &str) -> Option<usize> {
     let mut at = 0;
     let mut before = ' ';
@@ -106,7 +113,7 @@ fn colon(text: &str) -> Option<usize> {
             }
             _ => None,
         };
-        // What is open to the end is told when the condition is read.
+        // Text that is not closed is reported when the condition is parsed.
         at += c.len_utf8() + closes.map_or(0, |n| n + 1);
         if !c.is_whitespace() {
             before = c;
@@ -115,13 +122,14 @@ fn colon(text: &str) -> Option<usize> {
     None
 }
 
-/// Where what is open closes. A backslash keeps the character behind it, but not in single quotes.
+/// Returns the position of the closing character. A backslash escapes the next character, but not
+/// in single quotes.
 fn closing(rest: &str, with: char) -> Option<usize> {
-    let mut kept = false;
+    let mut escaped = false;
     for (at, c) in rest.char_indices() {
         match c {
-            _ if kept => kept = false,
-            '\\' if with != '\'' => kept = true,
+            _ if escaped => escaped = false,
+            '\\' if with != '\'' => escaped = true,
             c if c == with => return Some(at),
             _ => {}
         }
@@ -129,7 +137,7 @@ fn closing(rest: &str, with: char) -> Option<usize> {
     None
 }
 
-/// The part of a text without the blanks around it.
+/// Returns a part of a text without the blanks around it.
 fn trimmed(text: &str, part: Range<usize>) -> (Range<usize>, &str) {
     let whole = text.get(part.clone()).unwrap_or_default();
     let start = part.start + whole.len() - whole.trim_start().len();
@@ -137,33 +145,33 @@ fn trimmed(text: &str, part: Range<usize>) -> (Range<usize>, &str) {
     (start..start + inside.len(), inside)
 }
 
-/// The condition, and how often. Words about that stand behind the condition.
-fn which(text: &str, part: Range<usize>) -> Result<(Expr, Often), ParseError> {
-    let mut often = Often::default();
+/// Parses the condition and the selection, whose tokens follow it.
+fn condition(text: &str, part: Range<usize>) -> Result<(Expr, Frequency), ParseError> {
+    let mut frequency = Frequency::default();
     let (mut part, mut inside) = trimmed(text, part);
-    while let Some((name, at, value)) = last_two(inside) {
-        let place = part.start + value..part.end;
+    while let Some((name, at, value)) = trailing_frequency(inside) {
+        let position = part.start + value..part.end;
         let word = inside.get(value..).unwrap_or_default();
-        let wrong = |wanted| Err(ParseError::new(text, place.clone(), wanted));
+        let wrong = |wanted| Err(ParseError::new(text, position.clone(), wanted));
         let whole = || word.parse().ok().filter(|n| *n > 0);
         let twice = match name {
             "nth" => {
                 let Some(n) = whole() else {
                     return wrong("a whole number, from 1 on");
                 };
-                often.nth.replace(n).is_some()
+                frequency.nth.replace(n).is_some()
             }
             "every" => {
                 let Some(n) = whole() else {
                     return wrong("a whole number, from 1 on");
                 };
-                often.every.replace(n).is_some()
+                frequency.every.replace(n).is_some()
             }
             _ => {
                 let Some(chance) = chance(word) else {
                     return wrong("a chance from 0 to 1, or 0% to 100%");
                 };
-                often.chance.replace(chance).is_some()
+                frequency.chance.replace(chance).is_some()
             }
         };
         if twice {
@@ -173,22 +181,23 @@ fn which(text: &str, part: Range<usize>) -> Result<(Expr, Often), ParseError> {
         (part, inside) = trimmed(text, part.start..part.start + at);
     }
     if inside.is_empty() || inside == "*" {
-        return Ok((Expr::All(Vec::new()), often));
+        return Ok((Expr::All(Vec::new()), frequency));
     }
     let expr = inside.parse().map_err(|e: ParseError| {
         let lone = OFTEN.contains(&inside.rsplit(' ').next().unwrap_or_default());
         let e = e.inside(text, part.start);
         if lone {
-            e.hint("how often stands last: nth 2, every 3, chance 10%")
+            e.hint("the count is last: nth 2, every 3, chance 10%")
         } else {
             e
         }
     })?;
-    Ok((expr, often))
+    Ok((expr, frequency))
 }
 
-/// `nth`, `every` or `chance` as the last word but one: the word, where it stands, and where the last one does.
-fn last_two(text: &str) -> Option<(&'static str, usize, usize)> {
+/// Finds `nth`, `every` or `chance` as the last token but one. Returns the token, its position, and
+/// the position of the last token.
+fn trailing_frequency(text: &str) -> Option<(&'static str, usize, usize)> {
     let value = text.rfind(char::is_whitespace)?;
     let value = value + text.get(value..)?.chars().next()?.len_utf8();
     let before = text.get(..value)?.trim_end();
@@ -216,13 +225,13 @@ fn action(text: &str, part: Range<usize>) -> Result<Action, ParseError> {
         let hint = near.map_or_else(all_actions, |near| format!("did you mean {near}?"));
         return Err(ParseError::new(text, here, "an action").hint(hint));
     };
-    let (place, word) = trimmed(text, here.end..part.end);
-    let wrong = || ParseError::new(text, place.clone(), wanted);
+    let (position, word) = trimmed(text, here.end..part.end);
+    let wrong = || ParseError::new(text, position.clone(), wanted);
     if wanted.is_empty() && !word.is_empty() {
         return Err(ParseError::new(
             text,
-            place,
-            format!("nothing behind {name}"),
+            position,
+            format!("nothing after {name}"),
         ));
     }
     Ok(match name {
@@ -232,7 +241,7 @@ fn action(text: &str, part: Range<usize>) -> Result<Action, ParseError> {
         }
         "drop" => Action::Drop,
         "dup" => Action::Dup,
-        "corrupt" => Action::Corrupt(spot(text, place.clone(), word, wrong)?),
+        "corrupt" => Action::Corrupt(spot(text, position.clone(), word, wrong)?),
         "truncate" => {
             let n = bytes(word).and_then(|n| u64::try_from(n).ok());
             Action::Truncate(n.ok_or_else(wrong)?)
@@ -247,7 +256,7 @@ fn action(text: &str, part: Range<usize>) -> Result<Action, ParseError> {
         "reset" => Action::Reset,
         "stall" => Action::Stall,
         _ if word.is_empty() => return Err(wrong()),
-        _ => Action::Inject(File {
+        _ => Action::Inject(InjectedFile {
             name: word.to_owned(),
             bytes: [].into(),
         }),
@@ -256,12 +265,12 @@ fn action(text: &str, part: Range<usize>) -> Result<Action, ParseError> {
 
 fn spot(
     text: &str,
-    place: Range<usize>,
+    position: Range<usize>,
     word: &str,
     wrong: impl Fn() -> ParseError,
-) -> Result<Spot, ParseError> {
+) -> Result<CorruptSpot, ParseError> {
     if word == "byte" {
-        return Ok(Spot::Byte);
+        return Ok(CorruptSpot::Byte);
     }
     if word.is_empty() {
         return Err(wrong());
@@ -278,13 +287,13 @@ fn spot(
     match path.parse() {
         Ok(Expr::Test(Test {
             key: Key::Message(path),
-            what: What::There,
-        })) => Ok(Spot::At(path)),
+            what: KeyTest::There,
+        })) => Ok(CorruptSpot::At(path)),
         Ok(_) => Err(wrong()),
         Err(error) => {
             let ParseError { at, wanted, .. } = error;
             let at = at.start.saturating_sub(added)..at.end.saturating_sub(added);
-            Err(ParseError::new(word, at, wanted).inside(text, place.start))
+            Err(ParseError::new(word, at, wanted).inside(text, position.start))
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Faults as tables: what is written, what goes out.
+//! Tests: faults as tables of input and output.
 
 mod corrupting;
 mod laws;
 mod reading;
 
 use super::*;
-use crate::decoder::Options;
+use crate::decoder::DecodeOptions;
 use crate::framing::{self, Framing, LengthMode, Limits, Wire};
 use crate::protocol::{Direction, registry};
 
-fn options(protocol: &str, framing: Option<Framing>) -> Options<'static> {
-    Options {
+fn options(protocol: &str, framing: Option<Framing>) -> DecodeOptions<'static> {
+    DecodeOptions {
         protocols: vec![registry::find(protocol).unwrap()],
         framing,
-        // Bodies that are none of the protocol's say nothing of how lengths count.
+        // Bodies of other protocols do not show a length mode.
         length_mode: LengthMode::Exclusive,
         limits: Limits::default(),
         resync: true,
@@ -21,25 +21,26 @@ fn options(protocol: &str, framing: Option<Framing>) -> Options<'static> {
     }
 }
 
-fn plan(faults: &[&str]) -> Plan {
+fn plan(faults: &[&str]) -> FaultPlan {
     let fault = |text: &&str| {
-        let mut fault: Fault = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let mut fault: InjectedFault = text.parse().unwrap_or_else(|e| panic!("{e}"));
         if let Action::Inject(file) = &mut fault.action {
             file.bytes = b"<file>"[..].into();
         }
         fault
     };
-    Plan {
+    FaultPlan {
         faults: faults.iter().map(fault).collect(),
         seed: 7,
         host: None,
     }
 }
 
-/// What goes out of one direction, as text: bytes as they are, `{wait 5}` and so on between them; and the events.
+/// Returns the output of one direction as text: bytes unchanged, with `{wait 5}` and so on between
+/// them; and the events.
 fn run(
-    plan: Plan,
-    options: Options<'static>,
+    plan: FaultPlan,
+    options: DecodeOptions<'static>,
     direction: Direction,
     chunks: &mut dyn Iterator<Item = &[u8]>,
 ) -> (Vec<u8>, Vec<String>) {
@@ -58,7 +59,7 @@ fn run(
             Out::Close => bytes.extend_from_slice(b"{close}"),
             Out::Reset => bytes.extend_from_slice(b"{reset}"),
             Out::Stall => bytes.extend_from_slice(b"{stall}"),
-            Out::Told(told) => events.push(serde_json::Value::Object(told).to_string()),
+            Out::Event(reported) => events.push(serde_json::Value::Object(reported).to_string()),
         }
     }
     (bytes, events)
@@ -81,10 +82,10 @@ fn name(framing: Framing) -> &'static str {
     }
 }
 
-/// Each action in each way of delimiting messages: the second of three messages.
+/// Each action in each framing, on the second of three messages.
 #[test]
 fn every_action_on_every_framing() {
-    let mut told = String::new();
+    let mut reported = String::new();
     let body = br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#;
     let actions = [
         "delay 5ns",
@@ -102,24 +103,24 @@ fn every_action_on_every_framing() {
         framing::write(framing, body, &wire, &mut frame);
         let stream = frame.repeat(3);
         let shown = frame.escape_ascii().to_string();
-        told += &format!("{} {shown}\n", framing.name());
+        reported += &format!("{} {shown}\n", framing.name());
         for action in actions {
             let (out, events) = once(&[&format!("nth 2: {action}")], framing, &stream);
             let out = out.replace(&shown, "F");
             let event: serde_json::Value = serde_json::from_str(&events[0]).unwrap();
             assert_eq!(event["offset"], frame.len(), "{action}");
             let undone = event["undone"].as_str().unwrap_or_default();
-            told += format!("  {action:10} {out} {undone}").trim_end();
-            told += "\n";
+            reported += format!("  {action:10} {out} {undone}").trim_end();
+            reported += "\n";
         }
     }
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     lines {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}\n
       delay 5ns  F{wait 5}FF
       drop       FF
       dup        FFFF
       truncate 9 F{\"jsonrpcF
-      length +1  FFF its frame tells no length
+      length +1  FFF its frame has no length
       close      F{close}
       reset      F{reset}
       stall      F{stall}
@@ -228,7 +229,7 @@ fn wires() -> Vec<(Framing, Wire)> {
 }
 
 #[test]
-fn a_ping_inside_a_message_stays_when_the_message_goes() {
+fn inner_ping_stays_when_its_message_is_dropped() {
     let stream = b"\x01\x01a\x89\x02hi\x80\x01b\x81\x01c";
     let (out, _) = once(&["len>3 nth 2: drop"], Framing::WebSocket, stream);
     assert_eq!(out, r"\x89\x02hi\x81\x01c");
@@ -247,7 +248,7 @@ const STREAM: &[u8] =
     2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n\r\n0\r\n\r\n";
 
 #[test]
-fn events_in_chunks_stay_events_in_chunks() {
+fn changed_events_keep_their_chunks() {
     let down = |fault: &str| {
         let options = options("stepflow", Some(Framing::Http));
         let (out, _) = run(
@@ -265,11 +266,11 @@ fn events_in_chunks_stay_events_in_chunks() {
 }
 
 #[test]
-fn how_often() {
+fn frequency_selects_messages() {
     let line = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}\n";
     let stream = line.repeat(9);
     let count = |fault: &str, seed| {
-        let plan = Plan {
+        let plan = FaultPlan {
             seed,
             ..plan(&[fault])
         };
@@ -299,13 +300,13 @@ fn how_often() {
 }
 
 #[test]
-fn a_direction_that_no_fault_means_is_not_held() {
+fn unaffected_direction_is_not_held() {
     let mut injector = Injector::new(
         plan(&["dir=s2c kind=result: drop"]),
         options("oracle", None),
     );
-    assert!(!injector.concerns(Direction::ToServer));
-    assert!(injector.concerns(Direction::ToClient));
+    assert!(!injector.affects(Direction::ToServer));
+    assert!(injector.affects(Direction::ToClient));
     let mut out = Vec::new();
     injector.push(None, 1, Direction::ToServer, b"{\"half", &mut out);
     assert_eq!(out, [Out::Bytes(b"{\"half".to_vec())]);
@@ -314,7 +315,7 @@ fn a_direction_that_no_fault_means_is_not_held() {
 }
 
 #[test]
-fn what_is_held_is_bounded() {
+fn held_bytes_are_bounded() {
     let limits = Limits {
         message: 1 << 16,
         depth: 128,
@@ -330,42 +331,42 @@ fn what_is_held_is_bounded() {
         ),
         (Framing::Prefix, b"\x7f\xff\xff\xff", b"y"),
     ] {
-        let options = Options {
+        let options = DecodeOptions {
             limits,
             ..options(name(framing), Some(framing))
         };
         let mut injector = Injector::new(plan(&["nth 99999: drop"]), options);
         let mut outs = Vec::new();
-        let (mut told, mut most) = (head.len(), 0);
+        let (mut reported, mut most) = (head.len(), 0);
         injector.push(None, 1, Direction::ToServer, head, &mut outs);
         let chunk = chunk.repeat(4096);
 
         for _ in 0..400 {
             injector.push(None, 1, Direction::ToServer, &chunk, &mut outs);
-            told += chunk.len();
+            reported += chunk.len();
             let sent = outs.iter().map(|out| match out {
                 Out::Bytes(bytes) => bytes.len(),
                 _ => 0,
             });
-            most = most.max(told - sent.sum::<usize>());
+            most = most.max(reported - sent.sum::<usize>());
             if outs.len() > 64 {
-                told = 0;
+                reported = 0;
                 outs.clear();
                 break;
             }
         }
         assert!(most < 4 << 20, "{} {most} held", framing.name());
-        assert!(told == 0 || !outs.is_empty(), "{}", framing.name());
+        assert!(reported == 0 || !outs.is_empty(), "{}", framing.name());
     }
 }
 
 #[test]
-fn the_host_field_and_nothing_else_is_rewritten() {
+fn only_the_host_field_is_rewritten() {
     let request =
         b"POST /x HTTP/1.1\r\nA: Host\r\nHOST:  old.example \r\ncontent-length: 2\r\n\r\n{}";
-    let plan = Plan {
+    let plan = FaultPlan {
         host: Some("new:1".into()),
-        ..Plan::default()
+        ..FaultPlan::default()
     };
     let stream = request.repeat(2);
     let options = options("stepflow", Some(Framing::Http));
@@ -384,7 +385,7 @@ fn the_host_field_and_nothing_else_is_rewritten() {
 }
 
 #[test]
-fn every_place_that_names_the_host_is_rewritten() {
+fn every_host_name_is_rewritten() {
     for (request, want) in [
         (
             "GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\nhost: b:2\r\n\r\n",
@@ -403,9 +404,9 @@ fn every_place_that_names_the_host_is_rewritten() {
             "GET /x?u=http://a/ HTTP/1.1\r\n\r\n",
         ),
     ] {
-        let plan = Plan {
+        let plan = FaultPlan {
             host: Some("new:1".into()),
-            ..Plan::default()
+            ..FaultPlan::default()
         };
         let options = options("stepflow", Some(Framing::Http));
         let mut chunks = std::iter::once(request.as_bytes());
@@ -415,10 +416,10 @@ fn every_place_that_names_the_host_is_rewritten() {
 }
 
 #[test]
-fn where_only_hosts_are_rewritten_websocket_is_not_held() {
-    let plan = Plan {
+fn websocket_is_not_held_for_host_rewrites() {
+    let plan = FaultPlan {
         host: Some("new".into()),
-        ..Plan::default()
+        ..FaultPlan::default()
     };
     let mut injector = Injector::new(plan, options("sael", Some(Framing::Http)));
     let ask = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";

@@ -1,20 +1,20 @@
-//! How messages become the bytes of a live connection, and what the connection itself has to say.
+//! Converts messages to the bytes of a live connection, and answers what the transport itself requests.
 //!
 //! ```text
-//!   message --write--> body --frame--> bytes          lines, prefix, method, header: as they are
+//!   message --write--> body --frame--> bytes          lines, prefix, method, header: unchanged
 //!                                                     WebSocket: upgrade, masks, pong, close
-//!                                                     HTTP: an exchange a message, server-sent events
+//!                                                     HTTP: one exchange per message, server-sent events
 //! ```
 //!
-//! A codec serves one connection, for one side. It is shown every frame that the decoder finds, and answers what the
-//! connection itself asks for.
+//! A codec serves one connection, for one side. It receives every frame that the decoder finds, and answers requests of
+//! the transport itself.
 
 mod head;
 mod http;
 mod websocket;
 
 use crate::decoder::Decoded;
-use crate::encode::{Encoder, Options};
+use crate::encode::{EncodeOptions, Encoder};
 use crate::encoding::{json, lossless};
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode, Wire};
@@ -22,14 +22,14 @@ use crate::protocol::make::Mint;
 use crate::protocol::{Direction, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
-use http::Http;
-use websocket::WebSocket;
+use http::HttpCodec;
+use websocket::WebSocketCodec;
 
-/// Deepest message that is written.
-const DEPTH: u32 = 1000;
+/// Maximum nesting depth of a message that is written.
+const MAX_DEPTH: u32 = 1000;
 
-/// Fields of HTTP requests that follow from the connection and the body, and are nobody else's to say.
-pub const MADE: [&str; 8] = [
+/// Fields of HTTP requests that follow from the connection and the body. Users cannot set them.
+pub const GENERATED_FIELDS: [&str; 8] = [
     "connection",
     "content-length",
     "sec-websocket-accept",
@@ -40,30 +40,32 @@ pub const MADE: [&str; 8] = [
     "upgrade",
 ];
 
-/// What connections of a conversation have in common.
+/// The common configuration of the connections of a conversation.
 #[derive(Clone)]
 pub struct ConnectionConfig<'p> {
-    /// Whose messages they are.
+    /// The protocol of the messages.
     pub protocol: &'p dyn Protocol,
-    /// How they are delimited. WebSocket begins with its upgrade.
+    /// The framing of the messages. WebSocket starts with its upgrade.
     pub framing: Framing,
-    /// The side that is served: the direction in which it speaks.
+    /// The side that is served: the direction in which it sends.
     pub side: Direction,
-    /// How telequick's lengths count.
+    /// The length mode of telequick.
     pub length_mode: Option<LengthMode>,
-    /// `MessagePack` where the protocol also has JSON.
+    /// Use `MessagePack` if the protocol also has JSON.
     pub packed: bool,
-    /// The host that HTTP requests name.
+    /// The host in HTTP requests.
     pub host: String,
-    /// The path that HTTP requests name.
+    /// The path in HTTP requests.
     pub path: String,
-    /// Further fields of HTTP requests, such as `authorization: …`, and others in place of the usual `host`,
-    /// `content-type` and `accept`. Those of [`MADE`] are not sent.
+    /// A connection has several streams (QUIC): each request has one of its own.
+    pub streams: bool,
+    /// Further fields of HTTP requests, such as `authorization: …`, and replacements of the default `host`,
+    /// `content-type` and `accept`. Fields of [`MADE`] are not sent.
     pub fields: Vec<(String, String)>,
 }
 
 impl<'p> ConnectionConfig<'p> {
-    /// How a protocol's messages go where nothing else is said.
+    /// Returns the default configuration of a protocol.
     pub fn new(protocol: &'p dyn Protocol, framing: Framing, side: Direction) -> Self {
         Self {
             protocol,
@@ -73,12 +75,13 @@ impl<'p> ConnectionConfig<'p> {
             packed: false,
             host: "localhost".into(),
             path: "/".into(),
+            streams: false,
             fields: Vec::new(),
         }
     }
 
-    /// How such connections are read: WebSocket begins as HTTP.
-    pub fn read_as(&self) -> Framing {
+    /// Returns the framing with which such connections are read: WebSocket starts as HTTP.
+    pub fn initial_framing(&self) -> Framing {
         match self.framing {
             Framing::WebSocket => Framing::Http,
             other => other,
@@ -90,16 +93,16 @@ impl<'p> ConnectionConfig<'p> {
     }
 }
 
-/// What the connection itself has to say about a frame.
+/// The meaning of a frame for the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// It is a message, or nothing that matters here.
+    /// The frame is a message or has no effect on the connection.
     Nothing,
-    /// From now on messages can be said.
+    /// From now on messages can be sent.
     Open,
-    /// The other side will say no more; [`Codec::end`] answers that.
+    /// The peer will send nothing more; [`Codec::end`] answers that.
     Closing,
-    /// It will not do: why.
+    /// The connection cannot be used, with the reason.
     Refused(String),
 }
 
@@ -107,26 +110,26 @@ pub enum Signal {
 pub struct Codec<'p> {
     config: ConnectionConfig<'p>,
     encoder: Encoder<'p>,
-    over: Over,
+    transport: Transport,
 }
 
-/// What the messages go over.
-enum Over {
+/// The transport of the messages.
+enum Transport {
     Plain,
-    WebSocket(WebSocket),
-    Http(Http),
+    WebSocket(WebSocketCodec),
+    Http(HttpCodec),
 }
 
 impl<'p> Codec<'p> {
-    /// For a connection on which nothing was said. Masks and keys follow from the seed.
+    /// Returns a codec for a new connection. Masks and keys are generated from the seed.
     pub fn new(config: ConnectionConfig<'p>, seed: u64) -> Self {
-        let mut mint = Mint::new(seed);
-        let over = match config.framing {
-            Framing::WebSocket => Over::WebSocket(WebSocket::new(mint.uuid())),
-            Framing::Http => Over::Http(Http::default()),
-            _ => Over::Plain,
+        let mut id_gen = Mint::new(seed);
+        let transport = match config.framing {
+            Framing::WebSocket => Transport::WebSocket(WebSocketCodec::new(id_gen.uuid())),
+            Framing::Http => Transport::Http(HttpCodec::default()),
+            _ => Transport::Plain,
         };
-        let options = Options {
+        let options = EncodeOptions {
             protocols: vec![config.protocol],
             protocol: Some(config.protocol),
             framing: Some(config.framing),
@@ -137,98 +140,103 @@ impl<'p> Codec<'p> {
             length: None,
         };
         Self {
-            encoder: Encoder::new(options, mint),
+            encoder: Encoder::new(options, id_gen),
             config,
-            over,
+            transport,
         }
     }
 
-    /// What is sent as soon as the connection is open.
-    pub fn begin(&mut self, out: &mut Vec<u8>) {
-        if let (Over::WebSocket(over), true) = (&self.over, self.config.is_client()) {
-            over.ask(&self.config, out);
+    /// Writes the bytes that are sent as soon as the connection is open.
+    pub fn start(&mut self, out: &mut Vec<u8>) {
+        if let (Transport::WebSocket(transport), true) = (&self.transport, self.config.is_client())
+        {
+            transport.write_request(&self.config, out);
         }
     }
 
-    /// Whether messages can be said.
+    /// Returns `true` if messages can be sent.
     pub fn is_open(&self) -> bool {
-        match &self.over {
-            Over::WebSocket(over) => over.is_open(),
-            Over::Plain | Over::Http(_) => true,
+        match &self.transport {
+            Transport::WebSocket(transport) => transport.is_open(),
+            Transport::Plain | Transport::Http(_) => true,
         }
     }
 
-    /// Whether this side has said that it says no more.
+    /// Returns `true` if this side has announced that it sends nothing more.
     pub fn is_closed(&self) -> bool {
-        match &self.over {
-            Over::WebSocket(over) => over.is_closed(),
-            Over::Plain | Over::Http(_) => false,
+        match &self.transport {
+            Transport::WebSocket(transport) => transport.is_closed(),
+            Transport::Plain | Transport::Http(_) => false,
         }
     }
 
-    /// Whether what still comes is passed over, since the other side has ended it, or was refused.
-    pub fn is_deaf(&self) -> bool {
-        match &self.over {
-            Over::WebSocket(over) => over.is_deaf(),
-            Over::Http(over) => over.is_deaf(self.config.is_client()),
-            Over::Plain => false,
+    /// Returns `true` if further input is ignored, because the peer has ended the connection or was refused.
+    pub fn ignores_input(&self) -> bool {
+        match &self.transport {
+            Transport::WebSocket(transport) => transport.ignores_input(),
+            Transport::Http(transport) => transport.ignores_input(self.config.is_client()),
+            Transport::Plain => false,
         }
     }
 
-    /// Whether nothing more will pass, so that the connection is to be closed: over HTTP, after an exchange that was said to
-    /// be the last.
-    pub fn is_over(&self) -> bool {
-        matches!(&self.over, Over::Http(over) if over.is_over())
+    /// Returns `true` if the connection is to be closed because nothing more will pass: over HTTP, after the last
+    /// exchange.
+    pub fn is_finished(&self) -> bool {
+        matches!(&self.transport, Transport::Http(transport) if transport.is_finished())
     }
 
-    /// Whether a client waits for an answer of HTTP.
+    /// Returns `true` if a client waits for an HTTP response.
     pub fn is_busy(&self) -> bool {
-        matches!(&self.over, Over::Http(over) if over.is_busy())
+        matches!(&self.transport, Transport::Http(transport) if transport.is_busy())
     }
 
-    /// Whether a client's next exchange can go on another connection when this one ends: over HTTP, where all that was
-    /// asked was answered.
-    pub fn is_at_rest(&self) -> bool {
-        matches!(&self.over, Over::Http(over) if over.is_at_rest()) && self.config.is_client()
+    /// Returns `true` if a client can continue on another connection when this one ends: over HTTP, if everything is
+    /// answered.
+    pub fn can_reopen(&self) -> bool {
+        matches!(&self.transport, Transport::Http(transport) if transport.can_reopen())
+            && self.config.is_client()
     }
 
-    /// The other side says no more.
+    /// The peer sends nothing more.
     pub fn eof(&mut self) {
-        if let (Over::Http(over), true) = (&mut self.over, self.config.is_client()) {
-            over.ends();
+        if let (Transport::Http(transport), true) = (&mut self.transport, self.config.is_client()) {
+            transport.end();
         }
     }
 
-    /// So many bytes of the other side are no whole frame yet; what the connection answers goes to `out`.
-    pub fn half(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        if let (Over::Http(over), false) = (&mut self.over, self.config.is_client()) {
-            over.half(bytes, out);
+    /// Handles the bytes of an incomplete frame of the peer; the answer of the transport is written to `out`.
+    pub fn partial(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        if let (Transport::Http(transport), false) = (&mut self.transport, self.config.is_client())
+        {
+            transport.partial(bytes, out);
         }
     }
 
-    /// Whether a message can be said at this moment: over HTTP a client waits until the exchange before is done, and a
-    /// server until it is asked.
-    pub fn is_free(&self) -> bool {
-        match &self.over {
-            Over::Http(over) => over.is_free(self.config.is_client()),
+    /// Returns `true` if a message can be sent now: over HTTP a client waits for the end of the previous exchange, and
+    /// a server for a request.
+    pub fn can_send(&self) -> bool {
+        match &self.transport {
+            Transport::Http(transport) => transport.can_send(self.config.is_client()),
             _ => self.is_open(),
         }
     }
 
-    /// A frame of the other side; what the connection answers goes to `out`.
+    /// Handles a frame of the peer; the answer of the transport is written to `out`.
     pub fn received(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Signal {
         let is_client = self.config.is_client();
-        match &mut self.over {
-            Over::Plain => Signal::Nothing,
-            Over::WebSocket(over) => over.received(decoded, is_client, &mut self.encoder, out),
-            Over::Http(over) if is_client => over.answered(decoded),
-            Over::Http(over) => over.asked(decoded, out),
+        match &mut self.transport {
+            Transport::Plain => Signal::Nothing,
+            Transport::WebSocket(transport) => {
+                transport.received(decoded, is_client, &mut self.encoder, out)
+            }
+            Transport::Http(transport) if is_client => transport.read_response(decoded),
+            Transport::Http(transport) => transport.read_request(decoded, out),
         }
     }
 
-    /// Says a message, given as `decode -f json` shows it, in answer to the request of its own id or of `to`; `wire` is how one like it was framed before, and holds as far
-    /// as it can.
-    pub fn say(
+    /// Writes a message in the form of `decode -f json`. It answers the request with its own id, or with the id `to`.
+    /// `wire` is the framing of an earlier message, and is used as far as possible.
+    pub fn write_message(
         &mut self,
         message: &str,
         to: Option<&str>,
@@ -237,50 +245,54 @@ impl<'p> Codec<'p> {
     ) -> Result<(), Refusal> {
         let mut tape = Tape::new();
         let whole = Span::new(0, message.len());
-        let parsed = json::parse(message.as_bytes(), whole, DEPTH, &mut tape);
+        let parsed = json::parse(message.as_bytes(), whole, MAX_DEPTH, &mut tape);
         let root = tape.root(message.as_bytes()).filter(|_| parsed.is_ok());
         let Some(root) = root else {
             return Err(Refusal::new("message", "JSON", format!("`{message}`")));
         };
         if self.is_closed() {
-            let closed = Refusal::new("", "an open connection", "one that was closed in order");
+            let closed = Refusal::new(
+                "",
+                "an open connection",
+                "a connection that was closed normally",
+            );
             return Err(closed);
         }
-        let mut wire = wire.map_or(Wire::default(), again);
+        let mut wire = wire.map_or(Wire::default(), repeatable_properties);
         let (side, is_client) = (self.config.side, self.config.is_client());
-        let Over::Http(over) = &mut self.over else {
+        let Transport::Http(transport) = &mut self.transport else {
             let encoded = self.encoder.framed(root, Some(side), wire)?;
             out.extend_from_slice(&encoded.bytes);
             return Ok(());
         };
         let body = self.encoder.body_of(root, &mut wire)?;
         if is_client {
-            over.post(&self.config, &body, out);
+            transport.post(&self.config, &body, out);
         } else {
             let id = to.map(str::to_owned).or_else(|| id(root));
-            let asks = root.get("method").is_some();
-            over.answer(&body, id.as_deref(), asks, out)?;
+            let is_request = root.get("method").is_some();
+            transport.answer(&body, id.as_deref(), is_request, out)?;
         }
         Ok(())
     }
 
-    /// What is sent before the connection is closed.
-    pub fn end(&mut self, out: &mut Vec<u8>) {
-        if let Over::WebSocket(over) = &mut self.over {
-            over.close(&mut self.encoder, out);
+    /// Writes the bytes that are sent before the connection is closed.
+    pub fn close(&mut self, out: &mut Vec<u8>) {
+        if let Transport::WebSocket(transport) = &mut self.transport {
+            transport.close(&mut self.encoder, out);
         }
     }
 }
 
-/// The id of a JSON-RPC message, as it is written.
+/// Returns the id of a JSON-RPC message as it is written.
 fn id(root: Node<'_>) -> Option<String> {
     let mut text = Vec::new();
     lossless::write(root.get("id")?, &mut text);
     String::from_utf8(text).ok()
 }
 
-/// What of a frame is done again: masks and lengths are made anew, and nothing stands between.
-fn again(wire: &Wire) -> Wire {
+/// Returns the properties of a frame that are repeated. Masks and lengths are generated again; gaps are not repeated.
+fn repeatable_properties(wire: &Wire) -> Wire {
     Wire {
         packed: wire.packed,
         header: wire.header.clone(),

@@ -1,57 +1,56 @@
-//! One endpoint of a live conversation: what stubs, replays and `send` are built on.
+//! An endpoint of a live conversation: the base of `stub`, `replay` and `send`.
 //!
 //! ```text
-//!   bytes heard --> decoder --> conversation --> Received { message, verdict, replies }
-//!                      |             ^ own words too
-//!                   codec        peer
-//!   Says --> codec --> bytes to send --> decoder --> conversation
+//!   received bytes --> decoder --> conversation --> Received { message, verdict, replies }
+//!                         |             ^ own messages too
+//!                      codec        peer
+//!   Outgoing --> codec --> bytes to send --> decoder --> conversation
 //! ```
 //!
-//! Both directions go through one decoder and one session, so that an endpoint knows what answers what, what is overdue, and
-//! which rules are broken. The [`Peer`] proposes what the protocol would answer; the owner of the endpoint decides.
+//! Both directions pass one decoder and one session, so that an endpoint can match answers, list pending ones, and
+//! report broken rules. The [`Peer`] proposes the answers of the protocol; the owner of the endpoint decides.
 
 mod close;
+mod streams;
 
 use super::codec::{Codec, ConnectionConfig, Signal};
-use super::handler::Command;
-use crate::capture::{Event, What};
+use super::handler::{Channel, Command};
+use crate::capture::{Event, EventKind};
 use crate::conversation::{Conversation, Judge, Verdict};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
-use crate::encoding::Want;
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::error::Refusal;
-use crate::framing::{Framing, LengthMode, Limits, Wire};
-use crate::protocol::peer::{Peer, PeerConfig, Phrase, Readiness, Request, Says};
+use crate::framing::{Framing, Limits, Wire};
+use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Readiness, Request};
 use crate::protocol::session::{SessionConfig, Waiting};
 use crate::protocol::{Direction, Protocol};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A message of the other side.
+/// A message of the peer.
 pub struct Received<'h> {
     /// The message. Its index counts the messages of both sides.
     pub decoded: &'h Decoded<'h>,
-    /// What it answers, and which rules it breaks.
+    /// The request that it answers, and the rules that it breaks.
     pub verdict: Verdict<'h>,
-    /// What the protocol itself says to it: said once the listener is done, unless it takes them out.
-    pub replies: &'h mut Vec<Says>,
+    /// The answers of the protocol itself. They are sent after the observer returns, unless it removes them.
+    pub replies: &'h mut Vec<Outgoing>,
 }
 
-/// Something about a connection that the owner should know.
+/// An event of a connection, for the owner of the endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// Messages can be said on it now.
+    /// Messages can be sent on the connection.
     Open(u32),
-    /// The other side ends it in order, and hears that we do, too. Whoever serves closes it then, with
-    /// [`Endpoint::close`]; a client waits for that.
+    /// The peer ends the connection in order. A server then calls [`Endpoint::close`]; a client waits for the server.
     Closing(u32),
-    /// It cannot be used: why.
+    /// The connection cannot be used, with the reason.
     Refused(u32, String),
 }
 
-/// Messages that wait for a free connection; more are refused.
-const WAITING: usize = 1 << 10;
+/// Messages that may wait for a free connection; further ones are refused.
+const MAX_WAITING: usize = 1 << 10;
 
-/// Told of every message of the other side.
-pub type Listener<'l> = dyn FnMut(Received<'_>) + 'l;
+/// Receives every message of the peer.
+pub type MessageObserver<'l> = dyn FnMut(Received<'_>) + 'l;
 
 /// One side of a live conversation, over all its connections.
 pub struct Endpoint<'p> {
@@ -61,15 +60,17 @@ pub struct Endpoint<'p> {
     conversation: Conversation<'p>,
     peer: Box<dyn Peer + 'p>,
     codecs: BTreeMap<u32, Codec<'p>>,
-    /// The last connection that was dialled.
-    dialled: u32,
-    /// What is said as soon as a connection is free.
-    waiting: VecDeque<Says>,
+    /// The number of streams that this side opened for requests, by connection.
+    streams: BTreeMap<u32, u64>,
+    /// The number of the last connection that was opened.
+    last_conn: u32,
+    /// Messages that are sent as soon as a connection is free.
+    waiting: VecDeque<Outgoing>,
     events: Vec<SessionEvent>,
 }
 
 impl<'p> Endpoint<'p> {
-    /// An endpoint of which nothing was heard.
+    /// Returns an endpoint without connections.
     pub fn new(
         config: ConnectionConfig<'p>,
         peer_config: &PeerConfig,
@@ -77,13 +78,11 @@ impl<'p> Endpoint<'p> {
         judge: &Judge,
     ) -> Self {
         let protocol = config.protocol;
-        let options = Options {
-            protocols: vec![protocol],
-            framing: Some(config.read_as()),
-            length_mode: LengthMode::Auto,
+        let options = DecodeOptions {
+            // Answers on the stream of their request may be delimited otherwise than requests.
+            framing: (!config.streams).then(|| config.initial_framing()),
             limits,
-            resync: true,
-            want: Want::Places,
+            ..DecodeOptions::new(vec![protocol])
         };
         let session_config = SessionConfig {
             secret: peer_config.secret.clone(),
@@ -94,7 +93,8 @@ impl<'p> Endpoint<'p> {
             decoder: Decoder::new(options),
             peer: protocol.behavior().peer(config.side, peer_config),
             codecs: BTreeMap::new(),
-            dialled: 0,
+            streams: BTreeMap::new(),
+            last_conn: 0,
             waiting: VecDeque::new(),
             events: Vec::new(),
             seed: peer_config.seed,
@@ -102,26 +102,26 @@ impl<'p> Endpoint<'p> {
         }
     }
 
-    /// The protocol that is spoken.
+    /// The protocol of the messages.
     pub fn protocol(&self) -> &'p dyn Protocol {
         self.config.protocol
     }
 
-    /// The side that this endpoint is: the direction in which it speaks.
+    /// The side of this endpoint: the direction in which it sends.
     pub fn side(&self) -> Direction {
         self.config.side
     }
 
-    /// Numbers of connections up to this one are the owner's own.
+    /// Reserves the numbers up to this one for connections of the owner.
     pub fn reserve(&mut self, conn: u32) {
-        self.dialled = self.dialled.max(conn);
+        self.last_conn = self.last_conn.max(conn);
     }
 
-    /// Dials a connection: its number.
-    pub fn dial(&mut self, commands: &mut Vec<Command>) -> u32 {
-        self.dialled += 1;
-        commands.push(Command::Connect(self.dialled));
-        self.dialled
+    /// Opens a connection. Returns its number.
+    pub fn connect(&mut self, commands: &mut Vec<Command>) -> u32 {
+        self.last_conn += 1;
+        commands.push(Command::Connect(self.last_conn));
+        self.last_conn
     }
 
     /// A connection is open.
@@ -129,47 +129,48 @@ impl<'p> Endpoint<'p> {
         let seed = self.seed ^ u64::from(conn).rotate_left(32);
         let mut codec = Codec::new(self.config.clone(), seed);
         let mut bytes = Vec::new();
-        codec.begin(&mut bytes);
+        codec.start(&mut bytes);
         let is_open = codec.is_open();
         self.codecs.insert(conn, codec);
-        self.happened(conn, What::Open, None, now);
-        self.send(conn, bytes, now, commands);
+        self.record_event(conn.into(), EventKind::Open, None, now);
+        self.send_bytes(conn, bytes, now, commands);
         if is_open {
-            self.open(conn, now, commands);
+            self.start_session(conn, now, commands);
         }
     }
 
-    /// Messages can be said: the protocol's first ones are.
-    fn open(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
+    /// Messages can be sent: the first messages of the protocol are sent.
+    fn start_session(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
         self.events.push(SessionEvent::Open(conn));
-        let mut says = Vec::new();
-        self.peer.opened(conn, now, &mut says);
-        self.say_all(&says, now, commands);
-        self.say_waiting(now, commands);
+        let mut outgoing = Vec::new();
+        self.peer.opened(conn, now, &mut outgoing);
+        self.send_all(&outgoing, now, commands);
+        self.send_waiting(now, commands);
     }
 
-    /// Bytes of the other side.
+    /// Bytes of the peer.
     pub fn received(
         &mut self,
-        conn: u32,
+        channel: impl Into<Channel>,
         bytes: &[u8],
         now: i64,
         commands: &mut Vec<Command>,
-        listen: &mut Listener<'_>,
+        observe: &mut MessageObserver<'_>,
     ) {
-        let origin = origin(conn, self.side().other(), now);
-        self.hear(conn, now, commands, listen, |decoder, sink| {
+        let channel = channel.into();
+        let origin = origin(channel, self.side().other(), now);
+        self.decode(channel, now, commands, observe, |decoder, sink| {
             decoder.push(origin, bytes, sink);
         });
     }
 
-    /// Hears what a step of the decoder gives; then says what is answered to it.
-    fn hear(
+    /// Handles the messages that a step of the decoder yields; then sends the answers.
+    fn decode(
         &mut self,
-        conn: u32,
+        channel: Channel,
         now: i64,
         commands: &mut Vec<Command>,
-        listen: &mut Listener<'_>,
+        observe: &mut MessageObserver<'_>,
         step: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>)),
     ) {
         let Self {
@@ -180,11 +181,12 @@ impl<'p> Endpoint<'p> {
             events,
             ..
         } = self;
-        let (mut says, mut bytes, mut opens) = (Vec::new(), Vec::new(), false);
+        let conn = channel.conn;
+        let (mut outgoing, mut bytes, mut opens) = (Vec::new(), Vec::new(), false);
         let mut closes = false;
         let mut codec = codecs.get_mut(&conn);
         step(decoder, &mut |decoded| {
-            if codec.as_ref().is_some_and(|codec| codec.is_deaf()) {
+            if codec.as_ref().is_some_and(|codec| codec.ignores_input()) {
                 return;
             }
             let verdict = conversation.see(decoded);
@@ -199,7 +201,7 @@ impl<'p> Endpoint<'p> {
                     Signal::Refused(why) => {
                         events.push(SessionEvent::Refused(conn, why));
                         let is_message = decoded.frame.control.is_none() && !decoded.is_faulty();
-                        if codec.is_deaf() && is_message {
+                        if codec.ignores_input() && is_message {
                             return;
                         }
                     }
@@ -207,38 +209,43 @@ impl<'p> Endpoint<'p> {
             }
             let mut replies = Vec::new();
             if decoded.frame.control.is_none() {
-                peer.heard(&decoded.seen(), now, &mut replies);
+                peer.received(&decoded.seen(), now, &mut replies);
             }
-            listen(Received {
+            for reply in &mut replies {
+                reply.stream = decoded.origin.stream;
+            }
+            observe(Received {
                 decoded,
                 verdict,
                 replies: &mut replies,
             });
-            says.append(&mut replies);
+            outgoing.append(&mut replies);
         });
-        let half = self.decoder.begun(origin(conn, self.side().other(), now));
-        if let Some(codec) = self.codecs.get_mut(&conn).filter(|_| !half.is_empty()) {
-            codec.half(half, &mut bytes);
+        let partial = self
+            .decoder
+            .partial_bytes(origin(channel, self.side().other(), now));
+        if let Some(codec) = self.codecs.get_mut(&conn).filter(|_| !partial.is_empty()) {
+            codec.partial(partial, &mut bytes);
         }
-        self.send(conn, bytes, now, commands);
+        self.send_bytes(conn, bytes, now, commands);
         if opens {
-            self.open(conn, now, commands);
+            self.start_session(conn, now, commands);
         }
-        self.say_all(&says, now, commands);
-        self.say_waiting(now, commands);
-        self.close_spent(conn, commands);
-        // RFC 6455 section 7.1.1: a server closes the connection, and a client gives it the time to.
+        self.send_all(&outgoing, now, commands);
+        self.send_waiting(now, commands);
+        self.close_finished(conn, commands);
+        // RFC 6455 section 7.1.1: a server closes the connection, and a client waits for that.
         if closes && self.side() == Direction::ToServer {
-            self.finish(conn, now, commands);
+            self.announce_end(conn, now, commands);
         }
     }
 
-    /// What became known of connections since it was last asked for.
+    /// Returns the events of connections since the last call.
     pub fn events(&mut self) -> Vec<SessionEvent> {
         std::mem::take(&mut self.events)
     }
 
-    /// Whether calls may be made on a connection.
+    /// Returns the state of the handshake of a connection.
     pub fn readiness(&self, conn: u32) -> Readiness {
         match self.codecs.get(&conn) {
             None => Readiness::Waits("the connection"),
@@ -247,78 +254,92 @@ impl<'p> Endpoint<'p> {
         }
     }
 
-    /// Whether a message can be said on a connection at this moment.
-    pub fn is_free(&self, conn: u32) -> bool {
-        self.codecs.get(&conn).is_some_and(Codec::is_free)
+    /// Returns `true` if a message can be sent on a connection now.
+    pub fn can_send(&self, conn: u32) -> bool {
+        self.codecs.get(&conn).is_some_and(Codec::can_send)
     }
 
-    /// Says a message: the index that it has among all messages; the last one's, of several. Over HTTP, a message for
-    /// which its connection is not free goes out on another, dialled where there is none, and has no index yet.
-    pub fn say(
+    /// Sends a message. Returns its index among all messages, or the index of the last one of several. Over HTTP, a
+    /// message whose connection is busy uses another one; if that must be opened first, the message has no index yet.
+    pub fn send_message(
         &mut self,
-        says: &Says,
+        outgoing: &Outgoing,
         wire: Option<&Wire>,
         now: i64,
         commands: &mut Vec<Command>,
     ) -> Result<Option<u64>, Refusal> {
-        let posts = self.config.framing == Framing::Http && self.side() == Direction::ToServer;
-        let conn = if posts && !self.is_free(says.conn) {
-            match self.free() {
+        let is_http_client =
+            self.config.framing == Framing::Http && self.side() == Direction::ToServer;
+        let conn = if is_http_client && !self.can_send(outgoing.conn) {
+            match self.free_connection() {
                 Some(conn) => conn,
-                None if self.waiting.len() < WAITING => {
-                    self.waiting.push_back(says.clone());
-                    self.dial(commands);
+                None if self.waiting.len() < MAX_WAITING => {
+                    self.waiting.push_back(outgoing.clone());
+                    self.connect(commands);
                     return Ok(None);
                 }
                 None => return Err(Refusal::new("", "a free connection", "none")),
             }
         } else {
-            says.conn
+            outgoing.conn
         };
         let Some(codec) = self.codecs.get_mut(&conn) else {
             return Err(Refusal::new("", "an open connection", "a closed one"));
         };
         let mut bytes = Vec::new();
-        if !says.message.is_empty() {
-            codec.say(&says.message, says.to.as_deref(), wire, &mut bytes)?;
+        if !outgoing.message.is_empty() {
+            codec.write_message(&outgoing.message, outgoing.to.as_deref(), wire, &mut bytes)?;
         }
-        for message in &says.then {
-            codec.say(message, None, None, &mut bytes)?;
+        for message in &outgoing.then {
+            codec.write_message(message, None, None, &mut bytes)?;
         }
-        let index = self.send(conn, bytes, now, commands);
-        if says.closes {
+        let (channel, is_last) = self.channel_for(conn, outgoing.stream, &bytes);
+        let index = self.send_bytes(channel, bytes, now, commands);
+        if is_last {
+            self.finish(channel, now, commands);
+        }
+        if outgoing.closes {
             self.close(conn, now, commands);
         } else if self.side() == Direction::ToClient {
-            self.close_spent(conn, commands);
+            self.close_finished(conn, commands);
         }
         Ok(index)
     }
 
-    /// A connection on which something can be said at once.
-    fn free(&self) -> Option<u32> {
+    /// Returns a connection on which a message can be sent at once.
+    fn free_connection(&self) -> Option<u32> {
         let mut all = self.codecs.iter();
-        all.find(|(_, c)| c.is_free()).map(|(conn, _)| *conn)
+        all.find(|(_, c)| c.can_send()).map(|(conn, _)| *conn)
     }
 
-    /// Says what waited for a free connection.
-    fn say_waiting(&mut self, now: i64, commands: &mut Vec<Command>) {
-        while let Some(conn) = self.free().filter(|_| !self.waiting.is_empty()) {
-            let Some(says) = self.waiting.pop_front() else {
+    /// Sends the messages that waited for a free connection.
+    fn send_waiting(&mut self, now: i64, commands: &mut Vec<Command>) {
+        while let Some(conn) = self.free_connection().filter(|_| !self.waiting.is_empty()) {
+            let Some(outgoing) = self.waiting.pop_front() else {
                 return;
             };
-            self.say_all(&[Says { conn, ..says }], now, commands);
+            self.send_all(&[Outgoing { conn, ..outgoing }], now, commands);
         }
     }
 
-    /// Puts a phrase into words, in answer to a request.
-    pub fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, now: i64) -> Result<Says, Refusal> {
-        self.peer.phrase(to, phrase, now)
+    /// Builds a message of the protocol that answers a request.
+    pub fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        now: i64,
+    ) -> Result<Outgoing, Refusal> {
+        let outgoing = self.peer.encode_reply(to, reply, now)?;
+        Ok(Outgoing {
+            stream: to.stream,
+            ..outgoing
+        })
     }
 
-    /// Sends bytes as they are: what they are for the other side, right or wrong, they are for this one too.
-    pub fn send(
+    /// Sends bytes unchanged. This side interprets them like the peer, whether they are valid or not.
+    pub fn send_bytes(
         &mut self,
-        conn: u32,
+        channel: impl Into<Channel>,
         bytes: Vec<u8>,
         now: i64,
         commands: &mut Vec<Command>,
@@ -326,68 +347,77 @@ impl<'p> Endpoint<'p> {
         if bytes.is_empty() {
             return None;
         }
-        let origin = origin(conn, self.side(), now);
+        let channel = channel.into();
+        let origin = origin(channel, self.side(), now);
         let (conversation, peer) = (&mut self.conversation, &mut self.peer);
         let mut index = None;
         self.decoder.push(origin, &bytes, &mut |decoded| {
             conversation.see(decoded);
             if decoded.frame.control.is_none() {
-                peer.said(&decoded.seen(), now);
+                peer.sent(&decoded.seen(), now);
                 index = Some(decoded.index);
             }
         });
-        commands.push(Command::Send(conn, bytes));
+        commands.push(Command::Send(channel, bytes));
         index
     }
 
-    fn say_all(&mut self, says: &[Says], now: i64, commands: &mut Vec<Command>) {
-        for one in says {
-            // What the protocol itself has to say, nobody wants to hear any more.
+    fn send_all(&mut self, outgoing: &[Outgoing], now: i64, commands: &mut Vec<Command>) {
+        for one in outgoing {
+            // Messages of the protocol itself are not sent on a closed connection.
             if self.is_closed(one.conn) {
                 continue;
             }
-            if let Err(refusal) = self.say(one, None, now, commands) {
+            if let Err(refusal) = self.send_message(one, None, now, commands) {
                 commands.push(Command::Log(refusal.to_string()));
             }
         }
     }
 
-    /// When [`Endpoint::tick`] wants to be called, if ever.
+    /// The time at which [`Endpoint::tick`] must be called.
     pub fn due(&self) -> Option<i64> {
         self.peer.due()
     }
 
-    /// Time has passed.
+    /// Sends what is due at this time, such as a heartbeat.
     pub fn tick(&mut self, now: i64, commands: &mut Vec<Command>) {
-        let mut says = Vec::new();
-        self.peer.tick(now, &mut says);
-        self.say_all(&says, now, commands);
+        let mut outgoing = Vec::new();
+        self.peer.tick(now, &mut outgoing);
+        self.send_all(&outgoing, now, commands);
     }
 
-    /// What is waited for, the oldest first.
+    /// The pending answers, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
         self.conversation.waiting()
     }
 
-    /// Whether the message of that index can still be answered.
+    /// Returns `true` if the message with this index can still be answered.
     pub fn is_open(&self, index: u64) -> bool {
         self.conversation.is_open(index)
     }
 
-    /// Frames of which only a part is here, and how many bytes are missing.
-    pub fn halves(&self) -> Vec<crate::decoder::Half> {
-        self.decoder.halves()
+    /// The incomplete frames, with the number of missing bytes.
+    pub fn partials(&self) -> Vec<crate::decoder::Partial> {
+        self.decoder.partials()
     }
 
-    /// The one that the other side has begun on a connection.
-    pub fn half_of(&self, conn: u32) -> Option<crate::decoder::Half> {
+    /// The incomplete frame of the peer on a connection or a stream.
+    pub fn partial_of(&self, channel: Channel) -> Option<crate::decoder::Partial> {
         let direction = self.side().other();
-        self.decoder.half_of(Some(conn), Some(direction))
+        self.decoder
+            .partial_of(origin(channel, direction, 0).lane())
     }
 
-    fn happened(&mut self, conn: u32, what: What<'_>, direction: Option<Direction>, now: i64) {
-        self.conversation.happened(&Event {
-            conn,
+    fn record_event(
+        &mut self,
+        channel: Channel,
+        what: EventKind<'_>,
+        direction: Option<Direction>,
+        now: i64,
+    ) {
+        self.conversation.event(&Event {
+            conn: channel.conn,
+            stream: channel.stream,
             direction,
             time: Some(now.into()),
             what,
@@ -396,9 +426,10 @@ impl<'p> Endpoint<'p> {
     }
 }
 
-fn origin(conn: u32, direction: Direction, now: i64) -> Origin {
+fn origin(channel: Channel, direction: Direction, now: i64) -> Origin {
     Origin {
-        conn: Some(conn),
+        conn: Some(channel.conn),
+        stream: channel.stream,
         direction: Some(direction),
         time: Some(now),
     }

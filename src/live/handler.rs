@@ -1,82 +1,91 @@
-//! One that takes part in a conversation: what it hears goes in, what is to be done comes out.
+//! A participant of a conversation: events go in, commands come out.
 //!
 //! ```text
 //!   transport: opened, received, ended, tick  -->  Handler  -->  Command: connect, send, close, print, stop  --> transport
 //! ```
 //!
-//! A handler touches no socket and no clock; times are nanoseconds since 1970. Whoever drives it calls it from one thread,
-//! one call after another, and carries out the commands in the order in which they were given.
+//! A handler uses no socket and no clock; times are nanoseconds since 1970. The driver calls it from one thread, one
+//! call after another, and executes the commands in order.
 
-/// How a connection, or one direction of it, came to its end.
+/// A connection, or one of its streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Channel {
+    /// The connection.
+    pub conn: u32,
+    /// `None`: the connection itself, or its only stream.
+    pub stream: Option<u64>,
+}
+
+impl From<u32> for Channel {
+    fn from(conn: u32) -> Self {
+        Self { conn, stream: None }
+    }
+}
+
+/// The end of a connection or a stream, or of one direction of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The other side says no more; it may still listen.
+    /// The peer sends nothing more; it may still receive.
     Eof,
-    /// It is closed both ways, in order.
+    /// Both directions are closed in order.
     Closed,
-    /// It was cut.
+    /// The connection was reset.
     Reset,
-    /// There never was one: why.
+    /// The connection could not be opened, with the reason.
     Refused(String),
-    /// The child is no more: its status, or 128 and the number of the signal that ended it.
+    /// The child has exited: its status, or 128 plus the number of the signal that ended it.
     Exited(i32),
 }
 
-/// What is to be done.
+/// An instruction to the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Open a connection, or start a child, under that number; [`Handler::opened`] or [`Handler::ended`] follows.
+    /// Opens a connection, or starts a child, under this number; [`Handler::opened`] or [`Handler::ended`] follows.
     Connect(u32),
-    /// Send bytes.
-    Send(u32, Vec<u8>),
-    /// Nothing more will be sent on it; what was given before still is.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "handlers of the tests end one way and go on hearing"
-        )
-    )]
-    Finish(u32),
-    /// Close it once everything is sent; a child is waited for.
+    /// Sends bytes. A stream that does not exist yet is opened, after all those with lower numbers.
+    Send(Channel, Vec<u8>),
+    /// Ends our direction after the bytes that were queued before.
+    Finish(Channel),
+    /// Closes the connection after everything is sent, and waits for a child.
     Close(u32),
-    /// Cut it; a child is killed.
+    /// Resets the connection, or kills the child.
     Reset(u32),
-    /// Show text on stdout.
+    /// Shows text on stdout.
     Print(String),
-    /// Tell the user something on stderr.
+    /// Shows a message for the user on stderr.
     Log(String),
-    /// It is over: carry out what was ordered before, close what is open, and end.
+    /// Ends the run: executes the earlier commands, then closes all connections.
     Stop,
 }
 
-/// Takes part in a conversation.
+/// A participant of a conversation.
 pub trait Handler: Send {
-    /// It begins.
+    /// Called once, at the start of the run.
     fn begin(&mut self, now: i64, commands: &mut Vec<Command>) {
         let _ = (now, commands);
     }
 
-    /// A connection is open: one that was dialled, or one that was accepted.
+    /// A connection is open: this side opened it or accepted it.
     fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>);
 
-    /// Bytes of the other side.
-    fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>);
+    /// The peer has sent bytes.
+    fn received(&mut self, channel: Channel, bytes: &[u8], now: i64, commands: &mut Vec<Command>);
 
-    /// A connection came to its end. After [`Ended::Eof`] another end follows.
-    fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>);
+    /// A connection or a stream has ended. After [`Ended::Eof`] another end follows.
+    fn ended(&mut self, channel: Channel, how: &Ended, now: i64, commands: &mut Vec<Command>);
 
-    /// When it wants to be called if nothing happens before.
+    /// The time at which [`Handler::tick`] is called if no event precedes it.
     fn due(&self) -> Option<i64> {
         None
     }
 
-    /// That time has come.
+    /// The time of [`Handler::due`] has come.
     fn tick(&mut self, now: i64, commands: &mut Vec<Command>) {
         let _ = (now, commands);
     }
 
-    /// Somebody wants it to end: SIGINT, SIGTERM. Unless [`Command::Stop`] follows at once, it is called only once more.
+    /// The user interrupts the run: SIGINT, SIGTERM. Unless [`Command::Stop`] follows at once, it is called only once
+    /// more.
     fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
         let _ = now;
         commands.push(Command::Stop);

@@ -8,9 +8,9 @@
 //!                   plan             script
 //! ```
 //!
-//! An [`endpoint::Endpoint`] is one side of a session: connections, handshake, heartbeats, what is waited for. The
-//! [`client`] plays a plan over it, recorded or typed; the [`stub`] answers from a [`script`], written or compiled from a
-//! recording. Nothing here touches a socket or a clock: times are arguments, in nanoseconds since 1970.
+//! An [`endpoint::Endpoint`] is one side of a session: connections, handshake, heartbeats, pending answers. The
+//! [`client`] sends a recorded or typed plan through it; the [`stub`] answers from a [`script`], written or compiled
+//! from a recording. This layer uses no socket and no clock: times are arguments, in nanoseconds since 1970.
 
 pub mod client;
 pub mod codec;

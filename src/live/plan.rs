@@ -1,133 +1,119 @@
-//! What a recording asks of whoever plays it: the messages of the calling side, and what they were answered.
+//! The plan of a replay: the messages of the calling side in a recording, and the answers to them.
 //!
 //! ```text
 //!   → HEY        step 0                      on connection 0, waits for nothing
-//!   ← HEY        told 0     answers step 0
-//!   → INV "a"    step 1                      carries nothing that is not known
-//!   ← EVT        told 1     a push
-//!   ← RES        told 2     answers step 1, the last
+//!   ← HEY        expected 0 answers step 0
+//!   → INV "a"    step 1                      all its values are known
+//!   ← EVT        expected 1 a push
+//!   ← RES        expected 2 answers step 1, the last
 //! ```
 
 mod parts;
 mod reader;
 
-use super::names::{Names, Place};
+use super::names::{Names, ValuePlace};
 use crate::capture::Header;
-use crate::decoder::{Decoded, Options};
-use crate::diff::Kept;
+use crate::decoder::{DecodeOptions, Decoded};
+use crate::diff::StoredMessage;
 use crate::encoding::Want;
-use crate::framing::{Framing, LengthMode, Limits, Wire};
+use crate::framing::{Framing, Limits, Wire};
 use crate::protocol::{Protocol, Role};
 use crate::render::json::wire;
 use crate::select::Filter;
 pub(crate) use parts::check;
 pub(super) use parts::id_of;
-use reader::Reader;
+use reader::PlanReader;
 use std::collections::BTreeMap;
 
-/// The connection of a plan that is typed.
+/// The connection of a plan without a recording.
 pub const CONN: u32 = 1;
 
-/// Bytes that a plan may weigh.
-const MOST: usize = 256 << 20;
+/// Maximum size of a plan in bytes.
+const MAX_BYTES: usize = 256 << 20;
 
-/// Which messages of the calling side are said, beside its hellos.
-pub struct Selection {
-    /// The first, by its index among all messages.
-    pub first: Option<u64>,
-    /// The last.
-    pub last: Option<u64>,
-    /// Those of which this holds.
-    pub filter: Filter,
-}
-
-/// A message to be said.
-pub struct Step {
-    /// What it was: place, kind, subject.
-    pub which: crate::diff::Which,
-    /// On which connection.
+/// A message to be sent.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
+pub struct PlanStep {
+    /// Index, kind and subject in the recording.
+    pub description: crate::diff::DiffMessage,
+    /// The connection.
     pub conn: u32,
-    /// What part it plays.
+    /// The stream, if the connection has several.
+    pub stream: Option<u64>,
+    /// The stream ends after it.
+    pub is_last: bool,
+    /// The role of the message.
     pub role: Option<Role>,
-    /// It opens a session.
+    /// The message opens a session.
     pub is_hello: bool,
-    /// Calls could be made when it was said.
+    /// In the recording, calls were possible when it was sent.
     pub was_ready: bool,
-    /// As `decode -f json --exact` would show it.
+    /// The message in the form of `decode -f json --exact`.
     pub message: String,
-    /// Its values that stand for something.
-    pub places: Vec<Place>,
-    /// How it was framed.
+    /// The values that have a meaning.
+    pub places: Vec<ValuePlace>,
+    /// The framing of the recorded message.
     pub wire: Wire,
-    /// Its bytes, where they are no message that can be written anew.
+    /// The recorded bytes, if they are not a message that can be encoded again.
     pub verbatim: Option<Vec<u8>>,
-    /// When it was said, in nanoseconds since 1970.
+    /// The time of the recorded message, in nanoseconds since 1970.
     pub time: Option<i64>,
-    /// Its own id, as a name.
+    /// The name of its own id.
     pub id: Option<usize>,
-    /// Names that the other side made.
+    /// Names in it that the peer generates.
     pub needs: Vec<usize>,
-    /// Earlier steps by whose ids it goes.
-    pub about: Vec<usize>,
-    /// Later ones that go by its id.
-    pub spoken_of: Vec<usize>,
-    /// What it answers.
+    /// Earlier steps to whose ids it refers.
+    pub refers_to: Vec<usize>,
+    /// Later steps that refer to its id.
+    pub referenced_by: Vec<usize>,
+    /// The expected message that it answers.
     pub replies_to: Option<usize>,
-    /// What it was answered, in order.
+    /// The answers, in order.
     pub answers: Vec<usize>,
-    /// How many of those it takes until none but items is left.
-    pub owed: usize,
-    /// The last of its answers is among them.
+    /// The number of `answers` after which only items remain.
+    pub required_answers: usize,
+    /// `answers` includes the last answer.
     pub is_complete: bool,
-    /// How many messages of the other side were there before.
-    pub heard: usize,
+    /// The number of messages that the peer had sent before.
+    pub received_before: usize,
 }
 
-impl Step {
-    /// What a message tells of itself.
-    fn of(decoded: &Decoded<'_>, kept: &Kept) -> Self {
+impl PlanStep {
+    /// Returns a step with the facts that the message alone shows.
+    fn of(decoded: &Decoded<'_>, stored: &StoredMessage) -> Self {
         let message = decoded.message;
         let raw = decoded.raw.as_ref();
-        // What is no message of the protocol is said byte for byte.
+        // Bytes that are not a message of the protocol are sent unchanged.
         let is_whole = message.valid && message.role.is_some() && decoded.frame.fault.is_none();
         Self {
-            which: crate::diff::which(kept),
+            description: crate::diff::describe(stored),
             conn: decoded.origin.conn.unwrap_or_default(),
+            stream: decoded.origin.stream,
+            is_last: false,
             role: message.role,
-            is_hello: false,
-            was_ready: false,
-            message: String::new(),
-            places: Vec::new(),
             wire: raw
-                .map(|raw| lasting(wire(decoded, raw)))
+                .map(|raw| reusable_properties(wire(decoded, raw)))
                 .unwrap_or_default(),
             verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
             time: decoded.origin.time,
-            id: None,
-            needs: Vec::new(),
-            about: Vec::new(),
-            spoken_of: Vec::new(),
-            replies_to: None,
-            answers: Vec::new(),
-            owed: 0,
-            is_complete: false,
-            heard: 0,
+            ..Self::default()
         }
     }
 }
 
-/// A message of the other side.
+/// A message that the peer is expected to send.
 pub struct Expected {
-    /// The message.
-    pub kept: Kept,
-    /// Its values that stand for something.
-    pub places: Vec<Place>,
+    /// The recorded message.
+    pub stored: StoredMessage,
+    /// The values that have a meaning.
+    pub places: Vec<ValuePlace>,
     /// The step that it answers.
     pub answers: Option<usize>,
-    /// It answers a message that is not said.
+    /// It answers a message that is not sent.
     pub is_orphan: bool,
-    /// It must come.
-    pub is_due: bool,
+    /// The run is incomplete without it.
+    pub is_required: bool,
     /// A step answers it.
     pub is_answered: bool,
 }
@@ -137,55 +123,55 @@ pub struct Expected {
 pub struct PlannedConnection {
     /// Its steps, in order.
     pub steps: Vec<usize>,
-    /// Those that are hellos.
+    /// The steps that are hellos.
     pub hellos: Vec<usize>,
-    /// How many messages of the other side had come before it.
-    pub heard: usize,
-    /// How many of [`Plan::ended`] were over before it.
-    pub after: usize,
+    /// The number of messages that the peer had sent before the connection was opened.
+    pub received_before: usize,
+    /// The number of connections of [`Plan::ended`] that had ended before.
+    pub ended_before: usize,
 }
 
-/// What is to be said, and what was answered.
+/// The messages to send, and the recorded answers.
 pub struct Plan<'p> {
-    /// Whose messages they are.
+    /// The protocol of the messages.
     pub protocol: &'p dyn Protocol,
-    /// How they were delimited.
+    /// The framing of the messages.
     pub framing: Framing,
-    /// The path that HTTP requests named.
+    /// The path of the HTTP requests.
     pub path: Option<String>,
-    /// Fields of HTTP requests that are none of the connection's own, such as `authorization`.
+    /// Fields of HTTP requests that do not depend on the connection, such as `authorization`.
     pub fields: Vec<(String, String)>,
-    /// The head of the recording.
+    /// The header of the recording.
     pub header: Header,
-    /// What is said, in order.
-    pub steps: Vec<Step>,
-    /// What the other side said, in order.
+    /// The messages to send, in order.
+    pub steps: Vec<PlanStep>,
+    /// The messages of the peer, in order.
     pub expected: Vec<Expected>,
     /// Connections by number.
     pub connections: BTreeMap<u32, PlannedConnection>,
-    /// Connections that came to their end, in that order.
+    /// Connections in the order in which they ended.
     pub ended: Vec<u32>,
-    /// What the values stand for.
+    /// The names of generated values.
     pub names: Names,
-    /// Messages of both sides.
+    /// The number of messages in both directions.
     pub read: u64,
-    /// Those of both sides that were chosen.
+    /// The number of these that were selected.
     pub matched: u64,
-    /// Steps that were chosen, and are not there for their connection's or an answer's sake alone.
+    /// The number of selected steps. Steps that only a connection or an answer needs are not counted.
     pub chosen: u64,
-    /// Whether a hello is among the steps.
+    /// A hello is among the steps.
     pub has_hello: bool,
-    /// Whether the recording is all there, to its end: whatever was said before connections ended is among the steps.
+    /// The recording is complete: the steps include all messages that were sent before the connections ended.
     pub has_end: bool,
-    /// What is worth knowing before it is played.
+    /// Notes for the user before the run.
     pub notes: Vec<String>,
 }
 
-/// Why a recording cannot be played: one sentence.
+/// A sentence that states why a recording cannot be replayed.
 pub type PlanError = String;
 
 impl<'p> Plan<'p> {
-    /// One connection, on which nothing is said that is known beforehand.
+    /// Returns a plan with one connection and no messages.
     pub fn empty(protocol: &'p dyn Protocol, framing: Framing) -> Self {
         Self {
             protocol,
@@ -207,30 +193,28 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Reads a recording; `protocols`: one where it is known.
+    /// Reads a recording. `protocols` has one element if the protocol is known.
     pub fn of(
         recording: &[u8],
         protocols: &[&'p dyn Protocol],
         framing: Option<Framing>,
         limits: Limits,
-        choice: Selection,
+        choice: Filter,
     ) -> Result<Self, PlanError> {
-        let mut reader = Reader::new(protocols, choice);
-        let options = Options {
-            protocols: protocols.to_vec(),
+        let mut reader = PlanReader::new(protocols, choice);
+        let options = DecodeOptions {
             framing,
-            length_mode: LengthMode::Auto,
             limits,
-            resync: true,
             want: Want::Exact,
+            ..DecodeOptions::new(protocols.to_vec())
         };
         reader.read(recording, options)?;
         reader.finish()
     }
 }
 
-/// What of a frame is worth keeping for another one like it.
-fn lasting(wire: Wire) -> Wire {
+/// Returns the properties of a frame that another frame with the same kind of message needs.
+fn reusable_properties(wire: Wire) -> Wire {
     Wire {
         packed: wire.packed,
         header: wire.header,

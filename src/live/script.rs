@@ -1,79 +1,101 @@
-//! A script: what is answered to what.
+//! A script: the answers of a stub.
 //!
 //! ```text
-//!   before = "Compiling..."            what is sent first
-//!   offers = ["pow", "now"]            what lists say can be asked for
-//!   [[on]]                             the first whose condition holds, and that is not used up, counts
+//!   before = "Compiling..."            sent first
+//!   offers = ["pow", "now"]            the entries of lists
+//!   [[on]]                             the first rule that matches and is not used up
 //!   match = 'subject=pow'              a condition, as after --where
 //!   result = ["{{params.calldata[0]}}"]
 //! ```
 //!
-//! Keys that are unknown and values that are none are refused with their line, so that a misspelt key is not taken for
-//! one that is absent.
+//! Unknown keys and wrong values are refused with their line. Otherwise a misspelt key would have no effect.
 
 pub mod compile;
-mod condition;
 mod fill;
 pub mod print;
 mod read;
-pub mod recorded;
+pub mod request;
 mod template;
 pub mod toml;
 pub mod value;
 
+use crate::framing::Framing;
 use crate::path::Path;
-use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
-use crate::select::{Expr, Key, Operand, Test, What};
-use recorded::Exchanges;
+use crate::protocol::{Direction, Protocol};
+use crate::select::{Expr, Key, KeyTest, Operand, Test};
+use request::RequestPattern;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use value::{Fill, Value};
+use value::{Fill, OpenValue};
 
-/// What a stub is told to do.
-#[derive(Clone, Debug, Default)]
+/// The behaviour of a stub.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// Sent on every connection before anything else.
-    pub before: Option<Bytes>,
-    /// Whether the protocol's own hello is said.
+    /// Bytes that are sent first on every connection.
+    pub before: Option<BytesTemplate>,
+    /// `true` if the hello of the protocol is not sent.
     pub silent: bool,
-    /// Whatever it is asked, the stub ends with this status once its first words are said.
+    /// The stub exits with this status after its first messages.
     pub exit: Option<u8>,
-    /// How it names itself.
+    /// The name of this side.
     pub name: Option<String>,
-    /// Which dialect it begins in, of a protocol that has several.
+    /// The dialect, if the protocol has several.
     pub dialect: Option<String>,
-    /// Messages that are said on every connection once it is open, after the hello.
-    pub first: Vec<Value>,
-    /// It says first what the other side of the protocol would: a saikuro provider that is dialled announces itself.
+    /// Messages that are sent on every connection after the hello, as soon as calls are possible.
+    pub first: Vec<OpenValue>,
+    /// It sends first what the connecting side of the protocol sends: a saikuro provider that listens announces itself.
     pub announces: bool,
-    /// What lists say can be asked for.
+    /// The entries of lists.
     pub offers: Vec<Offer>,
-    /// The first that fits counts.
-    pub rules: Vec<Rule>,
-    /// What is answered where no rule fits: the requests of a recording.
-    pub recorded: Option<Exchanges>,
+    /// A message that is sent as soon as a connection is open, instead of the hello of the protocol.
+    pub opening: Option<OpenValue>,
+    /// Answers to hellos that replace those of the protocol.
+    pub hellos: Vec<HelloReply>,
+    /// The rules. The first one whose condition is true answers; rules with a request come after all others.
+    pub rules: Vec<ScriptRule>,
 }
 
-/// What is done about some messages.
-#[derive(Clone, Debug)]
-pub struct Rule {
-    /// Where it stands: `my.toml:3`.
+/// The answer to a hello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelloReply {
+    /// The kind and the subject of the hello: `request initialize`.
+    pub to: String,
+    /// The message. Its open values come from the answer that the protocol itself would send.
+    pub message: OpenValue,
+}
+
+/// The messages that a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleCondition {
+    /// Requests that the protocol does not answer itself.
+    Unanswered,
+    /// Messages for which this is true.
+    Expr(Expr),
+    /// Requests with these values.
+    Request(RequestPattern),
+}
+
+/// A rule: a condition on messages, and the actions that answer them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptRule {
+    /// Its position, `my.toml:3`, or the number of its recorded request, `#4`.
     pub place: String,
-    /// Which messages it is about; none: requests that the protocol does not answer itself.
-    pub when: Option<Expr>,
-    /// How often it counts.
+    /// The messages that it is about.
+    pub condition: RuleCondition,
+    /// The number of times that it is used; `None` for no limit.
     pub times: Option<u64>,
-    /// Whether it stands in for what the protocol itself would answer.
+    /// `true` if it replaces the answer of the protocol.
     pub answers: bool,
-    /// Whether it answers with several messages, which may follow what the protocol itself answers.
+    /// `true` if it answers with several messages, which may follow the answer of the protocol.
     pub goes_on: bool,
-    /// What is done, in order.
-    pub actions: Arc<[Action]>,
+    /// The actions, in order.
+    pub actions: Arc<[ScriptAction]>,
 }
 
-impl Rule {
-    /// The answer to every request about a subject: JSON, or a type of the protocol and a value.
+impl ScriptRule {
+    /// Makes a rule that answers every request with a subject. The answer is JSON, or a type of the protocol and a value.
     pub fn answer(
         protocol: &dyn Protocol,
         place: &str,
@@ -82,15 +104,15 @@ impl Rule {
     ) -> Result<Self, String> {
         let subject = Test {
             key: Key::Subject,
-            what: What::Is(vec![Operand::Text(subject.to_owned())]),
+            what: KeyTest::Is(vec![Operand::Text(subject.to_owned())]),
         };
-        let action = Action::Say(
-            Reply::Result(Value::given(answer, protocol.descriptor().value_types)?),
+        let action = ScriptAction::SendReply(
+            Reply::Result(OpenValue::given(answer, protocol.descriptor().value_types)?),
             Arc::default(),
         );
         Ok(Self {
             place: place.to_owned(),
-            when: Some(Expr::Test(subject)),
+            condition: RuleCondition::Expr(Expr::Test(subject)),
             times: None,
             answers: true,
             goes_on: false,
@@ -99,90 +121,126 @@ impl Rule {
     }
 }
 
-/// One thing that is done.
-#[derive(Clone, Debug)]
-pub enum Action {
-    /// Wait, in ns.
+impl Script {
+    /// Returns the subjects of its recorded requests, as the offers of a side that answers them.
+    pub fn requested(&self, protocol: &dyn Protocol, direction: Direction) -> Vec<Offer> {
+        let framing = protocol.descriptor().framings.first();
+        let framing = framing.copied().unwrap_or(Framing::Message);
+        let mut offers: Vec<Offer> = Vec::new();
+        let mut known = HashSet::new();
+        for (_, rule, request) in requests(&self.rules) {
+            let stored = request.stored(protocol, framing, Some(direction));
+            let subject = stored.ok().and_then(|stored| stored.subject);
+            if let Some(name) = subject.filter(|name| !name.is_empty())
+                && known.insert(name.clone())
+            {
+                offers.push(Offer {
+                    name: name.to_string(),
+                    streams: rule.actions.len() > 1,
+                    ..Offer::default()
+                });
+            }
+        }
+        offers
+    }
+}
+
+/// Returns the rules that have a request, with their numbers.
+pub fn requests(
+    rules: &[ScriptRule],
+) -> impl Iterator<Item = (usize, &ScriptRule, &RequestPattern)> {
+    let rules = rules.iter().enumerate();
+    rules.filter_map(|(at, rule)| match &rule.condition {
+        RuleCondition::Request(request) => Some((at, rule, request)),
+        _ => None,
+    })
+}
+
+/// One action of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptAction {
+    /// Waits for this time in ns.
     Wait(i64),
-    /// Bytes, as they are.
-    Send(Bytes),
-    /// A request the other way; the next action waits for its answer.
-    Ask(Value, Value),
-    /// A recorded request the other way; its answer need not come.
-    Call(Value),
-    /// Wait for the answer to the n-th call.
+    /// Sends bytes.
+    Send(BytesTemplate),
+    /// Sends a request to the caller, given its method and params; the next action waits for the answer.
+    Ask(OpenValue, OpenValue),
+    /// Sends a recorded request to the caller. [`ScriptAction::Await`] waits for its answer.
+    Call(OpenValue),
+    /// Waits for the answer to the n-th call, from 0.
     Await(usize),
-    /// Wait until the other side says this of the same call: what it says next in a channel, or that it cancels.
-    Hear(Heard),
-    /// A message.
-    Say(Reply, Arc<Mutation>),
-    /// The connection is closed.
+    /// Waits for a message of the peer about the same call: the next one in a channel, or a cancellation.
+    AwaitMessage(AwaitedMessage),
+    /// Sends a message.
+    SendReply(Reply, Arc<Mutation>),
+    /// Closes the connection.
     Close,
-    /// The connection is cut.
+    /// Resets the connection.
     Reset,
-    /// The stub ends.
+    /// Exits with this status.
     Exit(u8),
 }
 
-/// What is said.
-#[derive(Clone, Debug)]
+/// A message that a rule sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Yes.
-    Result(Value),
-    /// No.
+    /// A result.
+    Result(OpenValue),
+    /// An error.
     Error {
-        /// A code of the protocol.
-        code: Option<Value>,
-        /// In words.
-        message: Value,
-        /// More on it.
-        data: Option<Value>,
+        /// The code, if it is not the default.
+        code: Option<OpenValue>,
+        /// The text.
+        message: OpenValue,
+        /// Further data.
+        data: Option<OpenValue>,
     },
     /// One of several answers.
-    Item(Value),
-    /// One of several answers, as what changed.
-    Delta(Value),
-    /// The last of several answers; where nobody asked for it, a protocol without one goes without.
-    End(Option<Value>, bool),
-    /// Something nobody need answer: what about, and what it holds.
-    Tell(Value, Value),
+    Item(OpenValue),
+    /// One of several answers, as a change to the one before.
+    Delta(OpenValue),
+    /// The last of several answers. `true` if the script asks for it; otherwise a protocol without an end message sends
+    /// none.
+    End(Option<OpenValue>, bool),
+    /// A notification: its topic and its content.
+    Tell(OpenValue, OpenValue),
     /// A whole message.
-    Message(Value),
+    Message(OpenValue),
 }
 
 /// A message that is waited for.
-#[derive(Clone, Debug)]
-pub struct Heard {
-    /// Its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwaitedMessage {
+    /// The kind.
     pub kind: String,
-    /// Where it names the call.
+    /// The path of the value that identifies the call.
     pub path: Path,
-    /// Where the call itself has that value.
+    /// The path of that value in the request.
     pub request: Path,
 }
 
-/// What is done to a message on purpose.
+/// Changes to a message that break the rules of the protocol deliberately.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutation {
-    /// Over several lines.
+    /// Writes it over several lines.
     pub pretty: bool,
-    /// Said twice.
+    /// Sends it twice.
     pub twice: bool,
-    /// Another id: the value under `id`, or `seq`.
-    pub id: Option<Value>,
+    /// Replaces the id: the value of `id` or `seq`.
+    pub id: Option<OpenValue>,
 }
 
-/// Bytes, or text with open places.
+/// Bytes, or text with open values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bytes {
-    /// As they are.
+pub enum BytesTemplate {
+    /// Bytes.
     Plain(Vec<u8>),
-    /// UTF-8.
-    Text(Value),
+    /// UTF-8 text.
+    Text(OpenValue),
 }
 
-impl Bytes {
-    /// The bytes.
+impl BytesTemplate {
+    /// Returns the bytes.
     pub fn fill(&self, from: &Fill<'_>) -> Result<Vec<u8>, String> {
         match self {
             Self::Plain(bytes) => Ok(bytes.clone()),
@@ -191,15 +249,15 @@ impl Bytes {
     }
 }
 
-/// Why a script is none: where, and what would mend it.
+/// The reason why a script is refused: its position, and how to correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     pub(super) name: String,
     pub(super) line: usize,
     pub(super) column: usize,
-    /// The line, and how much of it is meant.
+    /// The line, and the length in characters of the wrong part.
     pub(super) shown: (String, usize),
-    /// In words.
+    /// The text.
     pub text: String,
 }
 

@@ -1,21 +1,21 @@
-//! How fast a recording is played.
+//! The speed at which a recording is replayed.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What becomes of the distances of a recording: as they were (`1`), shorter (`2x`), longer (`0.5`), or none (`max`).
+/// A factor for the intervals of a recording: unchanged (`1`), shorter (`2x`), longer (`0.5`), or none (`max`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Speed(Option<f64>);
 
 impl Speed {
-    /// As fast as it goes.
+    /// No intervals.
     pub const MAX: Self = Self(None);
 
-    /// What so many nanoseconds become; `None` where nothing is waited for.
-    pub fn distance(self, recorded: i64) -> Option<i64> {
+    /// Scales a recorded interval in nanoseconds. Returns `None` if there is no waiting.
+    pub fn scale(self, recorded: i64) -> Option<i64> {
         let recorded = Duration::from_nanos(u64::try_from(recorded).unwrap_or_default());
-        let played = Duration::try_from_secs_f64(recorded.as_secs_f64() / self.0?);
-        let ns = played.map_or(u128::MAX, |played| played.as_nanos());
+        let scaled = Duration::try_from_secs_f64(recorded.as_secs_f64() / self.0?);
+        let ns = scaled.map_or(u128::MAX, |scaled| scaled.as_nanos());
         Some(i64::try_from(ns).unwrap_or(i64::MAX))
     }
 }
@@ -29,7 +29,7 @@ impl FromStr for Speed {
         }
         match text.strip_suffix('x').unwrap_or(text).parse::<f64>() {
             Ok(times) if times > 0.0 && times.is_finite() => Ok(Self(Some(times))),
-            _ => Err("a speed is wanted, such as 1, 2x, 0.5 or max"),
+            _ => Err("wanted a speed, such as 1, 2x, 0.5 or max"),
         }
     }
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::Speed;
 
     #[test]
-    fn speeds() {
+    fn speeds_are_parsed_and_scale_intervals() {
         for (text, want) in [
             ("1", Some(1_000)),
             ("2x", Some(500)),
@@ -48,9 +48,9 @@ mod tests {
             ("max", None),
         ] {
             let speed: Speed = text.parse().expect(text);
-            assert_eq!(speed.distance(1_000), want, "{text}");
+            assert_eq!(speed.scale(1_000), want, "{text}");
         }
-        assert_eq!(Speed(Some(1.0)).distance(-5), Some(0));
+        assert_eq!(Speed(Some(1.0)).scale(-5), Some(0));
         for text in ["0", "-1", "x", "", "inf", "NaN", "fast"] {
             assert!(text.parse::<Speed>().is_err(), "{text}");
         }

@@ -1,35 +1,36 @@
-//! What was asked and is not answered yet: shared by all sessions.
+//! Open requests: requests without an answer so far. All sessions share this.
 //!
 //! ```text
 //!   ask(key, asked)  ->  [ key -> asked, state ]  ->  answer(key)
 //! ```
 //!
-//! The table is bounded. What finds no room is not followed, and the session says so once.
+//! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
 
 use super::Origin;
 use super::session::{Place, Seen, Waiting};
+use crate::escape::shorten;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Most requests that are followed at a time.
-pub const MOST: usize = 1 << 16;
+/// The largest number of requests that are tracked at a time.
+pub const MAX_ENTRIES: usize = 1 << 16;
 
-/// A message that is owed an answer.
+/// A message that needs an answer.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// Where it is.
+pub struct OpenRequest {
+    /// The position.
     pub place: Place,
-    /// Its kind.
+    /// The kind.
     pub kind: Box<str>,
-    /// What it is about.
+    /// The subject.
     pub subject: Option<Box<str>>,
-    /// Its id, as shown.
+    /// The id for display.
     pub id: Box<str>,
 }
 
-impl Asked {
-    /// What is kept of a message.
+impl OpenRequest {
+    /// Copies the parts of a message that the table stores.
     pub fn of(seen: &Seen<'_>) -> Self {
         let message = seen.message;
         Self {
@@ -40,29 +41,25 @@ impl Asked {
         }
     }
 
-    /// Where it came from.
+    /// Returns the origin of the message.
     pub fn origin(&self) -> Origin {
         self.place.origin
     }
 
-    /// `call math.add`, for texts; long subjects are shortened.
-    pub fn what(&self) -> String {
+    /// Returns `call math.add`, for texts. Long subjects are shortened.
+    pub fn describe(&self) -> String {
         const LONGEST: usize = 60;
         match self.subject.as_deref().filter(|s| !s.is_empty()) {
-            Some(subject) if subject.chars().nth(LONGEST).is_some() => {
-                let start: String = subject.chars().take(LONGEST).collect();
-                format!("{} {start}…", self.kind)
-            }
-            Some(subject) => format!("{} {subject}", self.kind),
+            Some(subject) => format!("{} {}", self.kind, shorten(subject, LONGEST + 1)),
             None => self.kind.to_string(),
         }
     }
 
-    /// That it waits for the other side.
+    /// Returns that the request waits for the peer.
     pub fn waiting(&self, why: Option<String>) -> Waiting {
         Waiting {
             place: self.place,
-            what: self.what(),
+            what: self.describe(),
             id: self.id.to_string(),
             owes: self.origin().direction.map(super::Direction::other),
             side: None,
@@ -71,44 +68,45 @@ impl Asked {
     }
 }
 
-/// A key that belongs to something that ends as a whole: a connection, a session.
+/// A key that belongs to a connection or a session, and ends with it.
 pub trait Scoped: Clone + Hash + Eq {
-    /// What it belongs to.
+    /// The connection or session.
     type Scope: Copy + Hash + Eq + std::fmt::Debug;
 
-    /// What this key belongs to.
+    /// Returns the connection or session of this key.
     fn scope(&self) -> Self::Scope;
 }
 
-type Entries<K, S> = HashMap<K, (Asked, S)>;
+type Entries<K, S> = HashMap<K, (OpenRequest, S)>;
 
-/// Requests by key, each with what a session keeps of it beside. They are grouped by scope, so that the end of one scope
-/// costs no look at the requests of the others.
+/// Requests by key, each with the state that a session stores for it. They are grouped by scope, so that the end of one
+/// scope does not search the requests of other scopes.
 #[derive(Debug)]
-pub struct Open<K: Scoped, S = ()> {
+pub struct OpenRequests<K: Scoped, S = ()> {
     scopes: HashMap<K::Scope, Entries<K, S>>,
-    /// Keys by the index of the message, from the first time that anybody asks by it: most sessions never do.
+    /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
+    /// none.
     indexes: OnceCell<HashMap<u64, K>>,
     len: usize,
-    most: usize,
-    /// How many found no room.
+    capacity: usize,
+    /// The number of requests for which there was no space.
     refused: u64,
 }
 
-impl<K: Scoped, S> Open<K, S> {
-    /// A table with room for so many.
-    pub fn with_room(most: usize) -> Self {
+impl<K: Scoped, S> OpenRequests<K, S> {
+    /// Creates a table for at most `capacity` requests.
+    pub fn with_capacity(capacity: usize) -> Self {
         Self {
             scopes: HashMap::new(),
             indexes: OnceCell::new(),
             len: 0,
-            most,
+            capacity,
             refused: 0,
         }
     }
 
-    /// Follows a request. Gives back the one that had this key and is not answered.
-    pub fn ask(&mut self, key: K, asked: Asked, state: S) -> Option<(Asked, S)> {
+    /// Adds a request. Returns the open request that had this key.
+    pub fn ask(&mut self, key: K, asked: OpenRequest, state: S) -> Option<(OpenRequest, S)> {
         if self.is_full() && self.get(&key).is_none() {
             self.refused += 1;
             return None;
@@ -129,13 +127,13 @@ impl<K: Scoped, S> Open<K, S> {
         before
     }
 
-    /// The request of this key.
-    pub fn get(&self, key: &K) -> Option<&(Asked, S)> {
+    /// Returns the request with this key.
+    pub fn get(&self, key: &K) -> Option<&(OpenRequest, S)> {
         self.scopes.get(&key.scope())?.get(key)
     }
 
-    /// The request that is the message of this index.
-    pub fn at(&self, index: u64) -> Option<(&K, &Asked, &S)> {
+    /// Returns the request that is the message with this index.
+    pub fn at(&self, index: u64) -> Option<(&K, &OpenRequest, &S)> {
         let indexes = self.indexes.get_or_init(|| {
             let all = self.scopes.values().flatten();
             all.map(|(key, (asked, _))| (asked.place.index, key.clone()))
@@ -146,13 +144,13 @@ impl<K: Scoped, S> Open<K, S> {
         Some((key, asked, state))
     }
 
-    /// The request of this key, and what is kept of it.
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut (Asked, S)> {
+    /// Returns the request with this key, and its state.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut (OpenRequest, S)> {
         self.scopes.get_mut(&key.scope())?.get_mut(key)
     }
 
-    /// The request of this key is answered for good.
-    pub fn close(&mut self, key: &K) -> Option<(Asked, S)> {
+    /// Removes the request with this key: no further answer comes.
+    pub fn close(&mut self, key: &K) -> Option<(OpenRequest, S)> {
         let scope = key.scope();
         let entries = self.scopes.get_mut(&scope)?;
         let closed = entries.remove(key);
@@ -166,12 +164,16 @@ impl<K: Scoped, S> Open<K, S> {
         closed
     }
 
-    /// Keeps those of a scope that satisfy a condition.
-    pub fn retain(&mut self, scope: K::Scope, mut keep: impl FnMut(&K, &Asked, &mut S) -> bool) {
+    /// Retains the requests of a scope that satisfy a condition.
+    pub fn retain(
+        &mut self,
+        scope: K::Scope,
+        mut keep: impl FnMut(&K, &OpenRequest, &mut S) -> bool,
+    ) {
         let Some(entries) = self.scopes.get_mut(&scope) else {
             return;
         };
-        work::did(entries.len());
+        work::count_visits(entries.len());
         let before = entries.len();
         entries.retain(|key, (asked, state)| {
             let keeps = keep(key, asked, state);
@@ -186,16 +188,16 @@ impl<K: Scoped, S> Open<K, S> {
         }
     }
 
-    /// Takes out those of a scope that satisfy a condition, the oldest first.
+    /// Removes the requests of a scope that satisfy a condition, the oldest first.
     pub fn end_where(
         &mut self,
         scope: K::Scope,
         mut ends: impl FnMut(&K) -> bool,
-    ) -> Vec<(K, Asked, S)> {
+    ) -> Vec<(K, OpenRequest, S)> {
         let Some(entries) = self.scopes.get_mut(&scope) else {
             return Vec::new();
         };
-        work::did(entries.len());
+        work::count_visits(entries.len());
         let gone = entries.extract_if(|key, _| ends(key));
         let mut all: Vec<_> = gone.map(|(k, (a, s))| (k, a, s)).collect();
         for (_, asked, _) in &all {
@@ -209,10 +211,10 @@ impl<K: Scoped, S> Open<K, S> {
         all
     }
 
-    /// Takes out all those of a scope, the oldest first.
-    pub fn end(&mut self, scope: K::Scope) -> Vec<(K, Asked, S)> {
+    /// Removes all requests of a scope, the oldest first.
+    pub fn end(&mut self, scope: K::Scope) -> Vec<(K, OpenRequest, S)> {
         let entries = self.scopes.remove(&scope).unwrap_or_default();
-        work::did(entries.len());
+        work::count_visits(entries.len());
         self.len -= entries.len();
         let mut all: Vec<_> = entries.into_iter().map(|(k, (a, s))| (k, a, s)).collect();
         for (_, asked, _) in &all {
@@ -222,66 +224,66 @@ impl<K: Scoped, S> Open<K, S> {
         all
     }
 
-    /// Takes out all, the oldest first.
-    pub fn end_all(&mut self) -> Vec<(K, Asked, S)> {
+    /// Removes all requests, the oldest first.
+    pub fn end_all(&mut self) -> Vec<(K, OpenRequest, S)> {
         let scopes: Vec<_> = self.scopes.keys().copied().collect();
         let mut all: Vec<_> = scopes.into_iter().flat_map(|s| self.end(s)).collect();
         all.sort_by_key(|(_, asked, _)| asked.place.index);
         all
     }
 
-    /// Whether none is open.
+    /// Returns true if no request is open.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many are open.
+    /// Returns the number of open requests.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no room for one more.
+    /// Returns true if there is no space for another request.
     pub fn is_full(&self) -> bool {
-        self.len >= self.most
+        self.len >= self.capacity
     }
 
-    /// How many were not followed for want of room.
+    /// Returns the number of requests that were not tracked because there was no space.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Those of a scope, the oldest first.
-    pub fn sorted_in(&self, scope: K::Scope) -> Vec<(&K, &Asked, &S)> {
+    /// Returns the requests of a scope, the oldest first.
+    pub fn sorted_in(&self, scope: K::Scope) -> Vec<(&K, &OpenRequest, &S)> {
         by_age(self.scopes.get(&scope).into_iter().flatten())
     }
 
-    /// All of them, the oldest first.
-    pub fn sorted(&self) -> Vec<(&K, &Asked, &S)> {
+    /// Returns all requests, the oldest first.
+    pub fn sorted(&self) -> Vec<(&K, &OpenRequest, &S)> {
         by_age(self.scopes.values().flatten())
     }
 }
 
-/// A request is open no more.
-fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &Asked) {
+/// Removes a closed request from the index.
+fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &OpenRequest) {
     if let Some(indexes) = indexes.get_mut() {
         indexes.remove(&asked.place.index);
     }
 }
 
 fn by_age<'o, K, S>(
-    entries: impl Iterator<Item = (&'o K, &'o (Asked, S))>,
-) -> Vec<(&'o K, &'o Asked, &'o S)> {
+    entries: impl Iterator<Item = (&'o K, &'o (OpenRequest, S))>,
+) -> Vec<(&'o K, &'o OpenRequest, &'o S)> {
     let mut all: Vec<_> = entries
         .map(|(k, (asked, state))| (k, asked, state))
         .collect();
-    work::did(all.len());
+    work::count_visits(all.len());
     all.sort_by_key(|(_, asked, _)| asked.place.index);
     all
 }
 
-/// Counts entries that are looked at one after another, so that tests can see how the cost of a conversation grows.
+/// Counts the entries that are visited one after another, so that tests can see how the cost of a conversation grows.
 pub(crate) mod work {
     #[cfg(test)]
     thread_local! {
@@ -289,14 +291,14 @@ pub(crate) mod work {
     }
 
     #[cfg(not(test))]
-    pub(crate) fn did(_: usize) {}
+    pub(crate) fn count_visits(_: usize) {}
 
     #[cfg(test)]
-    pub(crate) fn did(entries: usize) {
+    pub(crate) fn count_visits(entries: usize) {
         DONE.set(DONE.get() + entries as u64);
     }
 
-    /// What was done since the last call.
+    /// Returns the count since the last call.
     #[cfg(test)]
     pub(crate) fn take() -> u64 {
         DONE.take()

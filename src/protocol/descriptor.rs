@@ -1,20 +1,20 @@
-//! The facts of a protocol, for generic code and the command line.
+//! The descriptor of a protocol, for generic code and the command line.
 
-use super::Kind;
+use super::Role;
 use super::make::Recipe;
-use super::schema::json_schema::Shape;
+use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::Marks;
 use crate::framing::{Framing, Hints};
 use crate::tape::Node;
 use std::ops::Deref;
 
-/// Types that only a protocol has, for values that people write: `(u256,)`.
+/// Types that only one protocol has, for values that people write: `(u256,)`.
 pub trait ValueTypes: Sync {
-    /// The protocol that has them.
+    /// Returns the name of the protocol.
     fn protocol(&self) -> &'static str;
-    /// Whether there is a type of that name; the error says why not.
+    /// Checks that a type with this name exists. The error gives the reason.
     fn check(&self, name: &str) -> Result<(), String>;
-    /// A value of the type as JSON in a message; the error says why it is not one.
+    /// Writes a value of the type as JSON of a message. The error gives the reason why the value does not fit.
     fn write(&self, name: &str, value: Node<'_>) -> Result<String, String>;
 }
 
@@ -32,62 +32,77 @@ impl PartialEq for dyn ValueTypes {
 
 impl Eq for dyn ValueTypes {}
 
-/// What users may say of a protocol beside what they may say of all.
+/// A setting of a protocol that not all protocols have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// How lengths count.
+    /// The way in which lengths count.
     LengthMode,
-    /// That messages are `MessagePack`, where there is JSON as well.
+    /// Messages are `MessagePack` instead of JSON.
     MessagePack,
-    /// How a side names itself.
+    /// The name that a side sends.
     Name,
-    /// The token that a side shows in the handshake.
+    /// The token that a side sends in the handshake.
     Token,
-    /// What tokens are signed with.
+    /// The secret that tokens are signed with.
     Secret,
     /// Definitions of structs and methods.
     Schema,
-    /// What functions take and give.
+    /// The argument and result types of functions.
     Signatures,
+    /// Named tools with their results.
+    Tools,
+}
+
+/// A kind of message: its name, its role and one line of help.
+#[non_exhaustive]
+pub struct Kind {
+    /// The name in output.
+    pub name: &'static str,
+    /// The role; `None` if direction or content decides.
+    pub role: Option<Role>,
+    /// The meaning, with the section of the document.
+    pub about: &'static str,
 }
 
 /// Facts that are collected on first use, as in a [`LazyLock`](std::sync::LazyLock).
 pub type Collected<T> = &'static (dyn Deref<Target = T> + Sync);
 
-/// The facts of a protocol.
+/// The descriptor of a protocol.
 #[derive(Clone, Copy)]
 pub struct Descriptor {
-    /// The name users write.
+    /// The name that users write.
     pub name: &'static str,
-    /// The port where its servers listen by default, where there is one.
+    /// The default port of its servers, if there is one.
     pub port: Option<u16>,
-    /// How its messages may be delimited, the likeliest first.
+    /// The framings in which its messages may occur, the most likely first.
     pub framings: &'static [Framing],
-    /// What framing needs to know of its bytes.
+    /// The hints that framing needs for its bytes.
     pub hints: Hints,
-    /// What the two sides are called: the one that dialled or spawned, then the other.
+    /// The names of the two sides: first the one that opened the connection or spawned the process.
     pub sides: [&'static str; 2],
-    /// The side that offers functions though it opens the connection, where there is one.
+    /// The side that offers functions although it opens the connection, if there is one.
     pub provider: Option<&'static str>,
-    /// The names of its dialects, where scripts may choose one.
+    /// The names of its dialects, if scripts can choose one.
     pub dialects: &'static [&'static str],
-    /// What users may say of it beside what they may say of all protocols.
+    /// Its settings beyond those that all protocols have.
     pub settings: &'static [Setting],
-    /// Its kinds of message.
+    /// Its kinds of messages.
     pub kinds: Collected<Vec<Kind>>,
     /// The messages that [`Protocol::make`](super::Protocol::make) makes.
     pub recipes: Collected<Vec<Recipe>>,
-    /// What differs from run to run, lists without an order, and names of secrets: from the marks of its schema.
+    /// Values that differ from run to run, lists without an order, and names of secrets: from the marks of its schema.
     pub marks: Collected<Marks>,
     /// The JSON Schema of each kind of message, as `decode -f json` shows it.
-    pub shapes: fn() -> Vec<Shape>,
-    /// Fault codes of its own, each with what it means; framing and encodings have theirs.
+    pub shapes: fn() -> Vec<MessageJsonSchema>,
+    /// Its own fault codes, each with its meaning. Framing and encodings have theirs.
     pub faults: &'static [(&'static str, &'static str)],
-    /// Types of values that scripts may name.
+    /// The types of values that scripts can name.
     pub value_types: Option<&'static dyn ValueTypes>,
-    /// Whether peers re-encode what they relay, so that the same message has other bytes on each leg.
+    /// Peers re-encode the messages that they relay, so that the same message has other bytes on each leg.
     pub is_re_encoded: bool,
-    /// Whether a request must wait for the answer before: nothing but their order ties the two, or peers ask for one
-    /// thing at a time.
-    pub takes_turns: bool,
+    /// A request must wait for the previous answer: only their order links the two, or peers handle one request at a
+    /// time.
+    pub is_sequential: bool,
+    /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
+    pub is_fallback: bool,
 }

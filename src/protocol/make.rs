@@ -1,4 +1,4 @@
-//! Messages from a few words: recipes, fresh ids, words, and JSON objects.
+//! Messages from a few words: recipes, generated ids, words and JSON objects.
 
 use super::Direction;
 use crate::encoding::json;
@@ -7,16 +7,16 @@ use crate::span::Span;
 use crate::tape::Tape;
 use std::borrow::Cow;
 
-/// One kind of message that can be made: its words, and what it is.
+/// One kind of message that can be made: its words and its description.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// The kind, the first word.
     pub name: &'static str,
     /// The words after it: `TARGET [ARG…]`.
     pub words: Cow<'static, str>,
-    /// The keys that `KEY=VALUE` words may set beside them.
+    /// The keys that `KEY=VALUE` words may set.
     pub keys: Cow<'static, str>,
-    /// What it is.
+    /// The description.
     pub about: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub struct Recipe {
 pub struct Made {
     /// The message, as `decode -f json` would show it.
     pub message: String,
-    /// The way such a message goes.
+    /// The direction of the message.
     pub direction: Direction,
 }
 
@@ -38,7 +38,7 @@ impl Made {
         }
     }
 
-    /// A message to the side that dialled.
+    /// A message to the side that opened the connection.
     pub fn to_client(object: Object) -> Self {
         Self {
             message: object.finish(),
@@ -47,14 +47,14 @@ impl Made {
     }
 }
 
-/// Where fresh ids come from: the same seed gives the same ids.
+/// A generator of ids. The same seed gives the same ids.
 pub struct Mint {
     random: fastrand::Rng,
     next: u64,
 }
 
 impl Mint {
-    /// Ids that follow from a seed.
+    /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self {
             random: fastrand::Rng::with_seed(seed),
@@ -62,7 +62,7 @@ impl Mint {
         }
     }
 
-    /// A random UUID (RFC 9562 section 5.4).
+    /// Returns a random UUID (RFC 9562 section 5.4).
     pub fn uuid(&mut self) -> [u8; 16] {
         let mut uuid = self.random.u128(..).to_be_bytes();
         uuid[6] = uuid[6] & 0x0f | 0x40;
@@ -70,24 +70,24 @@ impl Mint {
         uuid
     }
 
-    /// The next number, from 0.
+    /// Returns the next number, from 0.
     pub fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
     }
 }
 
-/// The words of a message, taken from the front.
+/// The words of a message, consumed from the front.
 #[derive(Default)]
 pub struct Words<'a> {
     plain: Vec<&'a str>,
-    /// `KEY=VALUE` words, where the protocol takes them.
+    /// `KEY=VALUE` words, if the protocol accepts the key.
     keyed: Vec<(&'a str, &'a str)>,
     taken: usize,
 }
 
 impl<'a> Words<'a> {
-    /// These words; those of the form `KEY=VALUE` stand apart where `is_key` says so.
+    /// Separates words of the form `KEY=VALUE` from the others if `is_key` accepts the key.
     pub fn new(words: &'a [String], is_key: impl Fn(&str) -> bool) -> Self {
         let mut all = Self::default();
         for word in words {
@@ -99,9 +99,9 @@ impl<'a> Words<'a> {
         all
     }
 
-    /// The next word, which must be there.
+    /// Returns the next word; fails if there is none.
     pub fn word(&mut self, name: &str) -> Result<&'a str, Refusal> {
-        self.maybe().ok_or_else(|| {
+        self.optional().ok_or_else(|| {
             Refusal::new(
                 format!("word {}", self.taken + 1),
                 name.to_owned(),
@@ -110,19 +110,19 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// The next word, if there is one.
-    pub fn maybe(&mut self) -> Option<&'a str> {
+    /// Returns the next word, if there is one.
+    pub fn optional(&mut self) -> Option<&'a str> {
         let word = self.plain.get(self.taken).copied()?;
         self.taken += 1;
         Some(word)
     }
 
-    /// The place of the last word, for a refusal.
+    /// Returns the position of the last word, for a refusal.
     pub fn place(&self) -> String {
         format!("word {}", self.taken)
     }
 
-    /// What a key was set to.
+    /// Returns the value of a key.
     pub fn key(&self, key: &str) -> Option<&'a str> {
         self.keyed
             .iter()
@@ -131,20 +131,20 @@ impl<'a> Words<'a> {
             .map(|(_, v)| *v)
     }
 
-    /// Every key that was set, in order.
+    /// Returns all keys and values, in order.
     pub fn keys(&self) -> &[(&'a str, &'a str)] {
         &self.keyed
     }
 
-    /// Nothing may be left.
+    /// Fails if a word is left.
     pub fn end(&mut self) -> Result<(), Refusal> {
-        match self.maybe() {
+        match self.optional() {
             None => Ok(()),
             Some(word) => Err(self.refuse(word)),
         }
     }
 
-    /// Refuses the word that was taken last: no more may follow.
+    /// Refuses the last word: no more words may follow.
     pub fn refuse(&self, word: &str) -> Refusal {
         Refusal::new(self.place(), "no more words", quote(word))
     }
@@ -156,12 +156,12 @@ pub fn unknown_kind(kind: &str, recipes: &[Recipe]) -> Refusal {
     Refusal::new("word 1", format!("one of {}", names.join(" ")), quote(kind))
 }
 
-/// Text as an error message quotes it.
+/// Quotes text for an error message.
 fn quote(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// Whether text is one JSON value.
+/// Returns true if text is one JSON value.
 pub(super) fn is_json(text: &str) -> bool {
     json::parse(
         text.as_bytes(),
@@ -172,7 +172,7 @@ pub(super) fn is_json(text: &str) -> bool {
     .is_ok()
 }
 
-/// A word as JSON: what is JSON stands as it is, anything else is text.
+/// Returns a word as JSON: a JSON value stays unchanged, other text becomes a string.
 pub fn value(word: &str) -> String {
     if is_json(word) {
         word.to_owned()
@@ -181,19 +181,19 @@ pub fn value(word: &str) -> String {
     }
 }
 
-/// Text as a JSON string.
+/// Writes text as a JSON string.
 pub fn text(text: &str) -> String {
     let mut out = Vec::new();
     json::write_str(text, &mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A JSON array of JSON values.
+/// Writes a JSON array of JSON values.
 pub fn array(values: &[String]) -> String {
     format!("[{}]", values.join(","))
 }
 
-/// A JSON object, member by member.
+/// A JSON object that is built member by member.
 pub struct Object {
     out: String,
 }
@@ -205,7 +205,7 @@ impl Default for Object {
 }
 
 impl Object {
-    /// A member whose value is JSON.
+    /// Adds a member whose value is JSON.
     #[must_use]
     pub fn json(mut self, key: &str, value: &str) -> Self {
         if self.out.len() > 1 {
@@ -217,22 +217,22 @@ impl Object {
         self
     }
 
-    /// A member that is text.
+    /// Adds a member that is text.
     #[must_use]
     pub fn text(self, key: &str, value: &str) -> Self {
         self.json(key, &text(value))
     }
 
-    /// A member that may be absent.
+    /// Adds a member if it has a value.
     #[must_use]
-    pub fn maybe(self, key: &str, value: Option<String>) -> Self {
+    pub fn optional(self, key: &str, value: Option<String>) -> Self {
         match value {
             Some(value) => self.json(key, &value),
             None => self,
         }
     }
 
-    /// The object's text.
+    /// Returns the text of the object.
     pub fn finish(mut self) -> String {
         self.out.push('}');
         self.out

@@ -1,25 +1,28 @@
-//! What does a message mean? One folder a protocol, all with the same files.
+//! Interprets messages: one folder for each protocol, all with the same files.
 //!
-//! A [`Protocol`] is handed a frame and answers with a [`Message`]: kind, role, id, subject, and what is wrong with it
-//! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
-//! line in [`registry`].
+//! A [`Protocol`] receives a frame and returns a [`Message`]: kind, role, id, subject, and the errors of this message
+//! alone. It knows nothing of sockets, screens or other protocols. A new protocol is a folder and a line in [`registry`].
 
+pub mod acp;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
 mod descriptor;
-mod jsonrpc;
+pub mod jsonrpc;
+pub mod lsp;
 pub mod make;
+pub mod mcp;
 mod notes;
+mod observed;
 pub mod oracle;
 #[cfg(feature = "rules")]
 pub mod peer;
 pub mod registry;
+mod rpc;
 #[cfg(feature = "rules")]
 pub mod rules;
 pub mod sael;
 pub mod saikuro;
 pub mod schema;
-mod seen;
 #[cfg(feature = "rules")]
 pub mod session;
 pub mod stepflow;
@@ -31,18 +34,20 @@ use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, LengthMode};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
-pub use descriptor::{Collected, Descriptor, Setting, ValueTypes};
+pub use descriptor::{Collected, Descriptor, Kind, Setting, ValueTypes};
 pub use notes::Notes;
-pub(crate) use notes::{annotate, each_secret, hide, holds_secret, is_json, json_in, look};
-pub use seen::{Place, Seen};
+pub(crate) use notes::{
+    annotate, embedded_json, for_each_secret, hide, holds_secret, may_hold_json, with_json,
+};
+pub use observed::{Place, Seen};
 use std::borrow::Cow;
 
-/// Which way a message went.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
-    /// From the side that dialled or spawned.
+    /// From the side that opened the connection or spawned the process.
     ToServer,
-    /// To the side that dialled or spawned.
+    /// To the side that opened the connection or spawned the process.
     ToClient,
 }
 
@@ -55,7 +60,7 @@ impl Direction {
         }
     }
 
-    /// The way back.
+    /// The opposite direction.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -64,7 +69,7 @@ impl Direction {
         }
     }
 
-    /// The direction of that name.
+    /// Returns the direction with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "c2s" => Some(Self::ToServer),
@@ -74,28 +79,83 @@ impl Direction {
     }
 }
 
-/// Where bytes came from.
+/// The origin of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// Which connection, where there are several.
+    /// The connection, if there are several.
     pub conn: Option<u32>,
-    /// Which way, where known.
+    /// The stream of the connection, if it has several.
+    pub stream: Option<u64>,
+    /// The direction, if it is known.
     pub direction: Option<Direction>,
-    /// When, in ns since 1970, where known.
+    /// The time in ns since 1970, if it is known.
     pub time: Option<i64>,
 }
 
-/// What part a message plays in a conversation, whatever the protocol.
+impl Origin {
+    pub(crate) const fn lane(self) -> Lane {
+        Lane {
+            conn: self.conn,
+            stream: self.stream,
+            direction: self.direction,
+        }
+    }
+
+    /// The connection, or the one of its streams.
+    pub(crate) const fn link(self) -> Link {
+        (self.conn, self.stream)
+    }
+}
+
+/// A connection, or one of the streams of a connection that has several.
+pub(crate) type Link = (Option<u32>, Option<u64>);
+
+/// One direction of a connection or of one of its streams: bytes that are read as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Lane {
+    pub(crate) conn: Option<u32>,
+    pub(crate) stream: Option<u64>,
+    pub(crate) direction: Option<Direction>,
+}
+
+impl Lane {
+    /// Adds a time.
+    pub(crate) const fn at(self, time: Option<i64>) -> Origin {
+        Origin {
+            conn: self.conn,
+            stream: self.stream,
+            direction: self.direction,
+            time,
+        }
+    }
+
+    /// Returns `true` if `other` is part of this lane. A field that is `None` covers all values.
+    pub(crate) fn covers(self, other: Self) -> bool {
+        self.conn == other.conn
+            && (self.stream.is_none() || self.stream == other.stream)
+            && (self.direction.is_none() || self.direction == other.direction)
+    }
+
+    /// The other direction.
+    pub(crate) fn back(self) -> Self {
+        Self {
+            direction: self.direction.map(Direction::other),
+            ..self
+        }
+    }
+}
+
+/// The role of a message in a conversation, the same for all protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Role {
-    /// Asks; an answer is owed.
+    /// Asks for an answer.
     Request,
-    /// Answers.
+    /// Answers a request.
     Response,
-    /// Answers: no.
+    /// Answers a request with an error.
     Error,
-    /// Tells; nothing is owed.
+    /// Needs no answer.
     Notification,
     /// One of several answers.
     Item,
@@ -103,14 +163,14 @@ pub enum Role {
     End,
     /// Opens a session.
     Hello,
-    /// Shows that a side lives.
+    /// Shows that a side is alive.
     Heartbeat,
     /// Belongs to the transport or the session, not to a call.
     Control,
 }
 
 impl Role {
-    /// Every role.
+    /// All roles.
     pub const ALL: [Self; 9] = [
         Self::Request,
         Self::Response,
@@ -138,31 +198,31 @@ impl Role {
         }
     }
 
-    /// The role of that name.
+    /// Returns the role with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|r| r.name() == name)
     }
 }
 
-/// What ties an answer to its question.
+/// The value that links an answer to its request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Id<'a> {
-    /// There is none.
+    /// The message has no id.
     #[default]
     None,
-    /// A JSON value as spelled: `7`, `"a"`, `null`.
+    /// A JSON value as it is spelled: `7`, `"a"`, `null`.
     Json(&'a str),
     /// Sixteen bytes, shown lower-case and hyphenated.
     Uuid([u8; 16]),
-    /// Text that is no UUID.
+    /// Text that is not a UUID.
     Text(Cow<'a, str>),
     /// A number.
     Number(i128),
 }
 
 impl Id<'_> {
-    /// As people read it: JSON ids as spelled, so that `7` and `"7"` differ.
+    /// Returns the id for display. JSON ids stay as they are spelled, so that `7` and `"7"` differ.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::None => Cow::Borrowed(""),
@@ -177,7 +237,7 @@ impl Id<'_> {
     }
 }
 
-/// A UUID as it is written: lower-case and hyphenated.
+/// Formats a UUID: lower-case and hyphenated.
 pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
     let digits = hex16(uuid);
     let mut text = [b'-'; 36];
@@ -193,55 +253,55 @@ pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
     text
 }
 
-/// How sure a protocol is that a message is its own.
+/// The evidence that a message belongs to a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// It cannot be.
+    /// The message cannot belong to it.
     #[default]
     None,
-    /// It may be, and so it may be another's.
+    /// The message may belong to it, or to another protocol.
     Possible,
-    /// No other protocol has this.
+    /// No other protocol has such a message.
     Certain,
 }
 
-/// A message, understood.
+/// A message with its meaning.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Message<'a> {
-    /// What it is, in the protocol's own word; each protocol lists its kinds.
+    /// The kind, named as the protocol names it; each protocol lists its kinds.
     pub kind: Cow<'a, str>,
-    /// What part it plays; `None` where the message could not be read that far.
+    /// The role; `None` if the message could not be read so far.
     pub role: Option<Role>,
-    /// What ties it to others.
+    /// The id that links it to other messages.
     pub id: Id<'a>,
-    /// Where the id lies in the view, where there is one.
+    /// The position of the id in the view, if it has one.
     pub id_span: Option<Span>,
-    /// What it is about: method, target, selector, tool, topic.
+    /// The subject: method, target, selector, tool, topic.
     pub subject: Option<SpannedText<'a>>,
-    /// Whether the kind is one of several that fit, and nothing tells which.
+    /// The kind is one of several that fit, and nothing decides between them.
     pub guess: bool,
-    /// The encoded message in the view; shorter than the frame's body where a protocol has a header of its own there.
+    /// The encoded message in the view. It is shorter than the frame's body if the protocol has a header of its own
+    /// there.
     pub body: Span,
-    /// The value, where there is one to show.
+    /// The value, if there is one to show.
     pub value: Option<&'a Parsed>,
-    /// Whether the bytes are valid in their encoding; otherwise output keeps them as they are.
+    /// The bytes are valid in their encoding; otherwise output shows them unchanged.
     pub valid: bool,
-    /// How it ended: an error code, `ok`, the end of a stream. For the one-line view; where only
-    /// [`Text`](crate::encoding::Want::Text) is wanted, a code may not be told.
+    /// The outcome: an error code, `ok`, the end of a stream. It is for the line view; if only
+    /// [`Text`](crate::encoding::Want::Text) is wanted, a code may be absent.
     pub outcome: Option<SpannedText<'a>>,
-    /// Which dialect it is written in, where the bytes tell; it may be missing where only
-    /// [`Text`](crate::encoding::Want::Text) is wanted.
+    /// The dialect, if the bytes show it. It may be absent if only [`Text`](crate::encoding::Want::Text) is wanted.
     pub dialect: Option<&'static str>,
-    /// How sure the protocol is that it is its own.
+    /// The evidence that the message belongs to the protocol.
     pub evidence: Evidence,
-    /// What is wrong with it, in view coordinates.
+    /// The errors of the message, in view coordinates.
     pub faults: Vec<DecodeError>,
 }
 
 impl Message<'_> {
-    /// A message of which nothing is known but its bytes, in the view.
+    /// A message of which only the bytes in the view are known.
     pub fn new(body: Span) -> Self {
         Self {
             body,
@@ -249,101 +309,94 @@ impl Message<'_> {
         }
     }
 
-    /// Whether output tells the body by its value alone: it is valid, and every reader of JSON takes its strings.
-    pub fn is_told(&self) -> bool {
-        self.valid && self.value.is_none_or(|parsed| !parsed.seen().lone)
+    /// Returns true if the value alone represents the body: the body is valid, and every JSON reader accepts its
+    /// strings.
+    pub fn value_is_complete(&self) -> bool {
+        self.valid
+            && self
+                .value
+                .is_none_or(|parsed| !parsed.seen().lone_surrogate)
     }
 }
 
-/// What a protocol is told beside the frame.
+/// Facts about a frame that are not in the frame.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Context {
-    /// Which way it went, where known.
+    /// The direction, if it is known.
     pub direction: Option<Direction>,
-    /// Where the direction is not known: whether the kind of the open request with the frame's method id is a guess.
-    /// `None` where no such request is open.
+    /// Is set only if the direction is unknown and a request with the frame's method id is open: true if the kind of
+    /// that request is a guess.
     pub open: Option<bool>,
 }
 
-/// A kind of message: its name, its role, and one line on it.
-#[non_exhaustive]
-pub struct Kind {
-    /// The name in output.
-    pub name: &'static str,
-    /// The role it has; `None` where direction or content decides.
-    pub role: Option<Role>,
-    /// What it is, with the section of the document it follows.
-    pub about: &'static str,
-}
-
-/// In which form a message is written, where a protocol has several.
+/// The form in which a message is written, if a protocol has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Form {
+pub enum MessageForm {
     /// JSON.
     #[default]
     Json,
     /// `MessagePack`.
     MessagePack,
-    /// A version byte, three letters that are the kind, and the rest of the message: none where the message is null or
-    /// has no members.
+    /// A version byte, three letters for the kind, and the rest of the message. The rest is empty if the message is
+    /// null or has no members.
     Header {
         /// The version byte.
         version: u8,
         /// The kind.
         kind: [u8; 3],
-        /// The rest is `MessagePack`.
+        /// The rest is `MessagePack`; otherwise JSON.
         packed: bool,
     },
 }
 
-/// How a message is written.
+/// Options for writing a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions {
-    /// Writes what can be written, whether or not it is one of the protocol's messages.
+    /// Writes also messages that the protocol does not have.
     pub force: bool,
-    /// Which way it goes, where that decides what it is.
+    /// The direction, if it decides the meaning of the message.
     pub direction: Option<Direction>,
-    /// In which form.
-    pub form: Form,
+    /// The form.
+    pub form: MessageForm,
 }
 
-/// What stands before a body and depends on the message: framing writes it.
+/// The parts of a frame's header that depend on the message; framing writes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageHead {
-    /// The id of the method; none where the body stands alone.
+    /// The id of the method; `None` for a bare body.
     pub method_id: Option<u32>,
-    /// How the length counts, where the message says.
+    /// The way in which the length counts, if the message states it.
     pub length_mode: Option<LengthMode>,
 }
 
-/// What was written beside the body.
+/// Facts about a written message that are not in the body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
-    /// For framing.
+    /// The header, for framing.
     pub head: MessageHead,
 }
 
-/// A protocol that wiretool reads: its facts, and what it does.
+/// A protocol that wiretool reads: its descriptor and its functions.
 pub trait Protocol: Sync {
-    /// Its facts.
+    /// Returns the descriptor.
     fn descriptor(&self) -> &'static Descriptor;
-    /// The name users write.
+    /// Returns the name that users write.
     fn name(&self) -> &'static str {
         self.descriptor().name
     }
-    /// Understands one frame. `parsed` is where the value goes.
+    /// Interprets one frame. The value is stored in `parsed`.
     fn read<'a>(
         &'a self,
         frame: &Frame<'a>,
         context: &Context,
         parsed: &'a mut Parsed,
     ) -> Message<'a>;
-    /// Writes one message, given as `decode -f json` shows it, as the body of a frame. What is none of the protocol's
-    /// messages is refused, unless [`WriteOptions::force`] is set; after a refusal `out` is as it was.
+    /// Writes one message, given as `decode -f json` shows it, as the body of a frame. A message that the protocol does
+    /// not have is refused, unless [`WriteOptions::force`] is set. After a refusal `out` is unchanged.
     fn write(
         &self,
         message: Node<'_>,
@@ -357,24 +410,29 @@ pub trait Protocol: Sync {
         words: &mut make::Words<'_>,
         mint: &mut make::Mint,
     ) -> Result<make::Made, Refusal>;
-    /// Says what is worth saying of a message's values: named numbers, times, and secrets that no name tells. `root` is the
+    /// Adds notes on the values of a message: named numbers, times, and secrets that have no secret name. `root` is the
     /// whole tape.
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
-    /// Which way a message always goes, where its kind has only one: from it is seen that directions were mixed up.
-    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+    /// Returns the value that a line shows after the head: the arguments, the result, or the text of the error.
+    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+        let _ = (root, message);
+        None
+    }
+    /// Returns the direction of a message if its kind has only one. It shows that the two directions were confused.
+    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
         let _ = message;
         None
     }
-    /// Whether a message of the side that dialled or spawned belongs to the opening of a session.
+    /// Returns true if a message from the side that opened the connection belongs to the opening of a session.
     fn is_hello(&self, message: &Message<'_>) -> bool {
         message.role == Some(Role::Hello)
     }
-    /// The requests that one message is made of, each as a whole: the calls of a batch.
+    /// Returns the requests inside one message, each as a whole: the calls of a batch.
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         let _ = (root, message);
         Vec::new()
     }
-    /// What it does over time.
+    /// Returns the rules and both sides of a conversation.
     #[cfg(feature = "rules")]
     fn behavior(&self) -> &dyn session::Behavior {
         &session::Passive

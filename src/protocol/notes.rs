@@ -1,4 +1,4 @@
-//! What is worth saying of the values of a message, and which of them are secret.
+//! Notes on the values of a message, and the values that are secret.
 
 use super::{Message, Protocol};
 use crate::encoding::json;
@@ -9,38 +9,57 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Levels of JSON in text of JSON in text that are looked into.
+/// The depth to which JSON in text of JSON in text is searched.
 const LEVELS: usize = 4;
-/// Deepest value of JSON in text.
+/// The deepest nesting of JSON in text.
 const DEPTH: u32 = 128;
 
-/// Notes on the values of one message; reuse one for all of a run.
+/// Notes on the values of one message. Reuse one object for a whole run.
 #[derive(Default)]
 pub struct Notes {
-    /// Remarks by the places of their values in the tape.
+    /// Remarks by the index of their value in the tape.
     remarks: Vec<(usize, Cow<'static, str>)>,
-    /// Places of secret values and of all below them; once [`annotate()`] is done, in order and apart from each other.
+    /// Index ranges of secret values and of all values below them. After [`annotate()`] they are sorted and do not
+    /// overlap.
     secrets: Vec<Range<usize>>,
-    /// Places of text that holds JSON with a secret.
+    /// Indexes of text that holds JSON with a secret.
     texts: Vec<usize>,
+    /// Nobody reads the remarks.
+    only_secrets: bool,
 }
 
 impl Notes {
-    /// Forgets all.
+    /// Notes on which values are secret, without remarks.
+    pub fn of_secrets() -> Self {
+        Self {
+            only_secrets: true,
+            ..Self::default()
+        }
+    }
+
+    /// Returns `false` if remarks are not read, so that they need not be written.
+    pub fn has_remarks(&self) -> bool {
+        !self.only_secrets
+    }
+
+    /// Removes all notes.
     pub fn clear(&mut self) {
         self.remarks.clear();
         self.secrets.clear();
         self.texts.clear();
     }
 
-    /// A remark on a value.
+    /// Adds a remark on a value.
     pub fn remark(&mut self, node: Node<'_>, text: impl Into<Cow<'static, str>>) {
+        if self.only_secrets {
+            return;
+        }
         let index = node.index();
         let at = self.remarks.partition_point(|(i, _)| *i <= index);
         self.remarks.insert(at, (index, text.into()));
     }
 
-    /// Marks a value as secret, whatever its type, with all that is below it.
+    /// Marks a value of any type as secret, with all values below it.
     pub fn secret(&mut self, node: Node<'_>) {
         let empty = || node.raw_content().is_some_and(<[u8]>::is_empty);
         if !node.is_null() && node.as_bool().is_none() && !empty() {
@@ -48,7 +67,7 @@ impl Notes {
         }
     }
 
-    fn put_in_order(&mut self) {
+    fn sort_and_merge(&mut self) {
         self.secrets.sort_unstable_by_key(|s| s.start);
         self.secrets.dedup_by(|next, before| {
             let joins = next.start < before.end;
@@ -59,7 +78,7 @@ impl Notes {
         });
     }
 
-    /// The remarks on a value: what a number stands for, what a felt spells, a time in words.
+    /// Returns the remarks on a value: the name of a number, the text in a felt, a time as text.
     pub fn remarks(&self, node: Node<'_>) -> impl Iterator<Item = &str> {
         let index = node.index();
         let first = self.remarks.partition_point(|(i, _)| *i < index);
@@ -69,13 +88,13 @@ impl Notes {
             .map(|(_, remark)| remark.as_ref())
     }
 
-    /// Whether a value must not be shown: it is secret, or text that holds JSON with a secret.
+    /// Returns true if a value must not be shown: it is secret, or it is text that holds JSON with a secret.
     pub fn is_secret(&self, node: Node<'_>) -> bool {
-        self.is_whole(node) || self.texts.binary_search(&node.index()).is_ok()
+        self.is_wholly_secret(node) || self.texts.binary_search(&node.index()).is_ok()
     }
 
-    /// Whether a value is secret as a whole, or part of one that is.
-    pub fn is_whole(&self, node: Node<'_>) -> bool {
+    /// Returns true if a value is wholly secret, or part of a secret value.
+    pub fn is_wholly_secret(&self, node: Node<'_>) -> bool {
         let index = node.index();
         let next = self.secrets.partition_point(|s| s.start <= index);
         let last = next.checked_sub(1).and_then(|at| self.secrets.get(at));
@@ -83,7 +102,7 @@ impl Notes {
     }
 }
 
-/// Notes on the values of a message. This decides which of them are secret, for all that shows or redacts messages.
+/// Adds the notes on the values of a message. It decides which values are secret, for all output and for redact.
 pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
     notes.clear();
     let own = &protocol.descriptor().marks.secrets;
@@ -91,23 +110,24 @@ pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, 
         own.iter()
             .any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
     };
-    each_secret(root, &also, &mut |node| notes.secret(node));
+    for_each_secret(root, &also, &mut |node| notes.secret(node));
     root.each(&mut |node| {
-        if inside(node, LEVELS, &also) {
+        if holds_secret_within(node, LEVELS, &also) {
             notes.texts.push(node.index());
         }
     });
     protocol.annotate(root, message, notes);
-    notes.put_in_order();
+    notes.sort_and_merge();
 }
 
-/// Tells of each value under a secret name; of an object, its members but for `type` and `scheme`. `also` is asked which names are secret beside the general ones.
-pub fn each_secret<'a>(
+/// Calls `visit` for each value with a secret name; for an object, for its members except `type` and `scheme`. `also`
+/// accepts further secret names.
+pub fn for_each_secret<'a>(
     root: Node<'a>,
     also: &dyn Fn(&[u8]) -> bool,
-    tell: &mut dyn FnMut(Node<'a>),
+    visit: &mut dyn FnMut(Node<'a>),
 ) {
-    // In a JSON Schema, what is under the name of a property describes it.
+    // In a JSON Schema, the value of a property name describes the property.
     let mut schemas = BTreeSet::new();
     root.each(&mut |node| {
         if !node.is_map() {
@@ -115,11 +135,11 @@ pub fn each_secret<'a>(
         }
         let is_schema = schemas.contains(&node.index());
         for (key, value) in node.members() {
-            let name = key.key_bytes();
             let name = match key.value() {
-                Value::Scalar(Scalar::Bin(bytes)) => bytes,
-                _ => name.as_ref(),
+                Value::Scalar(Scalar::Bin(bytes)) => Cow::Borrowed(bytes),
+                _ => key.key_bytes(),
             };
+            let name = name.as_ref();
             if name == b"properties" && value.is_map() {
                 schemas.insert(value.index());
             }
@@ -128,62 +148,64 @@ pub fn each_secret<'a>(
                 continue;
             }
             if !value.is_map() {
-                tell(value);
+                visit(value);
                 continue;
             }
             for (key, value) in value.members() {
-                let tells_kind = key.is_text("type") || key.is_text("scheme");
-                if !tells_kind || !value.is_string() {
-                    tell(value);
+                let names_kind = key.is_text("type") || key.is_text("scheme");
+                if !names_kind || !value.is_string() {
+                    visit(value);
                 }
             }
         }
     });
 }
 
-/// Whether a value is text, or bytes, that may hold JSON.
-pub fn is_json(node: Node<'_>) -> bool {
+/// Returns true if a value is text or bytes that may hold JSON.
+pub fn may_hold_json(node: Node<'_>) -> bool {
     let content = node.raw_content().unwrap_or_default();
     let first = content.iter().find(|b| !b.is_ascii_whitespace());
     matches!(first, Some(b'{' | b'[' | b'"' | b'\\'))
 }
 
-/// The JSON that a value holds.
-pub fn json_in(node: Node<'_>) -> Option<Cow<'_, str>> {
+/// Returns the JSON text that a value holds.
+pub fn embedded_json(node: Node<'_>) -> Option<Cow<'_, str>> {
     match node.value() {
         Value::Scalar(Scalar::Bin(bytes)) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
         _ => node.text(),
     }
 }
 
-/// Reads JSON that a value holds.
-pub fn look<T>(text: &str, see: impl FnOnce(Node<'_>) -> T) -> Option<T> {
+/// Parses JSON text and visits its root.
+pub fn with_json<T>(text: &str, see: impl FnOnce(Node<'_>) -> T) -> Option<T> {
     let mut tape = Tape::new();
     let bytes = text.as_bytes();
     json::parse(bytes, Span::new(0, bytes.len()), DEPTH, &mut tape).ok()?;
     tape.root(bytes).map(see)
 }
 
-/// Whether a value is text that holds JSON with a secret.
+/// Returns true if a value is text that holds JSON with a secret.
 pub fn holds_secret(node: Node<'_>) -> bool {
-    inside(node, LEVELS, &|_| false)
+    holds_secret_within(node, LEVELS, &|_| false)
 }
 
-fn inside(node: Node<'_>, levels: usize, also: &dyn Fn(&[u8]) -> bool) -> bool {
-    let text = json_in(node).filter(|_| levels > 0 && is_json(node));
-    let Some(text) = text else {
+fn holds_secret_within(node: Node<'_>, levels: usize, also: &dyn Fn(&[u8]) -> bool) -> bool {
+    if levels == 0 || !may_hold_json(node) {
+        return false;
+    }
+    let Some(text) = embedded_json(node) else {
         return false;
     };
-    let found = look(&text, |root| {
+    let found = with_json(&text, |root| {
         let mut found = false;
-        each_secret(root, also, &mut |value| found |= !value.is_null());
-        root.each(&mut |node| found = found || inside(node, levels - 1, also));
+        for_each_secret(root, also, &mut |value| found |= !value.is_null());
+        root.each(&mut |node| found = found || holds_secret_within(node, levels - 1, also));
         found
     });
     found.unwrap_or_default()
 }
 
-/// Replaces a secret in a text, where it may be cut short.
+/// Replaces a secret in a text, even if the text holds only its start.
 pub fn hide(secret: &str, text: &mut String) {
     let cut = secret.char_indices().nth(16);
     let end = cut.map_or(secret.len(), |(at, _)| at);

@@ -1,12 +1,12 @@
-//! The active half of a protocol: what a side says of itself, and how it puts what it is told to say.
+//! The active part of a protocol: the messages that a side sends by itself, and the messages that a script asks for.
 //!
 //! ```text
-//!   opened --> hello             heard --> replies             tick --> heartbeats           bye --> farewell
-//!   a request + a phrase (`result 5`) --> the message that says so
+//!   opened --> hello       received --> replies       tick --> heartbeats       prepare_close --> farewell
+//!   a request + a reply (`result 5`) --> the message for it
 //! ```
 //!
-//! Whoever plays a side (a stub, a replay, `send`) brings the connection and says what the conversation is about; a
-//! [`Peer`] does what the protocol asks of every side: handshake, acknowledgements, heartbeats, resuming, numbering. It
+//! The caller that plays a side (a stub, a replay, `send`) provides the connection and the content. A [`Peer`] does the
+//! part that the protocol requires of every side: handshake, acknowledgements, heartbeats, resumption, numbering. It
 //! touches no socket and no clock: time is an argument, in nanoseconds since 1970.
 
 mod recent;
@@ -15,39 +15,44 @@ mod text;
 use super::make::Mint;
 use super::session::Seen;
 use crate::error::Refusal;
-pub(crate) use recent::Recent;
+pub(crate) use recent::RecentValues;
 pub(crate) use text::{as_json, as_object, with_about};
-pub use text::{json_of, look};
+pub use text::{json_of, with_json};
 
-/// Most connections, sessions and requests that a side remembers; the oldest is forgotten for one more.
-pub(crate) const MOST: usize = 1 << 12;
+/// The largest number of connections, sessions and requests that a side stores. One more replaces the oldest.
+pub(crate) const MAX_ENTRIES: usize = 1 << 12;
 
-/// A message to be said.
+/// A message to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Says {
-    /// On which connection.
+pub struct Outgoing {
+    /// The connection.
     pub conn: u32,
-    /// The message, as `decode -f json` would show it; empty where nothing is said, and the connection only closed.
+    /// The stream, if the connection has several. A server sends only answers on it; without one, a request gets a
+    /// stream of its own, and everything else shares one.
+    pub stream: Option<u64>,
+    /// The message, as `decode -f json` would show it; empty if the connection is only closed.
     pub message: String,
-    /// The id of the request that it answers, as it is written, where the message has another: over HTTP it goes out in
-    /// that request's exchange all the same.
+    /// The id of the request that this answers, as it is spelled, if the message itself has another id. Over HTTP the
+    /// message is sent in the exchange of that request.
     pub to: Option<String>,
-    /// What is said right after it, on the same connection: some protocols say one thing in two messages.
+    /// Messages that follow directly on the same connection: some protocols need two messages.
     pub then: Vec<String>,
-    /// Nothing more is said on that connection: it is closed after this.
+    /// This is the last message of the connection, which is then closed.
     pub closes: bool,
-    /// Why it is closed, where the other side has not ended it in order.
+    /// The reason to close, if the peer has not ended the connection in order.
     pub why: Option<&'static str>,
-    /// It only acknowledges: what follows is for the script to say. Where the script has nothing, the request is a miss.
+    /// The message only acknowledges the request: the script must send the answer. If the script has none, the request
+    /// is a miss.
     pub acknowledges: bool,
 }
 
-impl Says {
-    /// A message, after which the conversation goes on.
+impl Outgoing {
+    /// A message after which the conversation continues.
     pub fn new(conn: u32, message: impl Into<String>) -> Self {
         Self {
             conn,
+            stream: None,
             message: message.into(),
             to: None,
             then: Vec::new(),
@@ -57,7 +62,7 @@ impl Says {
         }
     }
 
-    /// The end of a connection, without a word.
+    /// Closes a connection without a message.
     pub fn close(conn: u32) -> Self {
         Self {
             closes: true,
@@ -65,14 +70,14 @@ impl Says {
         }
     }
 
-    /// The same, and another message right after it.
+    /// Adds another message that follows directly.
     #[must_use]
     pub fn and(mut self, message: impl Into<String>) -> Self {
         self.then.push(message.into());
         self
     }
 
-    /// The same as the last message of its connection.
+    /// Closes the connection after this message.
     #[must_use]
     pub fn last(mut self) -> Self {
         self.closes = true;
@@ -80,36 +85,38 @@ impl Says {
     }
 }
 
-/// Whether calls may be made on a connection.
+/// The state of a connection with respect to calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Readiness {
-    /// They may.
+    /// Calls are possible.
     Ready,
-    /// Not yet: what must come first, in words: `ready of the oracle`.
+    /// Calls must wait for this: `ready of the oracle`.
     Waits(&'static str),
-    /// They never will: why.
+    /// Calls will never be possible, for this reason.
     Refused(String),
 }
 
-/// A request that was heard, kept until it is answered.
+/// A received request, stored until it is answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// Its index, among all messages of the run.
+    /// The index among all messages of the run.
     pub index: u64,
-    /// Its connection.
+    /// The connection.
     pub conn: u32,
-    /// Its kind.
+    /// The stream, if the connection has several.
+    pub stream: Option<u64>,
+    /// The kind.
     pub kind: String,
-    /// What it is about.
+    /// The subject.
     pub subject: Option<String>,
     /// The message, as `decode -f json` would show it.
     pub message: String,
 }
 
 impl Request {
-    /// What is kept of a message.
+    /// Copies the parts of a message that are stored.
     pub fn of(seen: &Seen<'_>) -> Self {
         let mut message = Vec::new();
         if let Some(parsed) = seen.message.value {
@@ -118,6 +125,7 @@ impl Request {
         Self {
             index: seen.index,
             conn: seen.origin.conn.unwrap_or_default(),
+            stream: seen.origin.stream,
             kind: seen.message.kind.to_string(),
             subject: seen.message.subject.as_deref().map(str::to_owned),
             message: String::from_utf8(message).unwrap_or_default(),
@@ -125,56 +133,56 @@ impl Request {
     }
 }
 
-/// What came of a part of a request; values are JSON.
+/// The outcome of a part of a request; values are JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
-    /// Yes.
+pub enum RequestOutcome {
+    /// A result.
     Result(String),
-    /// No.
+    /// An error.
     Error {
-        /// A code of the protocol.
+        /// The protocol's code.
         code: Option<String>,
-        /// In words.
+        /// The text.
         message: String,
-        /// More on it.
+        /// Further data.
         data: Option<String>,
     },
-    /// Nobody waits for an answer.
+    /// No answer is expected.
     Nothing,
 }
 
-/// What is to be said; values are JSON, as `message` of the JSON output has them.
+/// The content to send; values are JSON, as in `message` of the JSON output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Phrase<'a> {
-    /// Yes, and this is the answer.
+pub enum PeerReply<'a> {
+    /// A result.
     Result(&'a str),
-    /// No.
+    /// An error.
     Error {
-        /// A code of the protocol: a number or a name. Left open, the protocol's usual one.
+        /// The protocol's code: a number or a name. `None` means the usual code of the protocol.
         code: Option<&'a str>,
-        /// In words.
+        /// The text.
         message: &'a str,
-        /// More on it, where the protocol has a place for that.
+        /// Further data, if the protocol has a member for it.
         data: Option<&'a str>,
     },
-    /// What came of each part of a request: of the calls of a batch.
-    Results(&'a [Outcome]),
+    /// The outcome of each part of a request: of the calls of a batch.
+    Results(&'a [RequestOutcome]),
     /// One of several answers.
     Item(&'a str),
-    /// One of several answers, told as what changed since the one before.
+    /// One of several answers, as the difference from the one before.
     Delta(&'a str),
     /// The last of several answers.
     End(Option<&'a str>),
-    /// A request the other way, while this one waits; what it is about, and its parameters.
+    /// A request in the opposite direction while this one waits: its subject and its parameters.
     Ask(&'a str, &'a str),
-    /// Something nobody need answer; what it is about, and what it holds.
+    /// A message that needs no answer: its subject and its content.
     Tell(&'a str, &'a str),
 }
 
-impl Phrase<'_> {
-    /// What sort of phrase it is, in a word.
+impl PeerReply<'_> {
+    /// Returns the name of the variant.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Result(_) => "result",
@@ -188,49 +196,50 @@ impl Phrase<'_> {
         }
     }
 
-    /// Refuses it: in answer to this, only others are possible.
+    /// Returns the refusal of this variant; `wanted` names the ones that are possible here.
     pub fn refused(&self, wanted: impl Into<crate::error::Text>) -> Refusal {
-        Refusal::new("phrase", wanted, self.name())
+        Refusal::new("reply", wanted, self.name())
     }
 }
 
-/// Something that the side can be asked for: a selector, a component, a function, a tool, a method.
+/// An item that the side offers: a selector, a component, a function, a tool, a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Offer {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What lists say of it beside the name: a JSON object, merged into the protocol's own entry.
+    /// Further members of its entry in lists: a JSON object, merged into the protocol's own entry.
     pub about: Option<String>,
-    /// Whether it answers with a stream.
+    /// It answers with a stream.
     pub streams: bool,
 }
 
-/// What a side is to be.
+/// The settings of a peer.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PeerConfig {
-    /// Where fresh ids come from: the same seed gives the same ones.
+    /// The seed for generated ids: the same seed gives the same ids.
     pub seed: u64,
-    /// When it begins, in nanoseconds since 1970.
+    /// The start time, in nanoseconds since 1970.
     pub now: i64,
-    /// How it names itself, where the protocol has names for sides.
+    /// The name that it sends, if sides have names in the protocol.
     pub name: Option<String>,
-    /// The token that it shows.
+    /// The token that it sends.
     pub token: Option<String>,
-    /// The secret that tokens of others are checked with; without one they are not.
+    /// The secret that received tokens are checked with; without it they are not checked.
     pub secret: Option<Vec<u8>>,
-    /// What it can be asked for.
+    /// The items that it offers.
     pub offers: Vec<Offer>,
-    /// Which dialect it speaks first, where the protocol has several and lets this side begin: a name that the
-    /// protocol's own documentation lists. Answers are in the dialect of what they answer.
+    /// The dialect of its first messages, if the protocol has several and this side sends first: a name that the
+    /// documentation of the protocol lists. Answers use the dialect of their request.
     pub dialect: Option<String>,
-    /// Somebody else says the protocol's hello: this side only notes that it was said.
+    /// The caller sends the protocol's hello; this side only records that it was sent.
     pub no_hello: bool,
 }
 
 impl PeerConfig {
-    /// Where the side's own ids come from: others than those that whoever plays it makes of the same seed.
+    /// Creates the generator of the side's own ids. They differ from those that the caller generates with the same
+    /// seed.
     pub fn mint(&self) -> Mint {
         Mint::new(self.seed ^ 0x7065_6572)
     }
@@ -238,64 +247,75 @@ impl PeerConfig {
 
 /// One side of one conversation, over all its connections.
 ///
-/// Every method has a default that does nothing, for protocols that ask nothing of a side.
+/// Every method except `reply` has a default that does nothing, for protocols that require nothing of a side.
 pub trait Peer: Send {
-    /// A connection is open, and messages can be said on it: what this side says first, unless [`PeerConfig::no_hello`] forbids
-    /// it.
-    fn opened(&mut self, conn: u32, now: i64, says: &mut Vec<Says>) {
-        let _ = (conn, now, says);
+    /// Handles an open connection on which messages can be sent: adds the first messages of this side, unless
+    /// [`PeerConfig::no_hello`] is set.
+    fn opened(&mut self, conn: u32, now: i64, outgoing: &mut Vec<Outgoing>) {
+        let _ = (conn, now, outgoing);
     }
 
-    /// The other side said something. What the protocol itself answers goes to `says`; a request for which nothing goes
-    /// there is for the script to answer.
-    fn heard(&mut self, seen: &Seen<'_>, now: i64, says: &mut Vec<Says>) {
-        let _ = (seen, now, says);
+    /// Handles a received message. Adds the answers that the protocol itself requires; a request without such an answer
+    /// is for the script.
+    fn received(&mut self, seen: &Seen<'_>, now: i64, outgoing: &mut Vec<Outgoing>) {
+        let _ = (seen, now, outgoing);
     }
 
-    /// This side said something, be it of its own or as it was told.
-    fn said(&mut self, seen: &Seen<'_>, now: i64) {
+    /// Handles a sent message, whether this side or the script produced it.
+    fn sent(&mut self, seen: &Seen<'_>, now: i64) {
         let _ = (seen, now);
     }
 
-    /// A connection is no more.
+    /// Handles the end of a connection.
     fn closed(&mut self, conn: u32, now: i64) {
         let _ = (conn, now);
     }
 
-    /// Whether calls may be made on a connection that is open.
+    /// Returns the readiness of an open connection for calls.
     fn readiness(&self, conn: u32) -> Readiness {
         let _ = conn;
         Readiness::Ready
     }
 
-    /// When it wants to be told that time has passed, if ever.
+    /// Returns the time of the next call of `tick`, if one is needed.
     fn due(&self) -> Option<i64> {
         None
     }
 
-    /// Time has passed: heartbeats.
-    fn tick(&mut self, now: i64, says: &mut Vec<Says>) {
-        let _ = (now, says);
+    /// Handles the passage of time: heartbeats.
+    fn tick(&mut self, now: i64, outgoing: &mut Vec<Outgoing>) {
+        let _ = (now, outgoing);
     }
 
-    /// What is said before a connection is closed; whether that is all. If it is not, something must be heard first, and it
-    /// is asked again, until it is too `late` to wait.
-    fn bye(&mut self, conn: u32, late: bool, now: i64, says: &mut Vec<Says>) -> bool {
-        let _ = (conn, late, now, says);
+    /// Adds the messages that precede the close of a connection. Returns true if they are complete; otherwise a message
+    /// must be received first and the call is repeated, until it is too `late` to wait.
+    fn prepare_close(
+        &mut self,
+        conn: u32,
+        late: bool,
+        now: i64,
+        outgoing: &mut Vec<Outgoing>,
+    ) -> bool {
+        let _ = (conn, late, now, outgoing);
         true
     }
 
-    /// The message that says so, in answer to a request; for [`Phrase::Tell`] and [`Phrase::Ask`], in its course.
-    /// Refuses what the protocol has no words for.
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, now: i64) -> Result<Says, Refusal>;
+    /// Builds the message for a reply to a request; for [`PeerReply::Tell`] and [`PeerReply::Ask`], a message
+    /// during the request. Fails for a reply that the protocol cannot express.
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        now: i64,
+    ) -> Result<Outgoing, Refusal>;
 }
 
-/// A peer of a protocol that asks nothing of a side and has no phrases.
+/// The peer of a protocol that requires nothing of a side and has no replies.
 #[derive(Debug, Default)]
 pub(crate) struct Silent;
 
 impl Peer for Silent {
-    fn phrase(&mut self, _: &Request, _: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        Err(Refusal::new("answer", "a whole message", "a phrase"))
+    fn encode_reply(&mut self, _: &Request, _: PeerReply<'_>, _: i64) -> Result<Outgoing, Refusal> {
+        Err(Refusal::new("answer", "a whole message", "a part"))
     }
 }

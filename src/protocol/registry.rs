@@ -1,7 +1,7 @@
-//! Every protocol there is: adding one is adding a line.
+//! The list of all protocols. A new protocol is one line here.
 
 pub(crate) use super::oracle::cairo_serde::Signature;
-use super::{Protocol, oracle, sael, saikuro, stepflow, telequick};
+use super::{Protocol, acp, jsonrpc, lsp, mcp, oracle, sael, saikuro, stepflow, telequick};
 use oracle::Oracle;
 use telequick::{Schema, Telequick};
 
@@ -11,42 +11,46 @@ static ALL: &[&dyn Protocol] = &[
     &sael::Sael,
     &stepflow::Stepflow,
     &telequick::Telequick::builtin(),
+    &mcp::Mcp,
+    &lsp::Lsp,
+    &acp::Acp,
+    &jsonrpc::JsonRpc,
 ];
 
-/// In the order in which a tie of detection is decided.
+/// All protocols, in the order that decides a tie of detection.
 pub fn all() -> &'static [&'static dyn Protocol] {
     ALL
 }
 
-/// The protocol of that name.
+/// Returns the protocol with this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
     ALL.iter().copied().find(|p| p.name() == name)
 }
 
-/// The name of each.
+/// Returns the names of all protocols.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|p| p.name())
 }
 
-/// What a user adds to protocols for one run.
+/// User settings that extend protocols for one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extensions {
-    /// telequick: the name of a schema file and its text, on top of the built-in schema.
+    /// telequick: the name of a schema file and its text, which extend the built-in schema.
     pub schema: Option<(String, String)>,
     /// telequick: the struct that every body is read as.
     pub layout: Option<String>,
-    /// oracle: signatures of functions, which give arguments and results their types.
+    /// oracle: signatures of functions, which type their arguments and results.
     pub signatures: Vec<Signature>,
 }
 
 impl Extensions {
-    /// The protocol that every body is of, where a struct is chosen for it.
+    /// Returns the protocol of every body if a struct is chosen.
     pub fn owner(&self) -> Option<&'static str> {
         self.layout.as_ref().map(|_| Telequick::builtin().name())
     }
 }
 
-/// The protocols of one run: those of the registry, with extensions; one of them may be named.
+/// The protocols of one run: those of the registry, with extensions. The user may choose one of them.
 pub(crate) struct Protocols {
     /// At most one instance for each protocol.
     extended: Vec<Box<dyn Protocol>>,
@@ -54,7 +58,7 @@ pub(crate) struct Protocols {
 }
 
 impl Protocols {
-    /// Fails where a schema cannot be read, or where it has no struct of that name.
+    /// Fails if a schema cannot be read, or has no struct with the chosen name.
     pub fn new(extensions: Extensions, name: Option<String>) -> Result<Self, String> {
         let mut extended: Vec<Box<dyn Protocol>> = Vec::new();
         let mut telequick = None;
@@ -75,7 +79,7 @@ impl Protocols {
         Ok(Self { extended, name })
     }
 
-    /// All of them, in the order in which a tie of detection is decided.
+    /// Returns all protocols, in the order that decides a tie of detection.
     pub fn all(&self) -> Vec<&dyn Protocol> {
         let extended = |protocol: &'static dyn Protocol| -> &dyn Protocol {
             let mut list = self.extended.iter();
@@ -85,13 +89,13 @@ impl Protocols {
         ALL.iter().copied().map(extended).collect()
     }
 
-    /// The one that is named.
+    /// Returns the chosen protocol.
     pub fn named(&self) -> Option<&dyn Protocol> {
         let name = self.name.as_deref()?;
         self.all().into_iter().find(|p| p.name() == name)
     }
 
-    /// The one that is named, or all.
+    /// Returns the chosen protocol, or all of them.
     pub fn possible(&self) -> Vec<&dyn Protocol> {
         self.named().map_or_else(|| self.all(), |named| vec![named])
     }

@@ -1,20 +1,20 @@
-//! Rules: what a conversation is held to. Each protocol has a file of them, `rules.md`; sessions name them.
+//! The rules for conversations. Each protocol lists its rules in `rules.md`; sessions name them.
 //!
 //! ```text
 //!   # A group of rules
 //!
 //!   ## the-name
 //!
-//!   - document: warning           how bad it is by the document: off, info, warning or error
-//!   - peers: error                how bad it is for real peers
-//!   - clause: section 4.2         what it follows
-//!   - implies: other, another     rules that cannot but be broken with it
-//!   - needs: order, times         what it cannot be judged without
-//!   - faults: bad-json            faults of decode that are this rule broken
+//!   - document: warning           severity by the document: off, info, warning or error
+//!   - peers: error                severity for real peers
+//!   - clause: section 4.2         the source of the rule
+//!   - implies: other, another     rules that are always broken with it
+//!   - needs: order, times         input without which it cannot be judged
+//!   - faults: bad-json            faults of decode that break this rule
 //!   - unanswered: true            it reports a missing answer
 //!   - harmless: true              no peer fails
 //!
-//!   One paragraph on one line: what goes wrong where it is broken.
+//!   One paragraph on one line: the consequence if it is broken.
 //! ```
 //!
 //! Its examples are `fixtures/PROTOCOL/rules/NAME.fires.jsonl` and `NAME.passes.jsonl`.
@@ -22,21 +22,21 @@
 use include_dir::Dir;
 use std::sync::LazyLock;
 
-/// How bad it is.
+/// The severity of a broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Not at all.
+    /// The rule is off.
     Off,
-    /// Worth knowing.
+    /// The user may want to know.
     Info,
-    /// Likely to cause trouble, or not what was agreed.
+    /// It is likely to cause a problem, or it breaks an agreement.
     Warning,
     /// A peer fails, or a document forbids it.
     Error,
 }
 
 impl Severity {
-    /// Every severity, the mildest first.
+    /// All severities, the lowest first.
     pub const ALL: [Self; 4] = [Self::Off, Self::Info, Self::Warning, Self::Error];
 
     /// The name in output and in settings.
@@ -49,34 +49,34 @@ impl Severity {
         }
     }
 
-    /// The severity of that name.
+    /// Returns the severity with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
 }
 
-/// What a rule cannot be judged without.
+/// Input that a rule needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Need {
     /// Messages of both directions.
     BothWays,
-    /// Which of two messages of different directions came first.
+    /// The order of two messages of different directions.
     Order,
-    /// When messages went by.
+    /// The times of messages.
     Times,
-    /// When connections opened and ended.
+    /// The times when connections opened and ended.
     Ends,
     /// The secret that tokens are signed with.
     Secret,
-    /// What a selector takes and gives.
+    /// The argument and result types of a selector.
     Signature,
-    /// How the peer was reached, as a recording's head says.
+    /// The address or command of the peer, from the head of a recording.
     Connection,
 }
 
 impl Need {
-    /// Every need.
+    /// All needs.
     const ALL: [Self; 7] = [
         Self::BothWays,
         Self::Order,
@@ -100,7 +100,7 @@ impl Need {
         }
     }
 
-    /// What is missing, in words.
+    /// Describes the missing input.
     pub const fn about(self) -> &'static str {
         match self {
             Self::BothWays => "messages of both directions",
@@ -114,47 +114,47 @@ impl Need {
     }
 }
 
-/// Two recordings, kept as fixtures: one that breaks a rule, and one close to it that does not.
+/// Two recordings in the fixtures: one breaks a rule, the other is similar and does not.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Example {
-    /// Breaks it, and besides only what it implies.
+    /// Breaks the rule, and no other rules except those it implies.
     pub fires: &'static str,
-    /// Breaks nothing.
+    /// Breaks no rule.
     pub passes: &'static str,
 }
 
-/// A rule that conversations are held to.
+/// A rule for conversations.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The name behind the protocol's: `seq-gap` of `saikuro/seq-gap`. It never changes.
+    /// The name after that of the protocol: `seq-gap` of `saikuro/seq-gap`. It never changes.
     pub name: &'static str,
-    /// How bad it is by the documents alone.
+    /// The severity by the document alone.
     pub document: Severity,
-    /// How bad it is for the real peers alone.
+    /// The severity for real peers alone.
     pub peers: Severity,
-    /// What it follows: a section of the document, or "real peers" and what they do.
+    /// The source: a section of the document, or "real peers" and their behaviour.
     pub clause: &'static str,
-    /// One paragraph: what goes wrong where it is broken.
+    /// One paragraph: the consequence if it is broken.
     pub why: &'static str,
-    /// Rules that cannot but be broken with it.
+    /// Rules that are always broken with it.
     pub implies: Vec<&'static str>,
-    /// What it cannot be judged without.
+    /// Input without which it cannot be judged.
     pub needs: Vec<Need>,
-    /// Faults of single messages that are this rule broken; the session need not look for them.
+    /// Faults of single messages that break this rule; the session does not check for them.
     pub faults: Vec<&'static str>,
-    /// It reports a missing answer. The answer may still come while the connection is open, so it is at most a warning
-    /// there.
+    /// The rule reports a missing answer. The answer may still come while the connection is open, so the rule is at
+    /// most a warning there.
     pub unanswered: bool,
-    /// No peer fails: with both dialects it is only an info.
+    /// No peer fails: if both dialects apply, the rule is only an info.
     pub harmless: bool,
-    /// How it looks; only the rules that every protocol has are without.
+    /// The recordings; only the rules that every protocol has are without.
     pub example: Option<Example>,
 }
 
 impl Rule {
-    /// What most rules have: to be completed by name, severities, clause, why and example.
+    /// The values that most rules have: name, severities, clause, why and example are still to be set.
     pub const PLAIN: Self = Self {
         name: "",
         document: Severity::Off,
@@ -169,7 +169,7 @@ impl Rule {
         example: None,
     };
 
-    /// How bad it is where both count: an error if a real peer fails, otherwise at most a warning.
+    /// The severity if document and peers both count: an error if a real peer fails, otherwise at most a warning.
     pub fn both(&self) -> Severity {
         let most = match self.peers {
             Severity::Error => return Severity::Error,
@@ -180,11 +180,11 @@ impl Rule {
     }
 }
 
-/// Rules that every protocol has.
+/// The rules that every protocol has.
 pub static COMMON: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("rules.md"), None));
 
-/// Reads a file of rules, whose examples are in a folder. Lines of another form are passed over: a test holds the files of
-/// this crate to theirs.
+/// Reads a file of rules; `examples` is the folder of their examples. Other lines are ignored: a test checks that the
+/// files of this crate have none.
 pub fn parse(text: &'static str, examples: Option<&Dir<'static>>) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     for line in text.lines() {
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
     use crate::protocol::registry;
 
-    /// A rule as its file has it.
+    /// Writes a rule in the form of its file.
     fn written(rule: &Rule) -> String {
         let mut text = format!("## {}\n\n", rule.name);
         let mut item = |key: &str, value: &str| text += &format!("- {key}: {value}\n");
@@ -270,12 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn files_of_rules_have_no_line_that_is_not_read() {
+    fn every_line_of_a_rules_file_is_read() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/protocol");
         let of_protocols = registry::all()
             .iter()
             .map(|p| (p.name(), p.behavior().rules()));
-        for (folder, rules) in of_protocols.chain([("", &COMMON[..])]) {
+        let family = parse(include_str!("rpc/rules.md"), None);
+        for (folder, rules) in of_protocols.chain([("", &COMMON[..]), ("rpc", &family)]) {
             let text = std::fs::read_to_string(root.join(folder).join("rules.md")).unwrap();
             let mut blocks: Vec<String> = Vec::new();
             for line in text.lines().filter(|line| !line.starts_with("# ")) {
@@ -285,6 +286,8 @@ mod tests {
                     None => assert_eq!(line, "", "{folder}"),
                 }
             }
+            // Rules that several protocols have come before a protocol's own.
+            let rules = &rules[rules.len().saturating_sub(blocks.len())..];
             assert_eq!(blocks.len(), rules.len(), "{folder}");
             for (block, rule) in blocks.iter().zip(rules) {
                 assert_eq!(format!("{}\n", block.trim_end()), written(rule), "{folder}");

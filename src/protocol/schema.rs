@@ -12,9 +12,9 @@
 //!
 //! ```
 //! use wiretool::protocol::Direction::ToServer;
-//! use wiretool::protocol::schema::{Message, TEXT, Type, UINT, may, message, must, object};
+//! use wiretool::protocol::schema::{MessageSchema, TEXT, Type, UINT, may, message, must, object};
 //!
-//! static MESSAGES: &[Message] = &[message("ask", ToServer)
+//! static MESSAGES: &[MessageSchema] = &[message("ask", ToServer)
 //!     .of(object![
 //!         must("number", UINT),
 //!         must("about", TEXT),
@@ -41,17 +41,17 @@ use super::make::Mint;
 use super::{Direction, Role};
 use crate::error::Refusal;
 use crate::tape::Node;
-pub use form::{Code, Form};
+pub use form::{CodeType, ValueForm};
 pub use kinds::kinds;
 pub use releases::Releases;
 
-/// What a value may be. [`std::fmt::Display`] names it as an error message does: `an integer of 1 or more`.
+/// The allowed values. [`std::fmt::Display`] names a type for error messages: `an integer of 1 or more`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Type {
     /// Any value.
     Any,
-    /// No value, for this reason: the member must be absent.
+    /// No value: the member must be absent, for this reason.
     Never(&'static str),
     /// Null.
     Null,
@@ -61,31 +61,31 @@ pub enum Type {
     Text,
     /// Any number.
     Number,
-    /// A number written as an integer, from the first to the last.
+    /// A number written as an integer, from the first to the last value, inclusive.
     Integer(i128, i128),
-    /// A whole number from the first to the last; a float without a fraction counts.
+    /// An integral number from the first to the last value, inclusive. A float without a fraction is allowed.
     Whole(i128, i128),
     /// One of these texts.
     OneOf(&'static [&'static str]),
-    /// An array, each element of this type.
+    /// An array whose elements have this type.
     Array(&'static Self),
     /// An array with these members at fixed positions.
     Tuple(&'static [Member]),
-    /// An object with these members; it may have others.
+    /// An object with these members. Other members are allowed.
     Object(&'static [Member]),
-    /// An object with these members, or an array with them at fixed positions.
+    /// An object with these members, or an array with these members at fixed positions.
     Record(&'static [Member]),
     /// One of these types.
     Either(&'static [Self]),
-    /// What only code can check.
-    Code(&'static Code),
+    /// A type that only code can check.
+    Code(&'static CodeType),
     /// A value of a type that should also have a certain form.
-    Form(&'static Self, &'static Form),
+    Form(&'static Self, &'static ValueForm),
 }
 
-/// An integer that 64 bits with a sign hold.
+/// An integer that fits in `i64`.
 pub const INT: Type = Type::Integer(i64::MIN as i128, i64::MAX as i128);
-/// An integer that 64 bits without a sign hold.
+/// An integer that fits in `u64`.
 pub const UINT: Type = Type::Integer(0, u64::MAX as i128);
 /// Text.
 pub const TEXT: Type = Type::Text;
@@ -98,41 +98,41 @@ pub const ARRAY: Type = Type::Array(&Type::Any);
 /// An object with any members.
 pub const OBJECT: Type = Type::Object(&[]);
 
-/// Whether a member must be there.
+/// The number of times that a member is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Presence {
-    /// It must.
+    /// The member must be present.
     Required,
-    /// It may be absent.
+    /// The member may be absent.
     Optional,
-    /// It may be absent or null.
+    /// The member may be absent or null.
     Nullable,
-    /// Exactly one of the members with this presence must be there.
+    /// Exactly one of the members with this presence must be present.
     One,
 }
 
-/// How a new value is made for one that every run makes anew.
+/// The method by which a replay makes a new value for a generated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fresh {
-    /// An id: of the same form, with other digits. Numbers count on from the first.
+    /// An id of the same form with other digits. Numbers count up from the first.
     Id,
-    /// A time: now, in the same unit and form.
+    /// The current time, in the same unit and form.
     Time,
-    /// The value that the user gives, such as a token; otherwise the old value.
+    /// The value that the user passes, such as a token; otherwise the old value.
     Given,
     /// The old value: it follows from other values.
     Same,
 }
 
-/// What a member is beyond its type.
+/// A property of a member beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mark {
-    /// One side makes the value anew in each run, and both then use it. Values of one group name the same things.
+    /// One side generates the value in each run, and both sides then use it. Values of one group name the same objects.
     Generated(&'static str, Fresh),
-    /// The value differs between equal runs and is not compared.
+    /// The value differs between equivalent runs and is not compared.
     Volatile,
     /// The order of the items has no meaning.
     Unordered,
@@ -140,11 +140,11 @@ pub enum Mark {
     Secret,
 }
 
-/// The value that `make` writes where no word gives one.
+/// The value that `make` writes if no word sets it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Default {
-    /// None: the member is left out.
+    /// No value: the member is left out.
     Absent,
     /// This JSON.
     Json(&'static str),
@@ -156,74 +156,63 @@ pub enum Default {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Member {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it may be.
+    /// The allowed values.
     pub ty: Type,
-    /// Whether it must be there.
+    /// The number of times that it is present.
     pub presence: Presence,
-    /// Another spelling of the name, with the releases that write it.
+    /// Another spelling of the name, with the releases that use it.
     pub spelled: Option<(&'static str, Releases)>,
-    /// Its position where members are written as an array; otherwise its position in the list of members.
+    /// The position if members are written as an array; `None` means the position in the list of members.
     pub position: Option<usize>,
-    /// The releases that write it (under its name).
+    /// The releases that write it under its name.
     pub releases: Releases,
-    /// What `make` writes where no word gives a value.
+    /// The value that `make` writes if no word sets it.
     pub default: Default,
-    /// What it is beyond its type.
+    /// The properties beyond its type.
     pub marks: &'static [Mark],
-    /// The rules of lint that it breaks: where it is missing or stands beside another, and where its value is wrong.
-    /// Empty: none of its own.
+    /// The lint rules that it breaks: `[missing or excluded by another member, wrong value]`. An empty name means no
+    /// rule.
     pub rules: [&'static str; 2],
 }
 
 /// A kind of message, or one form of it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Message {
+pub struct MessageSchema {
     /// The name: a method, a kind, a type.
     pub name: &'static str,
-    /// The direction in which it goes.
+    /// The direction of the message.
     pub direction: Direction,
-    /// Whether it has an answer.
+    /// Both sides send the message.
+    pub both_ways: bool,
+    /// The message has an answer.
     pub answered: bool,
-    /// Its role; `None` where direction or content decides.
+    /// The role; `None` if direction or content decides.
     pub role: Option<Role>,
-    /// The type of its content: of the params of a JSON-RPC method, of the whole message elsewhere.
+    /// The type of the content: the params of a JSON-RPC method, otherwise the whole message.
     pub ty: Type,
-    /// The marks of its id, where it has an envelope with one (JSON-RPC).
+    /// The marks of the id, if the envelope has one (JSON-RPC).
     pub id: &'static [Mark],
     /// The type of its result.
     pub result: Type,
-    /// The releases that have it.
+    /// The releases that have the message.
     pub releases: Releases,
-    /// Where a kind has several forms: the member that only this form has, or its first element (`stages[0]`). A form
-    /// without one comes last.
+    /// If a kind has several forms: the member that only this form has, or its first element (`stages[0]`). A form
+    /// without such a member comes last.
     pub when: Option<&'static str>,
-    /// The words from which [`make`] builds it; `None` where it builds none.
+    /// The words from which [`make`] builds the message; `None` if `make` does not build it.
     pub words: Option<&'static str>,
-    /// Its name on the command line, where that differs.
+    /// The name on the command line, if it differs.
     pub recipe: Option<&'static str>,
-    /// What it is, for help.
+    /// The description for help.
     pub about: &'static str,
-    /// What only code can check of the whole message.
+    /// A check of the whole message that only code can make.
     pub check: Option<fn(Node<'_>) -> Result<(), Refusal>>,
 }
 
-impl Message {
-    /// Whether this is its name. The ends are compared first: most names differ there, and comparing whole texts is a call.
-    pub(crate) fn is_named(&self, name: &str) -> bool {
-        let ends = |text: &str| {
-            (
-                text.as_bytes().first().copied(),
-                text.as_bytes().last().copied(),
-            )
-        };
-        ends(self.name) == ends(name) && self.name == name
-    }
-}
-
-/// A list of members that lives as long as the program.
+/// A `'static` list of members.
 #[macro_export]
 macro_rules! members {
     ($($member:expr),* $(,)?) => {
@@ -255,7 +244,7 @@ const fn member(name: &'static str, ty: Type, presence: Presence) -> Member {
     }
 }
 
-/// A member that must be there.
+/// A member that must be present.
 pub const fn must(name: &'static str, ty: Type) -> Member {
     member(name, ty, Presence::Required)
 }
@@ -270,19 +259,19 @@ pub const fn nullable(name: &'static str, ty: Type) -> Member {
     member(name, ty, Presence::Nullable)
 }
 
-/// A member that excludes all others of this presence: exactly one of them must be there.
+/// A member that excludes all other members of this presence: exactly one of them must be present.
 pub const fn one(name: &'static str, ty: Type) -> Member {
     member(name, ty, Presence::One)
 }
 
 impl Member {
-    /// Only these releases write it.
+    /// Sets the releases that write it.
     #[must_use]
     pub const fn releases(self, releases: Releases) -> Self {
         Self { releases, ..self }
     }
 
-    /// These releases write it under another name.
+    /// Sets another name, and the releases that use it.
     #[must_use]
     pub const fn spelled(self, name: &'static str, releases: Releases) -> Self {
         Self {
@@ -291,7 +280,7 @@ impl Member {
         }
     }
 
-    /// `make` writes this JSON where no word gives a value.
+    /// Sets the JSON that `make` writes if no word sets the member.
     #[must_use]
     pub const fn default(self, json: &'static str) -> Self {
         Self {
@@ -300,7 +289,7 @@ impl Member {
         }
     }
 
-    /// `make` writes a new value where no word gives one.
+    /// Sets the function that makes a new value if no word sets the member.
     #[must_use]
     pub const fn new(self, new: fn(&mut Mint) -> String) -> Self {
         Self {
@@ -309,7 +298,7 @@ impl Member {
         }
     }
 
-    /// Its position where members are written as an array.
+    /// Sets the position if members are written as an array.
     #[must_use]
     pub const fn at(self, position: usize) -> Self {
         Self {
@@ -318,7 +307,7 @@ impl Member {
         }
     }
 
-    /// The rules of lint that it breaks: where it is missing or stands beside another, and where its value is wrong.
+    /// Sets the lint rules that it breaks: missing or excluded by another member, and wrong value.
     #[must_use]
     pub const fn rules(self, missing: &'static str, wrong: &'static str) -> Self {
         Self {
@@ -327,7 +316,7 @@ impl Member {
         }
     }
 
-    /// What it is beyond its type.
+    /// Sets the properties beyond its type.
     #[must_use]
     pub const fn marked(self, marks: &'static [Mark]) -> Self {
         Self { marks, ..self }
@@ -335,10 +324,11 @@ impl Member {
 }
 
 /// A message without an answer.
-pub const fn message(name: &'static str, direction: Direction) -> Message {
-    Message {
+pub const fn message(name: &'static str, direction: Direction) -> MessageSchema {
+    MessageSchema {
         name,
         direction,
+        both_ways: false,
         answered: false,
         role: Some(Role::Notification),
         ty: OBJECT,
@@ -354,46 +344,47 @@ pub const fn message(name: &'static str, direction: Direction) -> Message {
 }
 
 /// A message that has an answer.
-pub const fn request(name: &'static str, direction: Direction) -> Message {
-    Message {
+pub const fn request(name: &'static str, direction: Direction) -> MessageSchema {
+    MessageSchema {
         answered: true,
         role: Some(Role::Request),
         ..message(name, direction)
     }
 }
 
-impl Message {
-    /// Its role, where it is neither a request nor a notification; `None` where direction or content decides.
+impl MessageSchema {
+    /// Sets the role, for messages that are neither a request nor a notification; `None` if direction or content
+    /// decides.
     #[must_use]
     pub const fn role(self, role: Option<Role>) -> Self {
         Self { role, ..self }
     }
 
-    /// The type of its content.
+    /// Sets the type of the content.
     #[must_use]
     pub const fn of(self, ty: Type) -> Self {
         Self { ty, ..self }
     }
 
-    /// The marks of its id.
+    /// Sets the marks of the id.
     #[must_use]
     pub const fn id(self, id: &'static [Mark]) -> Self {
         Self { id, ..self }
     }
 
-    /// The type of its result.
+    /// Sets the type of the result.
     #[must_use]
     pub const fn result(self, result: Type) -> Self {
         Self { result, ..self }
     }
 
-    /// Only these releases have it.
+    /// Sets the releases that have the message.
     #[must_use]
     pub const fn releases(self, releases: Releases) -> Self {
         Self { releases, ..self }
     }
 
-    /// This form has this member, and other forms of the kind do not.
+    /// Sets the member that only this form of the kind has.
     #[must_use]
     pub const fn when(self, member: &'static str) -> Self {
         Self {
@@ -402,7 +393,7 @@ impl Message {
         }
     }
 
-    /// The words from which it is made: see [`make`].
+    /// Sets the words from which it is made: see [`make`].
     #[must_use]
     pub const fn words(self, words: &'static str) -> Self {
         Self {
@@ -411,7 +402,7 @@ impl Message {
         }
     }
 
-    /// Its name on the command line.
+    /// Sets the name on the command line.
     #[must_use]
     pub const fn recipe(self, name: &'static str) -> Self {
         Self {
@@ -420,13 +411,13 @@ impl Message {
         }
     }
 
-    /// What it is, for help.
+    /// Sets the description for help.
     #[must_use]
     pub const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
-    /// What only code can check of the whole message.
+    /// Sets a check of the whole message that only code can make.
     #[must_use]
     pub const fn check(self, check: fn(Node<'_>) -> Result<(), Refusal>) -> Self {
         Self {
@@ -436,7 +427,7 @@ impl Message {
     }
 }
 
-/// The members of an object of a type; of its first alternative.
+/// Returns the members of an object type; for alternatives, those of the first.
 pub(crate) const fn members_of(ty: &Type) -> &'static [Member] {
     match ty {
         Type::Object(members) | Type::Record(members) | Type::Tuple(members) => members,

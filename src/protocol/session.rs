@@ -1,99 +1,99 @@
-//! What was said, over time: the passive half of a protocol.
+//! The rules of a conversation: the passive part of a protocol.
 //!
-//! A [`Session`] is told of every message and event of a conversation, with direction, connection and time as
-//! arguments, and reports which rules are broken and what answers what. It touches no clock and no socket, so that a
-//! file, a pipe and a live proxy are judged alike.
+//! A [`Session`] receives every message and event of a conversation, with direction, connection and time as arguments.
+//! It reports broken rules, and which request each answer belongs to. It touches no clock and no socket, so that files,
+//! pipes and live proxies get the same findings.
 //!
 //! ```text
-//!   Seen, Happened -> Session -> Report { findings, answers }        while it runs
-//!                             -> Vec<Waiting>                        who owes the next message
+//!   Seen, ConnectionChange -> Session -> Report { findings, answers }      during the run
+//!                                     -> Vec<Waiting>                      the peers that must send next
 //! ```
 //!
-//! Sessions name the rules that are broken; [`Rule`] says what each is about.
+//! A session names the rules that are broken; [`Rule`] describes each.
 
 pub(super) mod heartbeat;
 pub(super) mod http;
-pub(super) mod memory;
+pub(crate) mod memory;
 pub(super) mod text;
 mod waiting;
 
-use super::correlation::Asked;
+use super::correlation::OpenRequest;
+pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
-pub(crate) use super::seen::{Place, Seen};
 use super::{Direction, Origin};
 pub use waiting::Waiting;
 
-/// What happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Happened {
-    /// It opened.
+pub enum ConnectionChange {
+    /// The connection opened.
     Opened,
-    /// One direction ended.
+    /// One direction ended, of the connection, or of one of its streams where the origin names one.
     Ended,
-    /// It closed in order.
+    /// The connection closed in order.
     Closed,
-    /// It was cut.
+    /// The connection was reset.
     Reset,
-    /// The spawned child ended.
+    /// The spawned child exited.
     Exited,
-    /// Bytes went by unrecorded: what follows may miss its beginning.
+    /// Bytes passed unrecorded: the next bytes may lack their start.
     Lost,
 }
 
-/// A rule that was broken.
+/// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
     /// The name of the rule.
     pub rule: &'static str,
-    /// Where.
+    /// The position of the bytes that break it.
     pub place: Place,
-    /// One sentence: what is there, and what should be.
+    /// One sentence: the actual value and the expected value.
     pub text: String,
-    /// Another message that it has to do with.
+    /// Another message that is involved.
     pub related: Option<u64>,
-    /// It is no worse than this here, however severe the rule is.
+    /// The upper limit of the severity here, even if the rule is more severe.
     pub at_most: Severity,
 }
 
-/// What one message answers.
+/// The request that one message answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// What it answers: an index of a message.
+    /// The index of the request.
     pub to: u64,
-    /// Nanoseconds between the two, where both times are known.
+    /// Nanoseconds between the two, if both times are known.
     pub latency: Option<i64>,
-    /// What was asked: kind and subject.
+    /// The kind of the request.
     pub kind: Box<str>,
-    /// What was asked: kind and subject.
+    /// The subject of the request.
     pub subject: Option<Box<str>>,
-    /// Nothing more will answer it.
+    /// No further message answers the request.
     pub last: bool,
-    /// Its id is that of the request in another form: a client that compares ids as they are written does not match it.
+    /// Its id is that of the request in another form. A client that compares ids as text does not match it.
     pub id_form_differs: bool,
 }
 
-/// What a session says of one message or event; reuse one for all of a run.
+/// The results for one message or event. Reuse one report for a whole run.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Rules that were broken.
+    /// The broken rules.
     pub broken: Vec<Broken>,
-    /// What the message at hand answers.
+    /// The request that the current message answers.
     pub answer: Option<Answer>,
 }
 
 impl Report {
-    /// Forgets all.
+    /// Removes all results.
     pub fn clear(&mut self) {
         self.broken.clear();
         self.answer = None;
     }
 
-    /// A rule is broken; the text says what is there, and what should be.
+    /// Adds a broken rule. The text states the actual value and the expected value.
     pub fn broken(&mut self, rule: &'static str, place: Place, text: impl Into<String>) {
         self.broken.push(Broken {
             rule,
@@ -104,7 +104,7 @@ impl Report {
         });
     }
 
-    /// A rule is broken, and another message has to do with it.
+    /// Adds a broken rule that involves another message.
     pub fn broken_by(
         &mut self,
         rule: &'static str,
@@ -121,15 +121,15 @@ impl Report {
         });
     }
 
-    /// What was reported last is no worse than this.
+    /// Limits the severity of the rule that was added last.
     pub fn at_most(&mut self, severity: Severity) {
         if let Some(last) = self.broken.last_mut() {
             last.at_most = severity;
         }
     }
 
-    /// The message at hand answers something.
-    pub(crate) fn answers(&mut self, asked: &Asked, seen: &Seen<'_>, last: bool) {
+    /// Records that the current message answers a request.
+    pub(crate) fn answers(&mut self, asked: &OpenRequest, seen: &Seen<'_>, last: bool) {
         let times = asked.place.origin.time.zip(seen.origin.time);
         self.answer = Some(Answer {
             to: asked.place.index,
@@ -142,18 +142,18 @@ impl Report {
     }
 }
 
-/// What is known beside the messages.
+/// Facts about a conversation that are not in its messages.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
-    /// The address that the peer was reached by, as a recording's head says.
+    /// The address of the peer, from the head of the recording.
     pub connect: Option<String>,
-    /// The command that spawned the peer, as a recording's head says.
+    /// The command that spawned the peer, from the head of the recording.
     pub argv: Vec<String>,
     /// The secret that tokens are signed with.
     pub secret: Option<Vec<u8>>,
-    /// Most requests that are followed at a time.
-    pub most_open: usize,
-    /// Whether messages come in the order in which they went by, those of different directions too.
+    /// The largest number of requests that are tracked at a time.
+    pub max_open: usize,
+    /// Messages are in the order in which they were sent, also between the two directions.
     pub order: bool,
 }
 
@@ -163,66 +163,113 @@ impl Default for SessionConfig {
             connect: None,
             argv: Vec::new(),
             secret: None,
-            most_open: super::correlation::MOST,
+            max_open: super::correlation::MAX_ENTRIES,
             order: true,
         }
     }
 }
 
-/// Follows one conversation: all connections between the same two sides.
+/// Tracks one conversation: all connections between the same two sides.
 pub trait Session: Send {
-    /// A message, in the order in which they went by.
+    /// Handles a message. Messages come in the order in which they were sent.
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report);
 
-    /// Something happened to a connection, or to one of its directions.
-    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+    /// Handles an event of a connection, or of one of its directions.
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         let _ = (origin, what, report);
     }
 
-    /// Nothing more will come.
+    /// Returns `true` if the session receives the ends of streams; otherwise they end with their connection.
+    fn pairs_by_stream(&self) -> bool {
+        false
+    }
+
+    /// Handles the end of the input.
     fn finish(&mut self, report: &mut Report);
 
-    /// What is waited for at this moment, the oldest first.
+    /// Returns the messages that the session expects now, the oldest first.
     fn waiting(&self) -> Vec<Waiting>;
 
-    /// Whether the message of that index can still be answered, be it that nobody could blame a peer that never does.
-    /// Whoever sends many requests asks for each of them: it must not cost a look at all.
+    /// Returns true if the message with that index can still be answered, even if a missing answer breaks no rule. The
+    /// client asks this for every request that it sends, so it must not search.
     fn is_open(&self, index: u64) -> bool {
         self.waiting().iter().any(|one| one.place.index == index)
     }
 
-    /// What the two sides of a connection are called, if not as the protocol usually calls them.
+    /// Returns the names of the two sides of a connection, if they differ from the usual names of the protocol.
     fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
         let _ = conn;
         None
     }
 
-    /// Whether it was given what only it knows the use of: a secret, a signature, a connection string.
+    /// Returns true if the session has input that only it can recognise: a secret, a signature, a connection string.
     fn has(&self, need: Need) -> bool {
         let _ = need;
         false
     }
 
-    /// How many requests were not followed because too many were open.
+    /// Returns the number of requests that were not tracked because too many were open.
     fn refused(&self) -> u64 {
         0
     }
 }
 
-/// What a protocol does over time: its rules, and both halves of a conversation.
+/// The behaviour of a protocol over time: its rules, and both sides of a conversation.
 pub trait Behavior: Sync {
-    /// The rules that its conversations are held to.
+    /// Returns the rules for its conversations.
     fn rules(&self) -> &'static [Rule];
-    /// Follows one conversation, over all its connections.
+    /// Creates a session for one conversation, over all its connections.
     fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a>;
-    /// Plays one side of a conversation: the one that speaks in that direction.
+    /// Creates a peer that plays one side of a conversation: the one that sends in direction `side`.
     fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {
         let _ = (side, config);
         Box::new(Silent)
     }
 }
 
-/// Of a protocol without rules: it follows nothing and says nothing.
+/// Implements [`Behavior`] for a protocol: the rules of the Markdown files with the examples among its fixtures, its
+/// session, and its peer.
+macro_rules! behavior {
+    (
+        $protocol:ty,
+        [$($rules:tt),+],
+        $examples:tt,
+        |$this:pat_param, $session_config:ident| $session:expr,
+        |$me:pat_param, $side:pat_param, $peer_config:pat_param| $peer:expr $(,)?
+    ) => {
+        impl $crate::protocol::session::Behavior for $protocol {
+            fn rules(&self) -> &'static [$crate::protocol::rules::Rule] {
+                use $crate::protocol::rules::{Rule, parse};
+                static EXAMPLES: include_dir::Dir<'_> = include_dir::include_dir!($examples);
+                static RULES: std::sync::LazyLock<Vec<Rule>> =
+                    std::sync::LazyLock::new(|| {
+                        parse(concat!($(include_str!($rules)),+), Some(&EXAMPLES))
+                    });
+                &RULES
+            }
+
+            fn session<'a>(
+                &'a self,
+                $session_config: &$crate::protocol::session::SessionConfig,
+            ) -> Box<dyn $crate::protocol::session::Session + 'a> {
+                let $this = self;
+                Box::new($session)
+            }
+
+            fn peer<'a>(
+                &'a self,
+                $side: $crate::protocol::Direction,
+                $peer_config: &$crate::protocol::peer::PeerConfig,
+            ) -> Box<dyn $crate::protocol::peer::Peer + 'a> {
+                let $me = self;
+                $peer
+            }
+        }
+    };
+}
+pub(super) use behavior;
+
+/// The behaviour of a protocol without rules: it tracks nothing and sends nothing.
 pub(super) struct Passive;
 
 impl Behavior for Passive {

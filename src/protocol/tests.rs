@@ -1,9 +1,9 @@
-//! What is written is read back, whatever the message; and tables of what is refused.
+//! Writing and reading are inverse for every message, and tables of refused messages.
 
+mod both_sides;
+mod generated_paths;
 pub(super) mod heads;
-mod joined;
-mod minted;
-pub(super) mod played;
+pub(super) mod script;
 
 use super::*;
 use crate::encoding::{Want, json, lossless};
@@ -11,12 +11,12 @@ use crate::framing::{Framer, Framing, Limits, Step};
 use crate::tape::Tape;
 use proptest::prelude::*;
 
-/// The protocol of that name.
+/// Returns the protocol with this name.
 pub(super) fn of(name: &str) -> &'static dyn Protocol {
     registry::find(name).expect("a protocol")
 }
 
-/// The body that is written for a message in JSON.
+/// Returns the body that is written for a JSON message.
 pub(super) fn written(
     protocol: &dyn Protocol,
     text: &str,
@@ -35,7 +35,7 @@ pub(super) fn written(
     }
 }
 
-/// A line for each message: why it is refused.
+/// Returns one line for each message: the reason why it is refused.
 pub(super) fn refusals(protocol: &dyn Protocol, options: &WriteOptions, texts: &[&str]) -> String {
     assert!(texts.len() >= 20);
     let lines = texts.iter().map(|text| {
@@ -45,7 +45,7 @@ pub(super) fn refusals(protocol: &dyn Protocol, options: &WriteOptions, texts: &
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What a body means: kind, faults, message.
+/// Describes a body: kind, faults, message.
 fn read(
     protocol: &dyn Protocol,
     framing: Framing,
@@ -89,8 +89,8 @@ fn read(
     )
 }
 
-/// Written, read, written again: the same bytes, of a known kind, without faults.
-fn survives(
+/// Writes, reads and writes a message again: the bytes are equal, the kind is known, there are no faults.
+fn assert_round_trip(
     protocol: &dyn Protocol,
     framing: Framing,
     text: &str,
@@ -103,12 +103,12 @@ fn survives(
         Some(id) => framed(&body, id, head.length_mode),
         None => body.clone(),
     };
-    let (kind, faults, told) = read(protocol, framing, options.direction, &bytes);
+    let (kind, faults, decoded) = read(protocol, framing, options.direction, &bytes);
     prop_assert!(faults.is_empty(), "{}: {:?}", text, faults);
     let known = protocol.descriptor().kinds.iter().any(|k| k.name == kind);
     prop_assert!(known && kind != "unknown", "{}: {}", text, kind);
-    let again = written(protocol, &told, options).map(|(body, head)| (body, head.method_id));
-    prop_assert_eq!(again, Ok((body, head.method_id)), "{}", told);
+    let again = written(protocol, &decoded, options).map(|(body, head)| (body, head.method_id));
+    prop_assert_eq!(again, Ok((body, head.method_id)), "{}", decoded);
     Ok(())
 }
 
@@ -122,7 +122,7 @@ fn framed(body: &[u8], id: u32, mode: Option<LengthMode>) -> Vec<u8> {
     [&length, &id.to_le_bytes(), body].concat()
 }
 
-/// JSON values as text; `lossless` with the forms that only `MessagePack` has.
+/// JSON values as text; `lossless` adds the forms that only `MessagePack` has.
 fn values(lossless: bool) -> BoxedStrategy<String> {
     let plain = prop_oneof![
         Just("null".to_owned()),
@@ -186,8 +186,7 @@ fn texts() -> BoxedStrategy<String> {
         .boxed()
 }
 
-/// A message of a template: `A` an array, `O` an object, `V` a value, `T` text, `N` a number, `F` felts, each between
-/// `<` and `>`.
+/// A message from a template: `<A>` an array, `<O>` an object, `<V>` a value, `<T>` text, `<N>` a number, `<F>` felts.
 fn filled(templates: &'static [&'static str], lossless: bool) -> BoxedStrategy<String> {
     let felts = prop::collection::vec("0x[1-9a-f][0-9a-f]{0,20}", 0..4).prop_map(|felts| {
         let felts: Vec<_> = felts.iter().map(|f| format!("\"{f}\"")).collect();
@@ -284,24 +283,24 @@ const STEPFLOW: &[&str] = &[
     r#"{"port":8080}"#,
 ];
 
-/// The fields of a struct as JSON, of any values.
+/// The fields of a struct as JSON, with random values.
 fn fields(schema: &telequick::Schema, layout: u32, random: &mut fastrand::Rng) -> String {
-    use crate::encoding::serde_envelope::Type;
-    fn value(schema: &telequick::Schema, kind: &Type, random: &mut fastrand::Rng) -> String {
+    use crate::encoding::serde_envelope::FieldType;
+    fn value(schema: &telequick::Schema, kind: &FieldType, random: &mut fastrand::Rng) -> String {
         let pick = |random: &mut fastrand::Rng, texts: &[&str]| {
             texts[random.usize(..texts.len())].to_owned()
         };
         match kind {
-            Type::Bool => pick(random, &["true", "false", r#"{"$bool":7}"#]),
-            Type::Int(width) => (random.i64(..) >> (64 - 8 * width)).to_string(),
-            Type::Uint(width) => (random.u64(..) >> (64 - 8 * width)).to_string(),
-            Type::Double => pick(
+            FieldType::Bool => pick(random, &["true", "false", r#"{"$bool":7}"#]),
+            FieldType::Int(width) => (random.i64(..) >> (64 - 8 * width)).to_string(),
+            FieldType::Uint(width) => (random.u64(..) >> (64 - 8 * width)).to_string(),
+            FieldType::Double => pick(
                 random,
                 &["1.5", "-0.0", "3", r#"{"$float":"7ff8000000000002"}"#],
             ),
-            Type::Str => pick(random, &[r#""""#, r#""a\né""#, r#"{"$str":"ff00"}"#]),
-            Type::Bytes => pick(random, &[r#"{"$bin":""}"#, r#"{"$bin":"00ff80"}"#]),
-            Type::Enum(id) => {
+            FieldType::Str => pick(random, &[r#""""#, r#""a\né""#, r#"{"$str":"ff00"}"#]),
+            FieldType::Bytes => pick(random, &[r#"{"$bin":""}"#, r#"{"$bin":"00ff80"}"#]),
+            FieldType::Enum(id) => {
                 let values = &schema.types.enums[*id as usize].values;
                 let (number, name) = values[random.usize(..values.len())];
                 match random.u8(..3) {
@@ -310,14 +309,14 @@ fn fields(schema: &telequick::Schema, layout: u32, random: &mut fastrand::Rng) -
                     _ => format!("\"{}\"", schema.types.name(name)),
                 }
             }
-            Type::Vector(element) => {
+            FieldType::Vector(element) => {
                 let items: Vec<_> = (0..random.usize(..3))
                     .map(|_| value(schema, element, random))
                     .collect();
                 array(&items)
             }
-            Type::Struct(id) if random.bool() => fields(schema, *id, random),
-            Type::Struct(id) => {
+            FieldType::Struct(id) if random.bool() => fields(schema, *id, random),
+            FieldType::Struct(id) => {
                 let fields = fields(schema, *id, random);
                 format!(
                     r#"{{"version":{},"compat_version":0,"fields":{fields}}}"#,
@@ -377,44 +376,44 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn saikuro_survives(text in filled(SAIKURO, true)) {
-        survives(of("saikuro"), Framing::Message, &text, &WriteOptions::default())?;
+    fn saikuro_messages_round_trip(text in filled(SAIKURO, true)) {
+        assert_round_trip(of("saikuro"), Framing::Message, &text, &WriteOptions::default())?;
     }
 
     #[test]
-    fn oracle_survives(text in filled(ORACLE, false)) {
-        survives(of("oracle"), Framing::Message, &text, &WriteOptions::default())?;
+    fn oracle_messages_round_trip(text in filled(ORACLE, false)) {
+        assert_round_trip(of("oracle"), Framing::Message, &text, &WriteOptions::default())?;
         let body = written(of("oracle"), &text, &WriteOptions::default()).unwrap().0;
         prop_assert_eq!(body, text.into_bytes());
     }
 
     #[test]
-    fn sael_survives(json in filled(SAEL, false), packed in filled(SAEL, true)) {
-        for (text, form) in [(&json, Form::Json), (&packed, Form::MessagePack)] {
+    fn sael_messages_round_trip(json in filled(SAEL, false), packed in filled(SAEL, true)) {
+        for (text, form) in [(&json, MessageForm::Json), (&packed, MessageForm::MessagePack)] {
             let options = WriteOptions { form, ..WriteOptions::default() };
-            survives(of("sael"), Framing::Message, text, &options)?;
+            assert_round_trip(of("sael"), Framing::Message, text, &options)?;
         }
         let kind = json.split("\"kind\":\"").nth(1).unwrap().as_bytes();
         let kind = *kind.first_chunk::<3>().unwrap();
-        let form = Form::Header { version: 1, kind, packed: false };
+        let form = MessageForm::Header { version: 1, kind, packed: false };
         let options = WriteOptions { form, ..WriteOptions::default() };
-        survives(of("sael"), Framing::Message, &json, &options)?;
+        assert_round_trip(of("sael"), Framing::Message, &json, &options)?;
     }
 
     #[test]
-    fn stepflow_survives(text in filled(STEPFLOW, false)) {
-        survives(of("stepflow"), Framing::Message, &text, &WriteOptions::default())?;
+    fn stepflow_messages_round_trip(text in filled(STEPFLOW, false)) {
+        assert_round_trip(of("stepflow"), Framing::Message, &text, &WriteOptions::default())?;
     }
 
     #[test]
-    fn telequick_survives(seed in any::<u64>()) {
+    fn telequick_messages_round_trip(seed in any::<u64>()) {
         let (text, options) = telequick_message(seed);
-        survives(of("telequick"), Framing::Method, &text, &options)?;
+        assert_round_trip(of("telequick"), Framing::Method, &text, &options)?;
     }
 }
 
 #[test]
-fn force_writes_what_can_be_written() {
+fn force_writes_messages_that_are_not_of_the_protocol() {
     let force = WriteOptions {
         force: true,
         ..WriteOptions::default()

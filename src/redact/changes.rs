@@ -1,31 +1,31 @@
-//! What is changed, and what cannot be.
+//! Records the replacements, and refuses those that are impossible.
 
-use super::regions::{origin, words};
-use super::{Streams, Work, places};
+use super::regions::long_tokens;
+use super::{Redactor, StreamBytes, positions};
 use crate::decoder::Decoded;
 use crate::protocol::Direction;
 use crate::tape::Node;
 
-impl Work<'_, '_> {
-    pub(super) fn refuse(&mut self, decoded: &Decoded<'_>, why: &str) {
+impl Redactor<'_, '_> {
+    pub(super) fn refuse(&mut self, decoded: &Decoded<'_>, reason: &str) {
         let direction = decoded.origin.direction.map_or("", Direction::name);
         let text = format!(
-            "connection {} {direction}, offset {}: the body {why}",
+            "connection {} {direction}, offset {}: the body {reason}",
             decoded.origin.conn.unwrap_or_default(),
             decoded.frame.offset
         );
         self.refused.get_or_insert(text);
     }
 
-    /// One value gets its stand-in.
-    pub(super) fn node(&mut self, decoded: &Decoded<'_>, node: Node<'_>) {
-        if let Some((at, old, made)) = places::replace(node, &self.stand_in) {
-            self.view(decoded, at, old, &made);
+    /// Replaces one value.
+    pub(super) fn change_node(&mut self, decoded: &Decoded<'_>, node: Node<'_>) {
+        if let Some((at, old, new)) = positions::replace_value(node, &self.replacer) {
+            self.change_view(decoded, at, old, &new);
         }
     }
 
-    pub(super) fn view(&mut self, decoded: &Decoded<'_>, at: usize, old: &[u8], made: &[u8]) {
-        if !self.changes.view(decoded, at, old, made) {
+    pub(super) fn change_view(&mut self, decoded: &Decoded<'_>, at: usize, old: &[u8], new: &[u8]) {
+        if !self.changes.change_view(decoded, at, old, new) {
             self.refuse(
                 decoded,
                 "is compressed and has a secret, which cannot be replaced in it",
@@ -33,27 +33,27 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Bytes of which nobody knows what they are: long words in them may be secret.
-    pub(super) fn unknown(&mut self, decoded: &Decoded<'_>, bytes: &[u8]) {
-        for at in words(bytes) {
+    /// Searches undecoded bytes: long tokens in them may be secrets.
+    pub(super) fn change_unknown(&mut self, decoded: &Decoded<'_>, bytes: &[u8]) {
+        for at in long_tokens(bytes) {
             let old = bytes.get(at.clone()).unwrap_or_default();
-            let made = self.made(old);
-            self.view(decoded, at.start, old, &made);
+            let new = self.replace_bytes(old);
+            self.change_view(decoded, at.start, old, &new);
         }
     }
 
-    /// What stands in no frame.
-    pub(super) fn outside(&mut self, streams: &Streams<'_>) {
+    /// Searches the bytes outside all frames.
+    pub(super) fn change_outside(&mut self, streams: &StreamBytes<'_>) {
         for (key, bytes) in streams {
-            let mut places = self.finder.find(bytes);
+            let mut ranges = self.finder.find(bytes);
             if !self.seen.contains(key) {
-                places.extend(words(bytes));
+                ranges.extend(long_tokens(bytes));
             }
-            for at in places {
+            for at in ranges {
                 let old = bytes.get(at.clone()).unwrap_or_default();
-                let made = self.made(old);
+                let new = self.replace_bytes(old);
                 self.changes
-                    .stream(origin(*key), at.start as u64, old, &made);
+                    .change_stream(key.at(None), at.start as u64, old, &new);
             }
         }
     }

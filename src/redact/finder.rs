@@ -1,13 +1,13 @@
-//! Where secrets stand inside anything else: as they are, in base64, in hex.
+//! Finds secrets inside other bytes: plain, in Base64, or in hex.
 //!
 //! ```text
 //!   haystack   "id":"x-Zx81aQ9b7"       aWQ6Wng4MWFROWI3         5a783831615139623720
-//!   looked at  the same                 id:Zx81aQ9b7             Zx81aQ9b7            each decoded from every start
+//!   searched   the same                 id:Zx81aQ9b7             Zx81aQ9b7            each decoded from every start
 //!   found         '-------'                '-------'             '-------'
 //! ```
 //!
-//! One automaton looks for all secrets at once, so that time grows with what is looked at and not with how many there
-//! are. Its memory is bounded: where secrets are many and long, they come in several batches.
+//! One automaton searches for all secrets at once, so that the time depends on the size of the input and not on the number
+//! of secrets. Its memory is bounded: large sets of secrets are searched in several batches.
 
 use aho_corasick::Anchored;
 use aho_corasick::automaton::Automaton as _;
@@ -15,28 +15,32 @@ use aho_corasick::nfa::contiguous::NFA;
 use memchr::memmem;
 use std::ops::Range;
 
-/// Bytes of secrets in one automaton, which takes some 30 times as many.
-const BATCH: usize = 2 << 20;
-/// Secrets of at least so many bytes are looked for one by one.
-const LONG: usize = 64 << 10;
-/// Fewest bytes of a secret that is looked for.
-pub(super) const LEAST: usize = 8;
+/// The maximum size of the secrets in one automaton, in bytes; the automaton takes about 30 times as much.
+const MAX_BATCH: usize = 2 << 20;
+/// The minimum length of secrets that are searched one by one, in bytes.
+const MIN_LONG: usize = 64 << 10;
+/// The minimum length of a secret that is searched, in bytes.
+pub(super) const MIN_SECRET: usize = 8;
 
-/// Looks for secrets.
+/// Searches for secrets.
 #[derive(Default)]
-pub(super) struct Finder {
+pub(super) struct SecretFinder {
     automaton: Option<NFA>,
     long: Vec<memmem::Finder<'static>>,
 }
 
-/// Secrets in batches that one finder each may have, the longest first; at least one.
+/// Splits secrets into batches, one for each finder, the longest first; at least one batch.
 pub(super) fn batches(mut secrets: Vec<Vec<u8>>) -> Vec<Vec<Vec<u8>>> {
-    secrets.retain(|secret| secret.len() >= LEAST);
+    secrets.retain(|secret| secret.len() >= MIN_SECRET);
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     let (mut batches, mut size) = (vec![Vec::new()], 0);
     for secret in secrets {
-        size += if secret.len() < LONG { secret.len() } else { 0 };
-        if size > BATCH {
+        size += if secret.len() < MIN_LONG {
+            secret.len()
+        } else {
+            0
+        };
+        if size > MAX_BATCH {
             size = secret.len();
             batches.push(Vec::new());
         }
@@ -47,13 +51,13 @@ pub(super) fn batches(mut secrets: Vec<Vec<u8>>) -> Vec<Vec<Vec<u8>>> {
     batches
 }
 
-impl Finder {
-    /// For one batch.
+impl SecretFinder {
+    /// Creates a finder for one batch.
     pub(super) fn new(batch: &[Vec<u8>]) -> Self {
-        let (short, long): (Vec<_>, Vec<_>) = batch.iter().partition(|s| s.len() < LONG);
+        let (short, long): (Vec<_>, Vec<_>) = batch.iter().partition(|s| s.len() < MIN_LONG);
         let long = long.into_iter();
         Self {
-            // It fails beyond 2 GiB of patterns only.
+            // It fails only beyond 2 GiB of patterns.
             automaton: NFA::new(&short).ok().filter(|_| !short.is_empty()),
             long: long
                 .map(|secret| memmem::Finder::new(secret).into_owned())
@@ -61,7 +65,7 @@ impl Finder {
         }
     }
 
-    /// Places that hold secrets, the longest first. They may overlap.
+    /// Returns the ranges that contain secrets, the longest first. They may overlap.
     pub(super) fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         if self.automaton.is_none() && self.long.is_empty() {
             return Vec::new();
@@ -69,30 +73,30 @@ impl Finder {
         let mut found = Vec::new();
         self.search(bytes, &mut |range| found.push(range));
         let mut decoded = Vec::new();
-        for (code, least) in [(&BASE64, LEAST * 4 / 3), (&HEX, LEAST * 2)] {
-            for run in runs(bytes, code, least) {
-                for start in run.start..run.start + code.starts {
+        for (encoding, least) in [(&BASE64, MIN_SECRET * 4 / 3), (&HEX, MIN_SECRET * 2)] {
+            for run in encoded_runs(bytes, encoding, least) {
+                for start in run.start..run.start + encoding.starts {
                     let text = bytes.get(start..run.end).unwrap_or_default();
-                    code.decode(text, &mut decoded);
+                    encoding.decode(text, &mut decoded);
                     self.search(&decoded, &mut |range| {
-                        // Characters at both ends also hold bits of what stands beside it.
-                        let first = (range.start * 8).div_ceil(code.bits);
-                        let last = range.end * 8 / code.bits;
+                        // The first and last characters also contain bits of adjacent bytes.
+                        let first = (range.start * 8).div_ceil(encoding.bits);
+                        let last = range.end * 8 / encoding.bits;
                         found.push(start + first..start + last);
                     });
                 }
             }
         }
-        let mut found = cover(found);
+        let mut found = minimal_cover(found);
         found.sort_by_key(|range| std::cmp::Reverse(range.len()));
         found
     }
 
-    /// Tells of the longest secret that ends at each place.
-    fn search(&self, bytes: &[u8], tell: &mut dyn FnMut(Range<usize>)) {
+    /// Reports the longest secret that ends at each offset.
+    fn search(&self, bytes: &[u8], report: &mut dyn FnMut(Range<usize>)) {
         for long in &self.long {
             for at in long.find_iter(bytes) {
-                tell(at..at + long.needle().len());
+                report(at..at + long.needle().len());
             }
         }
         let Some(nfa) = &self.automaton else { return };
@@ -102,16 +106,16 @@ impl Finder {
         for (at, byte) in bytes.iter().enumerate() {
             state = nfa.next_state(Anchored::No, state, *byte);
             if nfa.is_special(state) && nfa.is_match(state) {
-                // The first is the state's own, and the others are what it ends in.
+                // The first pattern belongs to the state itself, the others are its suffixes.
                 let len = nfa.pattern_len(nfa.match_pattern(state, 0));
-                tell((at + 1).saturating_sub(len)..at + 1);
+                report((at + 1).saturating_sub(len)..at + 1);
             }
         }
     }
 }
 
-/// As few of these as cover all of them.
-fn cover(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+/// Returns the smallest set of these ranges that covers all of them.
+fn minimal_cover(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| range.start);
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut done = 0;
@@ -135,16 +139,16 @@ fn cover(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     out
 }
 
-/// A way to write bytes as text.
-struct Code {
-    /// Bits of a character.
+/// An encoding of bytes as text.
+struct TextEncoding {
+    /// The number of bits of a character.
     bits: usize,
-    /// At how many characters in turn a byte can begin.
+    /// The number of successive characters at which a byte can start.
     starts: usize,
     value: fn(u8) -> Option<u8>,
 }
 
-const BASE64: Code = Code {
+const BASE64: TextEncoding = TextEncoding {
     bits: 6,
     starts: 4,
     value: |c| match c {
@@ -157,7 +161,7 @@ const BASE64: Code = Code {
     },
 };
 
-const HEX: Code = Code {
+const HEX: TextEncoding = TextEncoding {
     bits: 4,
     starts: 2,
     value: |c| match c {
@@ -168,8 +172,8 @@ const HEX: Code = Code {
     },
 };
 
-impl Code {
-    /// The whole bytes that this text holds, into `out`.
+impl TextEncoding {
+    /// Decodes the whole bytes of a text into `out`.
     fn decode(&self, text: &[u8], out: &mut Vec<u8>) {
         out.clear();
         let (mut held, mut bits) = (0_u32, 0);
@@ -185,9 +189,13 @@ impl Code {
     }
 }
 
-/// Runs of at least so many characters of a code.
-fn runs<'b>(bytes: &'b [u8], code: &Code, least: usize) -> impl Iterator<Item = Range<usize>> + 'b {
-    let value = code.value;
+/// Returns the runs of at least `least` characters of an encoding.
+fn encoded_runs<'b>(
+    bytes: &'b [u8],
+    encoding: &TextEncoding,
+    least: usize,
+) -> impl Iterator<Item = Range<usize>> + 'b {
+    let value = encoding.value;
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < bytes.len() {
@@ -209,20 +217,20 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
-    fn finder(secrets: &[&str]) -> Finder {
+    fn finder(secrets: &[&str]) -> SecretFinder {
         let secrets = secrets.iter().map(|s| s.as_bytes().to_vec()).collect();
         let batches = batches(secrets);
         assert_eq!(batches.len(), 1);
-        Finder::new(&batches[0])
+        SecretFinder::new(&batches[0])
     }
 
-    fn found<'h>(finder: &Finder, haystack: &'h str) -> Vec<&'h str> {
+    fn found<'h>(finder: &SecretFinder, haystack: &'h str) -> Vec<&'h str> {
         let found = finder.find(haystack.as_bytes());
         found.into_iter().map(|range| &haystack[range]).collect()
     }
 
     #[test]
-    fn the_longest_and_all_that_overlap() {
+    fn longest_and_overlapping_secrets_are_found() {
         let finder = finder(&["abcdefgh", "cdefghijklm", "efghijkl", "12345678", "short"]);
         for (haystack, want) in [
             ("abcdefgh", &["abcdefgh"][..]),
@@ -242,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn encoded_at_any_place() {
+    fn encoded_secrets_are_found_at_any_offset() {
         let secret = "s\u{fb}cr?>tvalue";
         let finder = finder(&[secret]);
         for before in ["", "1", "12", "123", "1234"] {

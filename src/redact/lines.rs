@@ -1,15 +1,15 @@
-//! Recordings, read whole and written with changes.
+//! Reads all lines of a recording, and writes them with changes.
 
-use super::Streams;
-use super::places::{Changes, all};
-use super::stand_in::StandIn;
-use crate::capture::{LINE_LIMIT, Record, Stream, recording};
-use crate::protocol::Direction;
+use super::StreamBytes;
+use super::positions::{Changes, replace_alphanumerics};
+use super::replacement::Replacer;
+use crate::capture::{ChunkSource, Item, LINE_LIMIT, Record, recording};
+use crate::protocol::Lane;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// All lines; what is worth knowing of them goes to `notes`.
-pub(super) fn read(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Record>, String> {
+/// Reads all lines; notes for the user go to `notes`.
+pub(super) fn read_records(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Record>, String> {
     let mut records = Vec::new();
     for (n, line) in text.split_inclusive(|b| *b == b'\n').enumerate() {
         if line.len() > LINE_LIMIT {
@@ -31,7 +31,7 @@ pub(super) fn read(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Record>, 
             }
             Ok(record) => records.push(record),
             Err(_) if !line.ends_with(b"\n") => {
-                notes.push("the last line is torn and left out".into());
+                notes.push("the last line is incomplete and was ignored".into());
             }
             Err(_) if records.is_empty() => break,
             Err(error) => return Err(format!("line {}: {error}", n + 1)),
@@ -39,33 +39,18 @@ pub(super) fn read(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Record>, 
     }
     match records.first() {
         Some(Record::Header(_)) => Ok(records),
-        _ => Err("it is no recording: its first line is not a recording's".into()),
+        _ => Err("not a recording: its first line is not the header of one".into()),
     }
 }
 
-/// Which way a stream goes.
-pub(super) fn direction(stream: Stream) -> Option<Direction> {
-    match stream {
-        Stream::C2s => Some(Direction::ToServer),
-        Stream::S2c => Some(Direction::ToClient),
-        Stream::Stderr => None,
-    }
-}
-
-/// All bytes of each stream.
-pub(super) fn streams(records: &[Record]) -> Streams<'_> {
-    let mut streams = Streams::new();
+/// Returns all bytes of each stream.
+pub(super) fn stream_bytes(records: &[Record]) -> StreamBytes<'_> {
+    let mut streams = StreamBytes::new();
     for record in records {
-        if let Record::Chunk {
-            conn,
-            stream,
-            bytes,
-            ..
-        } = record
-            && let Some(direction) = direction(*stream)
-        {
+        if let Item::Chunk(chunk) = record.item() {
+            let bytes = chunk.bytes;
             streams
-                .entry((*conn, direction))
+                .entry(chunk.origin().lane())
                 .and_modify(|all| all.to_mut().extend_from_slice(bytes))
                 .or_insert(Cow::Borrowed(bytes));
         }
@@ -73,19 +58,19 @@ pub(super) fn streams(records: &[Record]) -> Streams<'_> {
     streams
 }
 
-/// The recording with all changes made.
-pub(super) fn write(
+/// Writes the recording with all changes.
+pub(super) fn write_records(
     records: &mut [Record],
     changes: &Changes,
-    stand_in: &StandIn,
+    replacer: &Replacer,
     out: &mut Vec<u8>,
 ) {
-    let mut places: BTreeMap<(u32, Stream), u64> = BTreeMap::new();
+    let mut offsets: BTreeMap<Lane, u64> = BTreeMap::new();
     let mut errors: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
     for record in records.iter() {
         if let Record::Chunk {
             conn,
-            stream: Stream::Stderr,
+            dir: ChunkSource::Stderr,
             bytes,
             ..
         } = record
@@ -94,35 +79,47 @@ pub(super) fn write(
         }
     }
     for text in errors.values_mut() {
-        *text = all(text, stand_in);
+        *text = replace_alphanumerics(text, replacer);
     }
     for record in records {
         match record {
             Record::Header(header) => {
-                for word in header.argv.iter_mut().flatten() {
-                    *word = stand_in.text(word);
+                for argument in header.argv.iter_mut().flatten() {
+                    *argument = replacer.replace_text(argument);
                 }
             }
+            // No protocol reads datagrams.
+            Record::Chunk {
+                datagram: true,
+                bytes,
+                ..
+            } => bytes.fill(0),
             Record::Chunk {
                 conn,
                 stream,
+                dir,
                 bytes,
                 ..
             } => {
-                let place = places.entry((*conn, *stream)).or_default();
-                match (direction(*stream), errors.get(conn)) {
-                    (Some(direction), _) => changes.apply(*conn, direction, *place, bytes),
+                let lane = Lane {
+                    conn: Some(*conn),
+                    stream: *stream,
+                    direction: dir.direction(),
+                };
+                let offset = offsets.entry(lane).or_default();
+                match (lane.direction, errors.get(conn)) {
+                    (Some(_), _) => changes.apply(lane, *offset, bytes),
                     (None, Some(text)) => {
-                        let start = *place as usize;
-                        let made = text.get(start..).unwrap_or_default();
+                        let start = *offset as usize;
+                        let new = text.get(start..).unwrap_or_default();
                         bytes
                             .iter_mut()
-                            .zip(made)
-                            .for_each(|(byte, made)| *byte = *made);
+                            .zip(new)
+                            .for_each(|(byte, new)| *byte = *new);
                     }
                     (None, None) => {}
                 }
-                *place += bytes.len() as u64;
+                *offset += bytes.len() as u64;
             }
             Record::Event(_) => {}
         }

@@ -1,59 +1,44 @@
-//! Runs of a stream that are read like a head of HTTP: heads, trailers, and what nobody understands.
+//! Stores the runs of a stream that are read as HTTP heads: heads, trailers, and undecoded bytes.
 //!
 //! ```text
 //!   HTTP/1.1 200 OK ... CR LF CR LF  5 CR LF {"jso 9 CR LF n...  0 CR LF x-token: Zx81 CR LF CR LF   ??? ...
-//!   '- a run ----------------------------'   '-----'       '- a run, up to where something is understood -'
+//!   '- a run ----------------------------'   '-----'       '- a run, up to the next decoded frame --------'
 //! ```
 //!
-//! Runs that touch are one, so that what was passed over in pieces is read as a whole.
+//! Adjacent runs are joined, so that skipped bytes are read as a whole.
 
-use super::LONG;
+use super::MIN_TOKEN;
 use crate::decoder::{Decoded, Origin};
 use crate::framing::fields::fields;
 use crate::framing::{Head, Places};
-use crate::protocol::Direction;
+use crate::protocol::Lane;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Runs with fewer bytes between them, a line end, are one.
-const APART: u64 = 3;
+/// Runs with fewer bytes between them, such as a line end, are joined.
+const MIN_GAP: u64 = 3;
 
-/// Of which connection, and which way.
-pub(super) type Key = (u32, Direction);
-
-/// As what is changed there is told.
-pub(super) fn origin((conn, direction): Key) -> Origin {
-    Origin {
-        conn: Some(conn),
-        direction: Some(direction),
-        time: None,
-    }
-}
-
-/// Runs by their streams, in the order in which they were noted.
+/// Runs by stream, in the order in which they were noted.
 #[derive(Default)]
-pub(super) struct Regions(BTreeMap<Key, Vec<Range<u64>>>);
+pub(super) struct Regions(BTreeMap<Lane, Vec<Range<u64>>>);
 
 impl Regions {
     fn add(&mut self, origin: Origin, range: Range<u64>) {
-        let (Some(conn), Some(direction)) = (origin.conn, origin.direction) else {
-            return;
-        };
         if range.is_empty() {
             return;
         }
-        let runs = self.0.entry((conn, direction)).or_default();
+        let runs = self.0.entry(origin.lane()).or_default();
         match runs.last_mut() {
-            Some(last) if (last.start..last.end + APART).contains(&range.start) => {
+            Some(last) if (last.start..last.end + MIN_GAP).contains(&range.start) => {
                 last.end = last.end.max(range.end);
             }
             _ => runs.push(range),
         }
     }
 
-    /// What of a frame, and of what stands before it, is to be read; says whether the frame's body is to be, too, and
-    /// cannot be in the stream: it is masked, or compressed.
-    pub(super) fn note(&mut self, decoded: &Decoded<'_>, is_unknown: bool) -> bool {
+    /// Adds the parts of a frame, and of the bytes before it, that are read. Returns true if its body must be read
+    /// separately, because it is masked or compressed in the stream.
+    pub(super) fn add_frame(&mut self, decoded: &Decoded<'_>, is_unknown: bool) -> bool {
         let (frame, origin) = (decoded.frame, decoded.origin);
         let before = decoded.raw.map_or(0, |raw| raw.before.len() as u64);
         self.add(origin, frame.offset.saturating_sub(before)..frame.offset);
@@ -83,42 +68,42 @@ impl Regions {
         is_unknown
     }
 
-    /// The runs of one stream.
-    pub(super) fn of(&self, key: Key) -> &[Range<u64>] {
+    /// Returns the runs of one stream.
+    pub(super) fn runs(&self, key: Lane) -> &[Range<u64>] {
         self.0.get(&key).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// Whether nobody knows what a frame's bytes are.
+/// Returns true if the bytes of a frame were not decoded.
 pub(super) fn is_unknown(decoded: &Decoded<'_>) -> bool {
     let control = decoded.frame.control;
     let text = decoded.message.valid && decoded.root().is_some();
     !text && (control.is_none() || control == Some("skipped"))
 }
 
-/// Whether an HTTP head says that its body is compressed.
+/// Returns true if an HTTP head declares a compressed body.
 pub(super) fn is_compressed(decoded: &Decoded<'_>) -> bool {
     let (Head::Http { len, .. }, Some(raw)) = (decoded.frame.head, decoded.raw) else {
         return false;
     };
     let head = raw.bytes.get(..len as usize).unwrap_or_default();
     let encoding = fields(head).find(|field| field.is("content-encoding"));
-    let says = encoding.and_then(|field| head.get(field.value));
-    says.is_some_and(|says| !says.eq_ignore_ascii_case(b"identity"))
+    let coding = encoding.and_then(|field| head.get(field.value));
+    coding.is_some_and(|coding| !coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// Long runs of characters of which tokens are made.
-pub(super) fn words(bytes: &[u8]) -> Vec<Range<usize>> {
-    let mut words = Vec::new();
+/// Returns long runs of characters that occur in tokens.
+pub(super) fn long_tokens(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut tokens = Vec::new();
     let mut start = 0;
-    let is_word = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~+/=".contains(b);
+    let is_token = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~+/=".contains(b);
     for (at, byte) in bytes.iter().chain([&b' ']).enumerate() {
-        if !is_word(byte) {
-            if at - start >= LONG {
-                words.push(start..at);
+        if !is_token(byte) {
+            if at - start >= MIN_TOKEN {
+                tokens.push(start..at);
             }
             start = at + 1;
         }
     }
-    words
+    tokens
 }

@@ -1,96 +1,98 @@
-//! A frame as a list of fields with their places: what tree, hex, and lookups by place share.
+//! Lists the fields of a frame with their positions, for the tree, the hex output and lookups by position.
 
 use super::Look;
 use crate::decoder::Decoded;
 use crate::framing::fields::{self as heads, secrets};
 use crate::framing::{Framing, Head, Places};
-use crate::path::{Step, write_step};
+use crate::path::{PathStep, write_step};
 use crate::protocol::Notes;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// One field of a frame: a part of its header, a key, a value, a container.
-pub struct Field<'a> {
-    /// Its own name: a key, or `[2]`.
+/// A field of a frame: a part of its header, a key, a value, or a container.
+#[derive(Default)]
+pub struct FrameField<'a> {
+    /// The last step of its path: a key, or `[2]`.
     pub label: Cow<'a, str>,
-    /// Where it stands: `params.calldata[2]`; empty for the outermost value.
+    /// The path, such as `params.calldata[2]`; empty for the outermost value.
     pub path: String,
-    /// Its bytes, in view coordinates.
+    /// The bytes of the field, in view coordinates.
     pub span: Span,
-    /// The bytes of its key, where it has one.
+    /// The bytes of the key, if it has one.
     pub key: Option<Span>,
-    /// Levels below the outermost value.
+    /// The number of levels below the outermost value.
     pub depth: usize,
-    /// The value; none for a part of the header.
+    /// The value; `None` for a part of the header.
     pub node: Option<Node<'a>>,
-    /// What a part of the header says.
+    /// The text of a part of the header.
     pub text: Cow<'a, str>,
-    /// Must not be shown unless asked.
+    /// The value is a secret: it is shown only with `Look::show_secrets`.
     pub secret: bool,
-    /// Where only some of its bytes must not: those, in view coordinates.
+    /// The secret parts of a value that is not secret as a whole, in view coordinates.
     pub hidden: Vec<Span>,
-    /// What may be shown of `text` then.
+    /// `text` without these parts.
     pub masked: Option<String>,
 }
 
-/// Fields of one message that outputs show; the rest is counted.
-pub const ROWS: usize = 10_000;
+/// The maximum number of fields of one message that outputs show; the rest are counted.
+pub const MAX_FIELDS: usize = 10_000;
 
-impl Field<'_> {
-    /// Whether nothing of its value may be shown.
+impl FrameField<'_> {
+    /// Returns true if the value must not be shown.
     pub fn is_secret(&self, notes: &Notes, look: Look) -> bool {
         let is_secret = self.secret || self.node.is_some_and(|node| notes.is_secret(node));
         is_secret && !look.show_secrets
     }
 
-    /// What is shown instead of a secret.
-    pub fn stand_in(&self, look: Look) -> String {
+    /// Returns the text that is shown instead of a secret.
+    pub fn replacement(&self, look: Look) -> String {
         let text = match self.node {
             None => Some(Cow::Borrowed(self.text.as_ref())),
             Some(node) => node.text(),
         };
-        // Where positions are left out, so is the length.
-        match text.filter(|_| !look.unplaced) {
+        // Without positions, lengths are left out too.
+        match text.filter(|_| !look.without_positions) {
             Some(text) => format!("(secret, {} characters)", text.chars().count()),
             None => "(secret)".into(),
         }
     }
 }
 
-/// The fields of a frame, header first, in the order of their bytes. From `most` on, a container says how many more it has.
-pub fn fields<'a>(decoded: &Decoded<'a>, most: usize) -> Vec<Field<'a>> {
-    select(decoded, &Which::First(most))
+/// Returns the fields of a frame in the order of their bytes. A container after the first `most` fields
+/// states its number of children.
+pub fn fields<'a>(decoded: &Decoded<'a>, most: usize) -> Vec<FrameField<'a>> {
+    select(decoded, &FieldFilter::First(most))
 }
 
-/// The fields of a frame that hold a byte of its view, or whose key does; of the header all.
-pub fn fields_at<'a>(decoded: &Decoded<'a>, at: usize) -> Vec<Field<'a>> {
-    select(decoded, &Which::At(at))
+/// Returns the fields of a frame whose value or key contains a byte of its view, and all fields of the header.
+pub fn fields_at<'a>(decoded: &Decoded<'a>, at: usize) -> Vec<FrameField<'a>> {
+    select(decoded, &FieldFilter::At(at))
 }
 
-/// The fields of a frame on the way to a path, in any of its spellings, and perhaps others; of the header all.
-pub fn fields_to<'a>(decoded: &Decoded<'a>, spellings: &[&str]) -> Vec<Field<'a>> {
-    select(decoded, &Which::To(spellings))
+/// Returns the fields of a frame along a path, in any of its spellings, and possibly others, and all fields of the header.
+pub fn fields_along<'a>(decoded: &Decoded<'a>, spellings: &[&str]) -> Vec<FrameField<'a>> {
+    select(decoded, &FieldFilter::Along(spellings))
 }
 
-/// Which values are listed.
-enum Which<'w> {
-    /// The first ones.
+/// Selects the values that are listed.
+enum FieldFilter<'w> {
+    /// The first values, at most this number.
     First(usize),
-    /// Those that hold a byte.
+    /// The values that contain this byte.
     At(usize),
-    /// Those on the way to a path.
-    To(&'w [&'w str]),
+    /// The values along this path.
+    Along(&'w [&'w str]),
 }
 
-impl Which<'_> {
-    /// Whether a child of a value may be, or hold, one of them.
-    fn has(&self, key: Option<Span>, child: Node<'_>, path: &str) -> bool {
+impl FieldFilter<'_> {
+    /// Returns true if a child of a value may be selected, or may contain a selected value.
+    fn may_contain(&self, key: Option<Span>, child: Node<'_>, path: &str) -> bool {
         match self {
             Self::First(_) => true,
             Self::At(at) => child.span().contains(*at) || key.is_some_and(|key| key.contains(*at)),
-            Self::To(spellings) => spellings.iter().any(|wanted| wanted.starts_with(path)),
+            Self::Along(spellings) => spellings.iter().any(|wanted| wanted.starts_with(path)),
         }
     }
 
@@ -99,40 +101,35 @@ impl Which<'_> {
     }
 }
 
-fn select<'a>(decoded: &Decoded<'a>, which: &Which<'_>) -> Vec<Field<'a>> {
+fn select<'a>(decoded: &Decoded<'a>, which: &FieldFilter<'_>) -> Vec<FrameField<'a>> {
     let mut fields = Vec::new();
-    header(decoded, &mut fields);
+    push_header(decoded, &mut fields);
     if let Some(root) = decoded.root() {
         let (label, path) = (Cow::Borrowed(""), String::new());
-        value(root, label, path, None, 0, which, &mut fields);
+        push_value(root, label, path, None, 0, which, &mut fields);
     }
-    trailer(decoded, &mut fields);
+    push_trailer(decoded, &mut fields);
     fields
 }
 
-/// A part of a header, or bytes that are no value.
-fn part<'a>(
+/// Creates a field for a part of a header, or for bytes that are not a value.
+fn new_part<'a>(
     label: impl Into<Cow<'a, str>>,
     span: Span,
     text: impl Into<Cow<'a, str>>,
-) -> Field<'a> {
+) -> FrameField<'a> {
     let label = label.into();
-    Field {
+    FrameField {
         path: label.to_string(),
         label,
         span,
-        key: None,
-        depth: 0,
-        node: None,
         text: text.into(),
-        secret: false,
-        hidden: Vec::new(),
-        masked: None,
+        ..FrameField::default()
     }
 }
 
-/// The lines of a head or a trailer that begins at `at`.
-fn lines<'a>(at: usize, bytes: &'a [u8], is_head: bool, fields: &mut Vec<Field<'a>>) {
+/// Adds the lines of a head or a trailer that starts at `at`.
+fn push_lines<'a>(at: usize, bytes: &'a [u8], is_head: bool, fields: &mut Vec<FrameField<'a>>) {
     let secrets = secrets(bytes, &|_| false);
     let mut secrets = secrets.iter().map(|s| &s.range).peekable();
     for line in heads::fields(bytes) {
@@ -145,22 +142,22 @@ fn lines<'a>(at: usize, bytes: &'a [u8], is_head: bool, fields: &mut Vec<Field<'
         let (label, value) = match line.name {
             [] if text.is_empty() => continue,
             _ if is_first => (Cow::Borrowed("start line"), 0..line.value.end),
-            // A chunk's length, or bytes without a colon.
+            // The length of a chunk, or bytes without a colon.
             [] if !is_head => continue,
             [] => (Cow::Borrowed("line"), line.value.clone()),
             name => (String::from_utf8_lossy(name), line.value.clone()),
         };
         let span = Span::new(at + line.range.start, at + line.range.end);
-        let mut field = part(label, span, folded(bytes, &value));
+        let mut field = new_part(label, span, unfold(bytes, &value));
         field.secret = line.is_secret() && !is_first;
-        hide(&mut field, bytes, value, at, &hidden);
+        mark_secrets(&mut field, bytes, value, at, &hidden);
         fields.push(field);
     }
 }
 
-/// Keeps what is secret in a field from being shown.
-fn hide(
-    field: &mut Field<'_>,
+/// Marks the secrets in a field, so that they are not shown.
+fn mark_secrets(
+    field: &mut FrameField<'_>,
     bytes: &[u8],
     value: Range<usize>,
     at: usize,
@@ -171,18 +168,18 @@ fn hide(
     }
     let (mut text, mut from) = (String::new(), value.start);
     for secret in hidden {
-        text.push_str(&folded(bytes, &(from..secret.start)));
+        text.push_str(&unfold(bytes, &(from..secret.start)));
         text.push_str("(secret)");
         from = secret.end;
         let span = Span::new(at + secret.start, at + secret.end);
         field.hidden.push(span);
     }
-    text.push_str(&folded(bytes, &(from..value.end)));
+    text.push_str(&unfold(bytes, &(from..value.end)));
     field.masked = Some(text);
 }
 
-/// Bytes as text, what is folded on one line.
-fn folded<'a>(bytes: &'a [u8], range: &Range<usize>) -> Cow<'a, str> {
+/// Returns bytes as text; a unfold line becomes one line.
+fn unfold<'a>(bytes: &'a [u8], range: &Range<usize>) -> Cow<'a, str> {
     let text = String::from_utf8_lossy(bytes.get(range.clone()).unwrap_or_default());
     if text.contains("\r\n") {
         Cow::Owned(text.replace("\r\n ", " ").replace("\r\n\t", "\t"))
@@ -191,16 +188,16 @@ fn folded<'a>(bytes: &'a [u8], range: &Range<usize>) -> Cow<'a, str> {
     }
 }
 
-/// What stands after the last chunk of a body.
-fn trailer<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
+/// Adds the fields after the last chunk of a body.
+fn push_trailer<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
     let view = decoded.frame.view;
     if let (Head::Http { event: false, .. }, Places::Run(_)) = (decoded.frame.head, view.places) {
         let at = view.body.end();
-        lines(at, view.bytes.get(at..).unwrap_or_default(), false, fields);
+        push_lines(at, view.bytes.get(at..).unwrap_or_default(), false, fields);
     }
 }
 
-/// The subject of a message, unless asked without what is secret in it: a request is named by its target.
+/// Returns the subject of a message. Without `show_secrets`, secrets are removed: a request is named by its target.
 pub fn subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {
     let subject = decoded.message.subject.as_deref()?;
     Some(match decoded.frame.head {
@@ -209,15 +206,19 @@ pub fn subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, 
     })
 }
 
-fn header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
+fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
     let (view, message) = (decoded.frame.view, decoded.message);
     match decoded.frame.head {
+        Head::Length(_) if decoded.frame.framing == Framing::ContentLength => {
+            let head = view.bytes.get(..view.body.at()).unwrap_or_default();
+            push_lines(0, head, false, fields);
+        }
         Head::Length(length) | Head::Method { length, .. } if view.bytes.len() >= 4 => {
-            fields.push(part("length", Span::new(0, 4), length.to_string()));
+            fields.push(new_part("length", Span::new(0, 4), length.to_string()));
         }
         Head::Http { len, .. } if view.body.at() >= len as usize && len > 0 => {
             let head = view.bytes.get(..len as usize).unwrap_or_default();
-            lines(0, head, true, fields);
+            push_lines(0, head, true, fields);
         }
         Head::WebSocket {
             opcode,
@@ -244,40 +245,40 @@ fn header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
             if fragments > 1 {
                 text.push_str(&format!(", {fragments} fragments"));
             }
-            fields.push(part("websocket", Span::new(0, view.body.at()), text));
+            fields.push(new_part("websocket", Span::new(0, view.body.at()), text));
         }
         _ => {}
     }
-    // What a protocol has of its own before the encoded message.
+    // The protocol has its own header before the encoded message.
     if message.body.start > view.body.start && decoded.frame.framing != Framing::Method {
         let span = Span::new(view.body.at(), message.body.at());
         let text = String::from_utf8_lossy(span.of(view.bytes)).into_owned();
-        fields.push(part("header", span, text));
+        fields.push(new_part("header", span, text));
     }
     if decoded.root().is_none() && message.body.len > 0 {
         let (body, at) = (message.body.of(view.bytes), message.body.at());
-        let mut field = part("body", message.body, String::from_utf8_lossy(body));
+        let mut field = new_part("body", message.body, String::from_utf8_lossy(body));
         let secrets = secrets(body, &|_| false);
         let secrets: Vec<_> = secrets.into_iter().map(|s| s.range).collect();
-        hide(&mut field, body, 0..body.len(), at, &secrets);
+        mark_secrets(&mut field, body, 0..body.len(), at, &secrets);
         fields.push(field);
     }
 }
 
-fn value<'a>(
+fn push_value<'a>(
     node: Node<'a>,
     label: Cow<'a, str>,
     path: String,
     key: Option<Span>,
     depth: usize,
-    which: &Which<'_>,
-    fields: &mut Vec<Field<'a>>,
+    which: &FieldFilter<'_>,
+    fields: &mut Vec<FrameField<'a>>,
 ) {
     let (span, is_map) = (node.span(), node.is_map());
     let prefix = path.clone();
     let (mut shown, mut end) = (0, span.at());
     let empty = Cow::Borrowed("");
-    fields.push(Field {
+    fields.push(FrameField {
         label,
         path,
         span,
@@ -285,9 +286,7 @@ fn value<'a>(
         depth,
         node: Some(node),
         text: empty,
-        secret: false,
-        hidden: Vec::new(),
-        masked: None,
+        ..FrameField::default()
     });
     if is_map {
         for (key, child) in node.members() {
@@ -298,10 +297,14 @@ fn value<'a>(
             let label = key_text(key);
             let mut path = prefix.clone();
             // Writing to a string cannot fail.
-            let _ = write_step(&Step::Member(label.to_string()), path.is_empty(), &mut path);
+            let _ = write_step(
+                &PathStep::Member(label.to_string()),
+                path.is_empty(),
+                &mut path,
+            );
             let key = Some(key.span());
-            if which.has(key, child, &path) {
-                value(child, label, path, key, depth + 1, which, fields);
+            if which.may_contain(key, child, &path) {
+                push_value(child, label, path, key, depth + 1, which, fields);
             }
         }
     } else if node.is_array() {
@@ -311,8 +314,8 @@ fn value<'a>(
             }
             (shown, end) = (shown + 1, child.span().end());
             let (label, path) = (format!("[{i}]").into(), format!("{prefix}[{i}]"));
-            if which.has(None, child, &path) {
-                value(child, label, path, None, depth + 1, which, fields);
+            if which.may_contain(None, child, &path) {
+                push_value(child, label, path, None, depth + 1, which, fields);
             }
         }
     }
@@ -322,18 +325,18 @@ fn value<'a>(
     if let Some(more @ 1..) = more {
         let rest = Span::new(end, span.end());
         let text = format!("… {more} more");
-        fields.push(Field {
+        fields.push(FrameField {
             depth: depth + 1,
             path: prefix,
-            // Nobody has looked for secrets in them.
+            // These bytes were not searched for secrets.
             hidden: vec![rest],
             masked: Some(text.clone()),
-            ..part("", rest, text)
+            ..new_part("", rest, text)
         });
     }
 }
 
-/// A key as a path shows it.
+/// Returns a key in the spelling of paths.
 fn key_text(key: Node<'_>) -> Cow<'_, str> {
     key.text().unwrap_or_else(|| {
         let mut out = Vec::new();
@@ -342,8 +345,11 @@ fn key_text(key: Node<'_>) -> Cow<'_, str> {
     })
 }
 
-/// The field that owns a byte of the frame: the innermost value, key or part of the header.
-pub fn owner<'f, 'a>(fields: &'f [Field<'a>], at: usize) -> Option<(&'f Field<'a>, bool)> {
+/// Returns the field that contains a byte of the frame: the innermost value, key, or part of the header.
+pub fn owner<'f, 'a>(
+    fields: &'f [FrameField<'a>],
+    at: usize,
+) -> Option<(&'f FrameField<'a>, bool)> {
     let key = fields
         .iter()
         .rev()
@@ -355,7 +361,7 @@ pub fn owner<'f, 'a>(fields: &'f [Field<'a>], at: usize) -> Option<(&'f Field<'a
     key.map(|f| (f, true)).or(value.map(|f| (f, false)))
 }
 
-/// A value in few words: what a leaf holds, how many a container has.
+/// Returns a value in brief: the content of a leaf, or the number of children of a container.
 pub fn brief(node: Node<'_>) -> String {
     match node.value() {
         Value::Map => format!("{{{}}}", node.count()),
@@ -377,7 +383,7 @@ pub fn brief(node: Node<'_>) -> String {
     }
 }
 
-/// Bytes as hex, the first of them where there are many.
+/// Returns bytes as hex, at most the first [`SHOWN`].
 fn bytes_text(bytes: &[u8]) -> String {
     const SHOWN: usize = 32;
     let hex = ::hex::encode(bytes.get(..SHOWN).unwrap_or(bytes));

@@ -1,28 +1,30 @@
-//! Findings: rules that were broken, who answers whom, and who owes the next message.
+//! Renders findings, responses, and messages that are awaited.
 
 use super::style::{Tone, shorten};
-use super::{Look, arrow};
+use super::wrap::write_wrapped;
+use super::{Look, arrow, short_id};
 use crate::conversation::{Consequences, Finding};
-use crate::decoder::{Decoded, Half};
+use crate::decoder::{Decoded, Partial};
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
+use crate::protocol::Origin;
 use crate::protocol::session::{Answer, Place, Severity, Waiting};
 use std::borrow::Cow;
 
-/// Longest text of a finding in a line; json has all of it.
-const TEXT: usize = 300;
+/// The maximum length of a finding in a line, in characters; the JSON output has all of it.
+const MAX_TEXT: usize = 300;
 
-/// How a severity is coloured.
+/// Returns the color of a severity.
 pub const fn tone(severity: Severity) -> Tone {
     match severity {
-        Severity::Error => Tone::Bad,
+        Severity::Error => Tone::Error,
         Severity::Warning => Tone::Note,
         Severity::Info | Severity::Off => Tone::Dim,
     }
 }
 
-/// A finding below the message it is about: rule and sentence. `own` is the message at hand; another one is named.
-pub fn below(finding: &Finding, own: Option<u64>, look: Look, out: &mut String) {
+/// Writes a finding below its message: rule and sentence. `own` is the index of this message; any other message is named.
+pub fn write_below(finding: &Finding, own: Option<u64>, look: Look, out: &mut String) {
     let style = look.style;
     let sign = match finding.severity {
         Severity::Error => "✗",
@@ -30,32 +32,42 @@ pub fn below(finding: &Finding, own: Option<u64>, look: Look, out: &mut String) 
         Severity::Info | Severity::Off => "i",
     };
     let tone = tone(finding.severity);
-    style.wire(out, tone, &format!("      {sign} {}: ", finding.name()));
-    if own != Some(finding.place.index) && finding.place.index != Place::NO_MESSAGE {
-        style.wire(out, tone, &format!("#{}: ", finding.place.index));
-    }
-    say(finding, look, out);
+    write_wrapped(look, 8, out, |out| {
+        style.push_wire(out, tone, &format!("      {sign} {}: ", finding.name()));
+        if own != Some(finding.place.index) && finding.place.index != Place::NO_MESSAGE {
+            style.push_wire(out, tone, &format!("#{}: ", finding.place.index));
+        }
+        write_sentence(finding, look, out);
+    });
 }
 
-/// A finding on a line of its own: `FILE:OFFSET: error saikuro/seq-gap: #12 ← seq is 5, 4 should follow`.
-pub fn line(finding: &Finding, file: &str, look: Look, out: &mut String) {
+/// Returns the connection and stream of a message, as texts start with it: `conn 1 stream 4 `.
+pub(super) fn connection_prefix(origin: Origin) -> String {
+    let conn = origin.conn.map(|conn| format!("conn {conn} "));
+    let stream = origin.stream.map(|stream| format!("stream {stream} "));
+    [conn, stream].into_iter().flatten().collect()
+}
+
+/// Writes a finding as a line: `FILE:OFFSET: error saikuro/seq-gap: #12 ← seq is 5, 4 should follow`.
+pub fn write_line(finding: &Finding, file: &str, look: Look, out: &mut String) {
     let (style, place) = (look.style, finding.place);
-    style.wire(out, Tone::Plain, &format!("{file}:{}: ", place.offset));
-    style.put(out, tone(finding.severity), finding.severity.name());
-    style.wire(out, Tone::Kind, &format!(" {}: ", finding.name()));
     let index = (place.index != Place::NO_MESSAGE).then(|| format!("#{} ", place.index));
-    let conn = place.origin.conn.map(|c| format!("conn {c} "));
     let whose = format!(
         "{}{}{} ",
         index.unwrap_or_default(),
-        conn.unwrap_or_default(),
+        connection_prefix(place.origin),
         arrow(place.origin.direction)
     );
-    style.put(out, Tone::Dim, &whose);
-    say(finding, look, out);
+    write_wrapped(look, 4, out, |out| {
+        style.push_wire(out, Tone::Plain, &format!("{file}:{}: ", place.offset));
+        style.push(out, tone(finding.severity), finding.severity.name());
+        style.push_wire(out, Tone::Kind, &format!(" {}: ", finding.name()));
+        style.push(out, Tone::Dim, &whose);
+        write_sentence(finding, look, out);
+    });
 }
 
-/// The number of findings that only follow from a message: `3 more findings follow from #12`.
+/// Returns the number of findings that only follow from a message: `3 more findings follow from #12`.
 pub fn consequences(one: Consequences) -> String {
     match one.count {
         1 => format!("1 more finding follows from #{}", one.index),
@@ -63,19 +75,18 @@ pub fn consequences(one: Consequences) -> String {
     }
 }
 
-/// The sentence, the message that it has to do with, and the line end.
-fn say(finding: &Finding, look: Look, out: &mut String) {
+/// Writes the sentence of a finding, and the message that it refers to.
+fn write_sentence(finding: &Finding, look: Look, out: &mut String) {
     look.style
-        .wire(out, Tone::Plain, &shorten(&finding.text, TEXT));
+        .push_wire(out, Tone::Plain, &shorten(&finding.text, MAX_TEXT));
     if let Some(related) = finding.related {
         look.style
-            .put(out, Tone::Dim, &format!(" (see #{related})"));
+            .push(out, Tone::Dim, &format!(" (see #{related})"));
     }
-    out.push('\n');
 }
 
-/// A finding as a JSON object; `own` is the message whose line it stands in, which then need not be named.
-pub fn json(finding: &Finding, own: Option<u64>, out: &mut Vec<u8>) {
+/// Writes a finding as a JSON object. `own` is the index of the message of the line, which is then not named.
+pub fn write_json(finding: &Finding, own: Option<u64>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"rule\":");
     write_str(&finding.name(), out);
     out.extend_from_slice(b",\"severity\":");
@@ -89,6 +100,10 @@ pub fn json(finding: &Finding, own: Option<u64>, out: &mut Vec<u8>) {
         if let Some(conn) = place.origin.conn {
             out.extend_from_slice(b",\"conn\":");
             write_int(conn, out);
+        }
+        if let Some(stream) = place.origin.stream {
+            out.extend_from_slice(b",\"stream\":");
+            write_int(stream, out);
         }
         if let Some(direction) = place.origin.direction {
             out.extend_from_slice(b",\"dir\":");
@@ -108,10 +123,10 @@ pub fn json(finding: &Finding, own: Option<u64>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// What a message comes to, as one that reads the list must know it.
+/// Returns the outcome of a message in brief.
 pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow<'a, str> {
     if let Some(fault) = decoded.injected {
-        // The receiver did not get it as it stands here.
+        // The reader must see that the receiver did not get this message.
         return format!("by wiretool: {fault}").into();
     }
     let outcome = decoded.message.outcome.as_deref().unwrap_or_default();
@@ -122,13 +137,13 @@ pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow
     }
 }
 
-/// `↩ #12 3.4 ms`.
+/// Returns `↩ #12 3.4 ms`.
 pub fn answer(answer: &Answer) -> String {
     let latency = answer.latency.map(|ns| format!(" {}", duration(ns)));
     format!("↩ #{}{}", answer.to, latency.unwrap_or_default())
 }
 
-/// A duration in the unit that suits it: `850 ns`, `3.4 ms`, `2 min 5 s`.
+/// Returns a duration in a suitable unit: `850 ns`, `3.4 ms`, `2 min 5 s`.
 pub fn duration(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let n = ns.unsigned_abs();
@@ -151,7 +166,7 @@ pub fn duration(ns: i64) -> String {
     }
 }
 
-/// Nanoseconds as milliseconds, exactly, as a JSON number: `3.41`.
+/// Returns nanoseconds as milliseconds, exactly, as a JSON number: `3.41`.
 pub fn millis(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let n = ns.unsigned_abs();
@@ -159,8 +174,8 @@ pub fn millis(ns: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Something that is waited for, on a line of its own. `now` is the last time that is known.
-pub fn waiting(
+/// Writes a message that is awaited, as a line. `now` is the last known time.
+pub fn write_waiting(
     waiting: &Waiting,
     now: Option<i64>,
     sides: [&'static str; 2],
@@ -168,65 +183,83 @@ pub fn waiting(
     out: &mut String,
 ) {
     let (style, place) = (look.style, waiting.place);
-    let conn = place.origin.conn.map(|c| format!(" conn {c}"));
-    // What waits since a connection began waits after no message.
-    let index = (place.len > 0).then(|| format!(" #{}", place.index));
+    // A wait since the start of the connection follows no message.
+    let index = (place.len > 0).then(|| format!("#{} ", place.index));
     let whose = format!(
-        " {}{} {} ",
+        "  {}{}{} ",
         index.unwrap_or_default(),
-        conn.unwrap_or_default(),
+        connection_prefix(place.origin),
         arrow(place.origin.direction)
     );
-    style.put(out, Tone::Dim, &whose);
-    style.wire(out, Tone::Kind, &waiting.what);
+    style.push(out, Tone::Dim, &whose);
+    style.push_wire(out, Tone::Kind, &waiting.what);
     if !waiting.id.is_empty() {
-        style.wire(
-            out,
-            Tone::Plain,
-            &format!("  id {}", shorten(&waiting.id, 60)),
-        );
+        style.push_wire(out, Tone::Plain, &format!("  id {}", short_id(&waiting.id)));
     }
     if let Some((from, to)) = place.origin.time.zip(now) {
         let age = duration(to.saturating_sub(from));
-        style.put(out, Tone::Plain, &format!("  for {age}"));
+        style.push(out, Tone::Plain, &format!("  for {age}"));
     }
-    let owes = match waiting.debtor(sides) {
-        Some(side) => format!("  the {side} owes it"),
+    let owes = match waiting.expected_sender(sides) {
+        Some(side) => format!("  the {side} must send it"),
         None => "  no answer was seen".to_owned(),
     };
-    style.put(out, Tone::Plain, &owes);
+    style.push(out, Tone::Plain, &owes);
     if let Some(why) = &waiting.why {
-        style.wire(out, Tone::Note, &format!(" — {why}"));
+        style.push_wire(out, Tone::Note, &format!(" — {why}"));
     }
     out.push('\n');
 }
 
-/// A frame of which only the beginning came, on a line of its own.
-pub fn half(half: &Half, file: &str, look: Look, out: &mut String) {
+/// Writes the first `most` messages that are awaited, with a heading.
+pub fn write_waiting_list(
+    (file, waiting): (&str, &[Waiting]),
+    most: usize,
+    now: Option<i64>,
+    sides: [&'static str; 2],
+    look: Look,
+    out: &mut String,
+) {
+    let title = match waiting.len() {
+        1 => "1 message waits for an answer:".to_owned(),
+        n => format!("{n} messages wait for an answer:"),
+    };
+    look.style
+        .push_wire(out, Tone::Key, &format!("{file}: {title}"));
+    out.push('\n');
+    for one in waiting.iter().take(most) {
+        write_waiting(one, now, sides, look, out);
+    }
+    if waiting.len() > most {
+        out.push_str(&format!("  and {} more\n", waiting.len() - most));
+    }
+}
+
+/// Writes an incomplete frame as a line.
+pub fn write_partial(partial: &Partial, file: &str, look: Look, out: &mut String) {
     let style = look.style;
-    style.wire(out, Tone::Plain, &format!("{file}:{}: ", half.offset));
-    let conn = half.origin.conn.map(|c| format!("conn {c} "));
+    style.push_wire(out, Tone::Plain, &format!("{file}:{}: ", partial.offset));
     let whose = format!(
         "{}{} ",
-        conn.unwrap_or_default(),
-        arrow(half.origin.direction)
+        connection_prefix(partial.origin),
+        arrow(partial.origin.direction)
     );
-    style.put(out, Tone::Dim, &whose);
-    let text = match (half.have, half.held) {
-        (1, false) => "1 byte of a frame is here".to_owned(),
-        (n, false) => format!("{n} bytes of a frame are here"),
-        (n, true) => format!(
-            "{n} bytes are held until it is certain how they are to be read: -p and --framing say so"
-        ),
+    style.push(out, Tone::Dim, &whose);
+    let text = match (partial.have, partial.held) {
+        (1, false) => "1 byte of a frame was read".to_owned(),
+        (n, false) => format!("{n} bytes of a frame were read"),
+        (n, true) => {
+            format!("{n} bytes wait until protocol and framing are known: give -p and --framing")
+        }
     };
-    style.put(out, Tone::Plain, &text);
-    if let Some(missing) = half.missing {
-        style.put(out, Tone::Plain, &format!(", {missing} are missing"));
+    style.push(out, Tone::Plain, &text);
+    if let Some(missing) = partial.missing {
+        style.push(out, Tone::Plain, &format!(", {missing} are missing"));
     }
-    if let Some(fault) = &half.fault {
-        style.wire(out, Tone::Bad, &format!("; {fault}"));
+    if let Some(fault) = &partial.fault {
+        style.push_wire(out, Tone::Error, &format!("; {fault}"));
         if let Some(hint) = &fault.hint {
-            style.wire(out, Tone::Note, &format!(" — {hint}"));
+            style.push_wire(out, Tone::Note, &format!(" — {hint}"));
         }
     }
     out.push('\n');

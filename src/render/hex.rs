@@ -1,4 +1,4 @@
-//! Bytes beside the fields that own them; bytes that no field owns are shown too.
+//! Shows bytes next to the fields that contain them, and also the bytes outside all fields.
 //!
 //! ```text
 //! 00000000  00 00 00 41                                      length 65
@@ -8,29 +8,29 @@
 //! ```
 
 use super::Look;
-use super::fields::{Field, ROWS as FIELDS, fields};
+use super::fields::{FrameField, MAX_FIELDS, fields};
 use super::style::{Tone, escape, shorten};
-use super::tree::{shown, title, trouble};
+use super::tree::{shown_value, write_faults, write_title};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::Notes;
 use crate::span::Span;
 
-/// Bytes on one row.
-const ROW: usize = 16;
-/// Rows of one field that are shown before the rest is only counted.
-const ROWS: usize = 16;
+/// The number of bytes on a row.
+const ROW_BYTES: usize = 16;
+/// The maximum number of rows of one field; the rest are counted.
+const MAX_ROWS: usize = 16;
 
-/// Bytes that may be a secret where nobody decodes them.
-const SHORTEST: usize = 4;
+/// The minimum length of undecoded bytes that may contain a secret.
+const MIN_SECRET: usize = 4;
 
-/// A run of bytes and what it is.
-struct Run {
+/// A run of bytes and its description.
+struct HexRun {
     span: Span,
     text: String,
     tone: Tone,
     secret: bool,
-    /// Where only some of its bytes are secret: those.
+    /// The secret parts of bytes that are not secret as a whole.
     hidden: Vec<Span>,
 }
 
@@ -42,46 +42,46 @@ pub fn write(
     notes: &mut Notes,
     out: &mut String,
 ) {
-    title(decoded, verdict, look, out);
+    write_title(decoded, verdict, look, out);
     decoded.annotate(notes);
     let bytes = decoded.frame.view.bytes;
     let mut at = 0;
-    let mut runs = runs(&fields(decoded, FIELDS), notes, look);
+    let mut runs = runs(&fields(decoded, MAX_FIELDS), notes, look);
     runs.sort_by_key(|run| run.span);
     let mut runs = runs.into_iter().peekable();
     while let Some(run) = runs.next() {
         if run.span.at() > at {
-            rows(decoded, &gap(Span::new(at, run.span.at())), look, out);
+            write_rows(decoded, &gap(Span::new(at, run.span.at())), look, out);
         }
         let next = runs.peek().map_or(bytes.len(), |next| next.span.at());
-        let run = Run {
+        let run = HexRun {
             span: Span::new(run.span.at().max(at), run.span.end().min(bytes.len())),
             ..run
         };
         if run.span.len > 0 {
-            let tail = punctuation(&run, next, bytes);
-            let whole = Run {
+            let tail = row_end(&run, next, bytes);
+            let whole = HexRun {
                 span: Span::new(run.span.at(), tail),
                 ..run
             };
-            rows(decoded, &whole, look, out);
+            write_rows(decoded, &whole, look, out);
             at = tail;
         }
     }
     if at < bytes.len() {
         let rest = gap(Span::new(at, bytes.len()));
-        // Nothing tells what of it is secret, but no secret is that short.
-        let secret = !look.show_secrets && at > 0 && bytes.len() - at >= SHORTEST;
+        // Nothing marks the secrets in it, but a secret is at least this long.
+        let secret = !look.show_secrets && at > 0 && bytes.len() - at >= MIN_SECRET;
         let secret = secret && decoded.faults().next().is_some();
-        rows(decoded, &Run { secret, ..rest }, look, out);
+        write_rows(decoded, &HexRun { secret, ..rest }, look, out);
     }
-    trouble(decoded, verdict, look, out);
+    write_faults(decoded, verdict, look, out);
 }
 
-/// Where a row ends that takes the punctuation after its field with it, if there is room.
-fn punctuation(run: &Run, next: usize, bytes: &[u8]) -> usize {
+/// Returns the end of a row that includes the punctuation after its field, if it fits.
+fn row_end(run: &HexRun, next: usize, bytes: &[u8]) -> usize {
     let after = Span::new(run.span.end(), next).of(bytes);
-    let short = run.span.len as usize + after.len() <= ROW;
+    let short = run.span.len as usize + after.len() <= ROW_BYTES;
     let only = after.iter().all(|b| b" \t\r\n,:]}".contains(b));
     if short && only && !run.secret {
         run.span.end() + after.len()
@@ -90,9 +90,9 @@ fn punctuation(run: &Run, next: usize, bytes: &[u8]) -> usize {
     }
 }
 
-/// Bytes that belong to no field: punctuation, space, what follows a message.
-fn gap(span: Span) -> Run {
-    Run {
+/// Returns a run for bytes outside all fields: punctuation, space, and bytes after a message.
+fn gap(span: Span) -> HexRun {
+    HexRun {
         span,
         text: String::new(),
         tone: Tone::Dim,
@@ -101,8 +101,8 @@ fn gap(span: Span) -> Run {
     }
 }
 
-/// The runs of all fields: keys and leaves whole, containers as far as their own header goes.
-fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
+/// Returns the runs of all fields: whole keys and leaves, and the headers of containers.
+fn runs(fields: &[FrameField<'_>], notes: &Notes, look: Look) -> Vec<HexRun> {
     let mut runs = Vec::new();
     let mut secret_below = None;
     for (i, field) in fields.iter().enumerate() {
@@ -113,7 +113,7 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
         let secret = field.is_secret(notes, look);
         secret_below = secret.then_some(field.depth);
         if let Some(key) = field.key.filter(|k| k.len > 0) {
-            runs.push(Run {
+            runs.push(HexRun {
                 span: key,
                 text: format!("{indent}{}", field.label),
                 tone: Tone::Key,
@@ -121,11 +121,11 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
                 hidden: Vec::new(),
             });
         }
-        let (tone, mut text) = shown(field, look);
+        let (tone, mut text) = shown_value(field, look);
         for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
             text.push_str(&format!("  = {remark}"));
         }
-        // A key without bytes of its own is named beside its value.
+        // A key without bytes is shown with its value.
         if field.key.is_none_or(|k| k.len == 0) && !field.label.is_empty() {
             text = format!("{} {text}", field.label);
         }
@@ -143,7 +143,7 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
             field.span
         };
         if span.len > 0 {
-            runs.push(Run {
+            runs.push(HexRun {
                 span,
                 text: format!("{indent}{text}"),
                 tone,
@@ -159,14 +159,14 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
     runs
 }
 
-fn rows(decoded: &Decoded<'_>, run: &Run, look: Look, out: &mut String) {
+fn write_rows(decoded: &Decoded<'_>, run: &HexRun, look: Look, out: &mut String) {
     let (view, style) = (decoded.frame.view, look.style);
     let bytes = run.span.of(view.bytes);
-    for (i, row) in bytes.chunks(ROW).take(ROWS).enumerate() {
-        let offset = view.locate(run.span.at() + i * ROW);
-        style.put(out, Tone::Dim, &format!("{offset:08x}  "));
+    for (i, row) in bytes.chunks(ROW_BYTES).take(MAX_ROWS).enumerate() {
+        let offset = view.locate(run.span.at() + i * ROW_BYTES);
+        style.push(out, Tone::Dim, &format!("{offset:08x}  "));
         let mut hex = String::new();
-        for (at, byte) in (run.span.at() + i * ROW..).zip(row) {
+        for (at, byte) in (run.span.at() + i * ROW_BYTES..).zip(row) {
             if run.secret || run.hidden.iter().any(|span| span.contains(at)) {
                 hex.push_str("** ");
             } else {
@@ -184,7 +184,7 @@ fn rows(decoded: &Decoded<'_>, run: &Run, look: Look, out: &mut String) {
         } else {
             run.text.clone()
         };
-        style.put(
+        style.push(
             out,
             if run.text.is_empty() {
                 Tone::Dim
@@ -194,17 +194,20 @@ fn rows(decoded: &Decoded<'_>, run: &Run, look: Look, out: &mut String) {
             &format!("{hex:<49}"),
         );
         let text = escape(&label);
-        style.put(out, run.tone, &shorten(&text, 80));
+        style.push(out, run.tone, &shorten(&text, 80));
         while out.ends_with(' ') {
             out.pop();
         }
         out.push('\n');
     }
-    if bytes.len() > ROW * ROWS {
-        style.put(
+    if bytes.len() > ROW_BYTES * MAX_ROWS {
+        style.push(
             out,
             Tone::Dim,
-            &format!("          … {} more bytes\n", bytes.len() - ROW * ROWS),
+            &format!(
+                "          … {} more bytes\n",
+                bytes.len() - ROW_BYTES * MAX_ROWS
+            ),
         );
     }
 }

@@ -1,32 +1,33 @@
-//! One JSON object a frame: the contract that programs rely on.
+//! Writes one JSON object per frame, in a format that programs can rely on.
 //!
-//! Keys, in this order, absent ones left out: `v index conn dir time offset len body_offset body_len framing protocol
-//! kind role id subject guess message raw fault faults wire findings reply_to latency_ms`. Data, exact: nothing is masked or shortened.
+//! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
+//! protocol kind role id subject guess message raw fault faults wire findings reply_to latency_ms`. The data is exact: it
+//! is never masked or shortened.
 
 use super::style::escape_json;
 use super::{Look, findings};
 use crate::conversation::Verdict;
-use crate::decoder::{Decoded, Raw};
+use crate::decoder::{Decoded, RawFrame};
 use crate::encoding::Parsed;
 use crate::encoding::json::{self, push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
 use crate::framing::{self, Framing, LengthMode, Wire};
 use crate::protocol::registry;
-use crate::protocol::{Direction, Form, Id, Role, WriteOptions, uuid_text};
+use crate::protocol::{Direction, Id, MessageForm, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
-/// Bytes of a message up to which its text is written in one piece.
-pub const LONG: u32 = 256 << 10;
+/// The maximum size of a message whose text is written in one piece, in bytes.
+pub const MAX_WHOLE: u32 = 256 << 10;
 
-/// Writes one line, its line end included; with a verdict also which rules it breaks and what it answers.
+/// Writes one line, with its line end. A verdict adds the findings and the request that the message answers.
 pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut Vec<u8>) {
-    pass(decoded, verdict, look, out, &mut |_| {});
+    write_in_parts(decoded, verdict, look, out, &mut |_| {});
 }
 
-/// Writes one line as [`write()`] does; of a message longer than [`LONG`], `full` may empty `out` meanwhile.
-pub fn pass(
+/// Writes one line as [`write()`] does. In a message longer than [`MAX_WHOLE`], `full` may empty `out` several times.
+pub fn write_in_parts(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     look: Look,
@@ -35,7 +36,7 @@ pub fn pass(
 ) {
     let start = out.len();
     let whole: &mut dyn FnMut(&mut Vec<u8>) = &mut |_| {};
-    // On a terminal the line is escaped once it is whole.
+    // For a terminal, the complete line is escaped.
     write_object(decoded, out, if look.terminal { whole } else { full });
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
@@ -51,18 +52,22 @@ pub fn pass(
 
 fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
     let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
-    let is_told = message.is_told();
+    let is_shown = message.value_is_complete();
     out.extend_from_slice(b"{\"v\":1,\"index\":");
     write_int(decoded.index, out);
     if let Some(conn) = origin.conn {
         out.extend_from_slice(b",\"conn\":");
         write_int(conn, out);
     }
+    if let Some(stream) = origin.stream {
+        out.extend_from_slice(b",\"stream\":");
+        write_int(stream, out);
+    }
     if let Some(direction) = origin.direction {
-        text(b",\"dir\":\"", direction.name(), out);
+        write_text(b",\"dir\":\"", direction.name(), out);
     }
     if let Some(time) = origin.time {
-        text(
+        write_text(
             b",\"time\":\"",
             &format!(
                 "{:.9}",
@@ -83,19 +88,19 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&
         out.extend_from_slice(b",\"body_len\":");
         write_int(message.body.len, out);
     }
-    text(b",\"framing\":\"", frame.framing.name(), out);
-    text(b",\"protocol\":\"", decoded.protocol.name(), out);
+    write_text(b",\"framing\":\"", frame.framing.name(), out);
+    write_text(b",\"protocol\":\"", decoded.protocol.name(), out);
     if !message.kind.is_empty() {
         out.extend_from_slice(b",\"kind\":");
-        write_word(&message.kind, out);
+        write_short_text(&message.kind, out);
     }
     if let Some(role) = message.role {
-        text(b",\"role\":\"", role.name(), out);
+        write_text(b",\"role\":\"", role.name(), out);
     }
-    write_id(&message.id, is_told, out);
+    write_id(&message.id, is_shown, out);
     if let Some(subject) = &message.subject {
         out.extend_from_slice(b",\"subject\":");
-        write_word(subject, out);
+        write_short_text(subject, out);
     }
     if message.guess {
         out.extend_from_slice(b",\"guess\":true");
@@ -103,27 +108,27 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&
     let start = out.len();
     if message.value.is_some() {
         out.extend_from_slice(MESSAGE);
-        if is_told && decoded.raw.is_none() && message.body.len > LONG {
+        if is_shown && decoded.raw.is_none() && message.body.len > MAX_WHOLE {
             decoded.pass_message(out, full);
-        } else if is_told {
+        } else if is_shown {
             decoded.write_message(out);
         } else {
             decoded.write_message(out);
-            json::replace_lone(out.get_mut(start..).unwrap_or_default());
+            json::replace_lone_surrogates(out.get_mut(start..).unwrap_or_default());
         }
     }
     let body = message.body.of(frame.view.bytes);
     let exact = decoded.raw.as_ref();
-    let told = out.get(start..).unwrap_or_default();
-    let form = exact.and_then(|_| tells(decoded, told, body).filter(|_| message.valid));
-    if !is_told || exact.is_some() && form.is_none() {
+    let shown = out.get(start..).unwrap_or_default();
+    let form = exact.and_then(|_| message_form(decoded, shown, body).filter(|_| message.valid));
+    if !is_shown || exact.is_some() && form.is_none() {
         write_raw(body, out);
     }
     write_faults(decoded, out);
     if let Some(raw) = exact {
         let mut wire = wire(decoded, raw);
         if wire.hex.is_none() {
-            wire.packed = packed(decoded, form, &wire);
+            wire.packed = explicit_encoding(decoded, form, &wire);
         }
         if !wire.is_empty() {
             out.extend_from_slice(b",\"wire\":");
@@ -135,7 +140,7 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&
 fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>) {
     for (i, finding) in verdict.findings.iter().enumerate() {
         out.extend_from_slice(if i == 0 { b",\"findings\":[" } else { b"," });
-        findings::json(finding, Some(decoded.index), out);
+        findings::write_json(finding, Some(decoded.index), out);
     }
     if !verdict.findings.is_empty() {
         out.push(b']');
@@ -155,36 +160,40 @@ fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>)
 
 const MESSAGE: &[u8] = b",\"message\":";
 
-/// How the body can be written again from what `message` says, where it can.
-fn tells(decoded: &Decoded<'_>, told: &[u8], body: &[u8]) -> Option<Form> {
-    let (Some(parsed), Some(message)) = (decoded.message.value, told.strip_prefix(MESSAGE)) else {
-        return body.is_empty().then_some(Form::Json);
+/// Returns the form in which the body can be written again from `message`, if there is one.
+fn message_form(decoded: &Decoded<'_>, shown: &[u8], body: &[u8]) -> Option<MessageForm> {
+    let (Some(parsed), Some(message)) = (decoded.message.value, shown.strip_prefix(MESSAGE)) else {
+        return body.is_empty().then_some(MessageForm::Json);
     };
-    let packed = parsed.is_msgpack().then_some(Form::MessagePack);
-    let mut forms = [Some(Form::Json), packed].into_iter().flatten();
+    let packed = parsed.is_msgpack().then_some(MessageForm::MessagePack);
+    let mut forms = [Some(MessageForm::Json), packed].into_iter().flatten();
     let mut tape = Tape::new();
     tape.clear(u32::MAX);
     let span = Span::new(0, message.len());
     json::parse(message, span, u32::MAX, &mut tape).ok()?;
     let root = tape.root(message)?;
-    forms.find(|form| body_again(decoded, root, *form).is_some_and(|again| again == body))
+    forms.find(|form| encode_body(decoded, root, *form).is_some_and(|again| again == body))
 }
 
-/// Which encoding has to be told: where frames are binary, JSON is not what one would think.
-fn packed(decoded: &Decoded<'_>, form: Option<Form>, wire: &Wire) -> Option<bool> {
+/// Returns the encoding if it must be given: in binary frames, JSON is not the default.
+fn explicit_encoding(
+    decoded: &Decoded<'_>,
+    form: Option<MessageForm>,
+    wire: &Wire,
+) -> Option<bool> {
     let binary = wire.opcode == Some(2) || decoded.frame.framing == Framing::Prefix;
     let text = decoded.message.value.is_some_and(Parsed::is_text);
     match form {
-        Some(Form::MessagePack) => Some(true),
-        Some(Form::Json) if binary && text => Some(false),
+        Some(MessageForm::MessagePack) => Some(true),
+        Some(MessageForm::Json) if binary && text => Some(false),
         _ => None,
     }
 }
 
-/// The body that a message gives, read back from its JSON.
-pub fn body_again(decoded: &Decoded<'_>, message: Node<'_>, form: Form) -> Option<Vec<u8>> {
+/// Returns the body of a message, read back from its JSON.
+pub fn encode_body(decoded: &Decoded<'_>, message: Node<'_>, form: MessageForm) -> Option<Vec<u8>> {
     let options = WriteOptions {
-        // Right or wrong, it is written as it was.
+        // The body is written unchanged, valid or not.
         force: true,
         direction: decoded.origin.direction,
         form,
@@ -194,8 +203,8 @@ pub fn body_again(decoded: &Decoded<'_>, message: Node<'_>, form: Form) -> Optio
     written.is_ok().then_some(again)
 }
 
-/// What the frame has beyond its body: by its parts where they give it, otherwise its bytes.
-pub fn wire(decoded: &Decoded<'_>, raw: &Raw<'_>) -> Wire {
+/// Returns the parts of the frame other than its body, or its bytes if the parts do not reproduce it.
+pub fn wire(decoded: &Decoded<'_>, raw: &RawFrame<'_>) -> Wire {
     let (frame, message) = (decoded.frame, decoded.message);
     let header = message.body.at().saturating_sub(frame.view.body.at());
     let mut wire = Wire::of(frame, header, raw.bytes);
@@ -205,14 +214,14 @@ pub fn wire(decoded: &Decoded<'_>, raw: &Raw<'_>) -> Wire {
     if !skipped {
         framing::write(frame.framing, body, &wire, &mut again);
     }
-    if skipped || again != raw.bytes || !wire.place(raw.bytes, raw.between) {
+    if skipped || again != raw.bytes || !wire.set_between(raw.bytes, raw.between) {
         wire = Wire::verbatim(raw.bytes);
         wire.between = raw.between.to_vec();
     }
-    if wire.method.is_some() && wire.method == told_method(decoded) {
+    if wire.method.is_some() && wire.method == shown_method(decoded) {
         wire.method = None;
     }
-    // Servers do not mask: only a client that does not is worth a word.
+    // Servers do not mask: only an unmasked client is worth a key.
     if wire.mask.as_deref() == Some(&[]) && decoded.origin.direction == Some(Direction::ToClient) {
         wire.mask = None;
     }
@@ -221,17 +230,17 @@ pub fn wire(decoded: &Decoded<'_>, raw: &Raw<'_>) -> Wire {
     wire
 }
 
-/// The method id and the length's flavour, where the message tells them.
-fn told_method(decoded: &Decoded<'_>) -> Option<(u32, LengthMode)> {
+/// Returns the method id and the length mode, if the message contains them.
+fn shown_method(decoded: &Decoded<'_>) -> Option<(u32, LengthMode)> {
     let root = decoded.root()?;
     let id = u32::try_from(root.get("method_id")?.as_i128()?).ok()?;
     let mode = root.get("length_mode").and_then(Node::text);
     Some((id, LengthMode::from_name(&mode.unwrap_or_default())?))
 }
 
-/// A short text as a JSON string.
+/// Writes a short text as a JSON string.
 #[inline]
-fn write_word(text: &str, out: &mut Vec<u8>) {
+fn write_short_text(text: &str, out: &mut Vec<u8>) {
     if write_short(text.as_bytes(), b',', out) {
         out.pop();
     } else {
@@ -239,25 +248,25 @@ fn write_word(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// A key and text that needs no escape.
+/// Writes a key and text that needs no escape.
 #[inline]
-fn text(key: &[u8], text: &str, out: &mut Vec<u8>) {
+fn write_text(key: &[u8], text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(key);
     push_short(text.as_bytes(), out);
     out.push(b'"');
 }
 
-fn write_id(id: &Id<'_>, is_told: bool, out: &mut Vec<u8>) {
+fn write_id(id: &Id<'_>, is_shown: bool, out: &mut Vec<u8>) {
     if *id == Id::None {
         return;
     }
     out.extend_from_slice(b",\"id\":");
     match id {
-        // An array or an object is not an id, but it may be there, on several lines.
-        Id::Json(text) if !is_told || text.starts_with(['[', '{']) => {
+        // An array or object is not a valid id, but it can occur, on several lines.
+        Id::Json(text) if !is_shown || text.starts_with(['[', '{']) => {
             let start = out.len();
             json::write_text(text.as_bytes(), !text.starts_with('"'), out);
-            json::replace_lone(out.get_mut(start..).unwrap_or_default());
+            json::replace_lone_surrogates(out.get_mut(start..).unwrap_or_default());
         }
         Id::Json(text) => push_short(text.as_bytes(), out),
         Id::Number(n) => write_int(*n, out),
@@ -271,7 +280,7 @@ fn write_id(id: &Id<'_>, is_told: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes that are not valid in their encoding, as they are.
+/// Writes bytes that are not valid in their encoding, unchanged.
 fn write_raw(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"raw\":");
     if let Ok(text) = std::str::from_utf8(bytes) {
@@ -300,7 +309,7 @@ fn write_faults(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
 }
 
 fn write_fault(offset: u64, error: &DecodeError, remarks: &[String], out: &mut Vec<u8>) {
-    text(b"{\"code\":\"", error.code, out);
+    write_text(b"{\"code\":\"", error.code, out);
     out.extend_from_slice(b",\"offset\":");
     write_int(offset, out);
     out.extend_from_slice(b",\"len\":");
@@ -330,7 +339,7 @@ fn write_fault(offset: u64, error: &DecodeError, remarks: &[String], out: &mut V
     out.push(b'}');
 }
 
-/// The JSON Schema (draft 2020-12) of a line, and of the messages of each protocol by kind.
+/// Returns the JSON Schema (draft 2020-12) of a line, and of the messages of each protocol by kind.
 pub fn schema() -> String {
     const DEFINITIONS: &str = "\"$defs\": {\n";
     let list = |names: &[&str]| {

@@ -1,133 +1,317 @@
-//! One aligned line a frame.
+//! Writes one aligned line per frame.
 //!
 //! ```text
-//!     0 →        0     69 B  call            math.add                            4dd08780-4146-1567-2ff4-a479a95fbaff
+//!   index  offset conn time or +delta  kind      subject   id            latency detail
+//!       0       0 #1   10:00:00.120  → invoke    pow       1                     [2, 10]
+//!       1       0 #1       +0.6 ms   ← result    pow       1              611 µs [1024]
 //! ```
+//!
+//! The module `columns` selects the columns that fit the width.
 
-mod fit;
+mod columns;
+mod content;
+mod pairs;
 
-use super::style::Tone;
-use super::{Look, arrow, findings};
+use super::style::{Style, Tone, escape};
+use super::wrap::write_wrapped;
+use super::{Look, arrow, fields, findings, kind_text, short_id};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
+use crate::framing::Framing;
 use crate::protocol::session::Answer;
-use crate::protocol::{Direction, Protocol, Role};
-use fit::{Cells, push_fitted};
+use crate::protocol::{Direction, Notes, Role};
+use columns::{Columns, fit, push_cut, width};
+use content::Content;
+use pairs::Pairs;
+use std::borrow::Cow;
 
-/// Writes one line, its line end included, and one more a fault; with a verdict also what it answers, and a line a
-/// finding: faults are among them.
-pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut String) {
-    write_in(decoded, verdict, true, look, out);
+/// Up to this time in nanoseconds since the previous line, a line shows the delta; after that, the clock.
+const MAX_DELTA: i64 = 1_000_000_000;
+/// The minimum width for ids; it grows with the ids.
+const MIN_IDS: usize = 4;
+/// The width of `http-response`, if HTTP carries messages.
+const HTTP_KIND_WIDTH: usize = 13;
+
+/// Writes lines. Use one writer for the whole run: times are relative to the previous line.
+pub struct Lines {
+    /// The time of the previous line.
+    last: Option<i64>,
+    pairs: Pairs,
+    notes: Notes,
+    /// The line being written; the memory is reused.
+    line: String,
+    cell: String,
+    /// The width for kinds, and the protocol that it belongs to.
+    kinds: (&'static str, usize),
+    /// The width for ids.
+    ids: usize,
 }
 
-/// Writes a line as [`write()`] does; `tells_answer`: also which message it answers, and how long that took.
-pub(super) fn write_in(
-    decoded: &Decoded<'_>,
-    verdict: Option<Verdict<'_>>,
-    tells_answer: bool,
-    look: Look,
-    out: &mut String,
-) {
-    row(
-        decoded,
-        verdict.and_then(|v| v.answer),
-        tells_answer,
-        look,
-        out,
-    );
-    for finding in verdict.map_or(&[][..], |v| v.findings) {
-        findings::below(finding, Some(decoded.index), look, out);
-    }
-    let faults = decoded.faults().filter(|_| verdict.is_none());
-    for (offset, fault) in faults {
-        let mut line = String::new();
-        let style = look.style;
-        style.put(&mut line, Tone::Bad, "      ✗ ");
-        let place = if look.unplaced {
-            String::new()
-        } else {
-            format!("offset {offset}: ")
-        };
-        let text = format!("{}: {place}{fault}", fault.code);
-        style.wire(&mut line, Tone::Bad, &text);
-        if let Some(hint) = &fault.hint {
-            style.wire(&mut line, Tone::Note, &format!(" — {hint}"));
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            last: None,
+            pairs: Pairs::default(),
+            notes: Notes::of_secrets(),
+            line: String::new(),
+            cell: String::new(),
+            kinds: ("", 0),
+            ids: MIN_IDS,
         }
-        out.push_str(&line);
-        out.push('\n');
-    }
-    remarks(decoded, look, out);
-}
-
-fn remarks(decoded: &Decoded<'_>, look: Look, out: &mut String) {
-    for remark in decoded.remarks {
-        look.style
-            .wire(out, Tone::Note, &format!("      ! {remark}"));
-        out.push('\n');
     }
 }
 
-fn row(
-    decoded: &Decoded<'_>,
-    answer: Option<&Answer>,
-    tells_answer: bool,
-    look: Look,
-    out: &mut String,
-) {
-    let mut line = String::new();
-    let (message, frame, style) = (decoded.message, decoded.frame, look.style);
-    let tone = match decoded.origin.direction {
-        Some(Direction::ToServer) => Tone::Out,
-        Some(Direction::ToClient) => Tone::Back,
-        None => Tone::Dim,
-    };
-    let cells = Cells::of(decoded, answer, tells_answer, look);
-    let (columns, pad) = (&cells.columns, |text, column| cells.pad(text, column));
-    let (index, conn) = (columns.index, columns.conn);
-    style.put(&mut line, Tone::Dim, &format!("{:>index$} ", decoded.index));
-    if !cells.conn.is_empty() {
-        style.put(&mut line, Tone::Dim, &format!("{:<conn$} ", cells.conn));
-    }
-    style.put(&mut line, tone, arrow(decoded.origin.direction));
-    let place = match (columns.offset, columns.size) {
-        (Some(wide), Some(size)) => format!(" {:>wide$} {:>size$} B  ", frame.offset, frame.len),
-        (Some(wide), None) => format!(" {:>wide$}  ", frame.offset),
-        (None, _) => " ".to_owned(),
-    };
-    style.put(&mut line, Tone::Dim, &place);
-    let kind_tone = match message.role {
-        Some(Role::Error) => Tone::Bad,
-        Some(Role::Control | Role::Heartbeat) => Tone::Dim,
-        _ => Tone::Kind,
-    };
-    let text = format!("{}  ", pad(&cells.kind, columns.kind));
-    style.wire(&mut line, kind_tone, &text);
-    let text = format!("{} ", pad(&cells.subject, columns.subject));
-    style.wire(&mut line, Tone::Plain, &text);
-    let outcome_tone = if message.role == Some(Role::Error) {
-        Tone::Bad
-    } else {
-        Tone::Plain
-    };
-    let text = format!("{} ", pad(&cells.outcome, columns.outcome));
-    style.wire(&mut line, outcome_tone, &text);
-    style.wire(&mut line, Tone::Dim, &cells.id);
-    if !cells.answer.is_empty() {
-        style.put(&mut line, Tone::Dim, &format!("  {}", cells.answer));
-    }
-    push_fitted(&line, look, out);
+/// Writes one line as [`Lines::write`] does, without previous lines.
+pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut String) {
+    Lines::default().write(decoded, verdict, look, out);
 }
 
-/// Room for a kind: as wide as the protocol's kinds are, within reason.
-fn kind_column(protocol: &dyn Protocol) -> usize {
-    protocol
-        .descriptor()
-        .kinds
-        .iter()
-        .map(|k| k.name.len())
-        .max()
-        .unwrap_or_default()
-        .clamp(4, 20)
+impl Lines {
+    /// Writes one line, with its line end, and one more line per fault. With a verdict it writes a line per finding
+    /// instead; the findings include the faults.
+    pub fn write(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+        look: Look,
+        out: &mut String,
+    ) {
+        self.row(decoded, verdict.and_then(|v| v.answer), look, out);
+        for finding in verdict.map_or(&[][..], |v| v.findings) {
+            findings::write_below(finding, Some(decoded.index), look, out);
+        }
+        if verdict.is_none() {
+            faults(decoded, look, out);
+        }
+        for remark in decoded.remarks {
+            let style = look.style;
+            write_wrapped(look, 8, out, |out| {
+                style.push_wire(out, Tone::Note, &format!("      ! {remark}"));
+            });
+        }
+    }
+
+    fn row(
+        &mut self,
+        decoded: &Decoded<'_>,
+        answer: Option<&Answer>,
+        look: Look,
+        out: &mut String,
+    ) {
+        let (message, origin, style) = (decoded.message, decoded.origin, look.style);
+        let latency = match answer {
+            Some(answer) => answer.latency,
+            None => self.pairs.latency(decoded),
+        };
+        let (id, to) = (message.id.text(), answer.map(|answer| answer.to));
+        let id = match to.filter(|_| id.is_empty()) {
+            // Nothing else names the request.
+            Some(to) => Cow::Owned(format!("↩ #{to}")),
+            None => short_id(&id),
+        };
+        self.ids = self.ids.max(width(&id));
+        let columns = self.columns(decoded, look);
+        let mut row = Row {
+            style,
+            cuts: look.width.is_some(),
+            out: std::mem::take(&mut self.line),
+            cell: std::mem::take(&mut self.cell),
+            used: 0,
+        };
+        if let Some(index) = columns.index {
+            row.push_right(Tone::Dim, index, |cell| push_number(decoded.index, cell));
+        }
+        if let Some(offset) = columns.offset {
+            row.push_right(Tone::Dim, offset, |cell| {
+                push_number(decoded.frame.offset, cell);
+            });
+        }
+        if let Some(conn) = origin.conn {
+            row.cell.push('#');
+            push_number(conn.into(), &mut row.cell);
+            row.push_left(Tone::Dim, 3);
+        }
+        if columns.time
+            && let Some(time) = origin.time
+        {
+            let since = self
+                .last
+                .replace(time)
+                .map(|last| time.saturating_sub(last));
+            row.push_right(Tone::Dim, columns::TIME_WIDTH, |cell| {
+                push_time(time, since, cell);
+            });
+        }
+        let tone = match origin.direction {
+            Some(Direction::ToServer) => Tone::ToServer,
+            Some(Direction::ToClient) => Tone::ToClient,
+            None => Tone::Dim,
+        };
+        row.push_text(tone, 1, arrow(origin.direction));
+        let is_error = message.role == Some(Role::Error);
+        let tone = match message.role {
+            Some(Role::Error) => Tone::Error,
+            Some(Role::Control | Role::Heartbeat) => Tone::Dim,
+            _ => Tone::Kind,
+        };
+        row.push_text(tone, columns.kind, &kind_text(message, "-"));
+        let subject = fields::subject(decoded, look.show_secrets).unwrap_or_default();
+        row.push_text(Tone::Plain, columns.subject, &subject);
+        row.push_text(Tone::Dim, columns.id, &id);
+        if columns.latency {
+            row.push_right(Tone::Note, columns::LATENCY_WIDTH, |cell| {
+                if let Some(latency) = latency {
+                    cell.push_str(&findings::duration(latency));
+                }
+            });
+        }
+        let space = columns.detail_width(row.used);
+        let outcome = findings::outcome(decoded, answer);
+        row.cell.push_str(&outcome);
+        if columns.content || is_error {
+            let content = Content {
+                show_secrets: look.show_secrets,
+                space: if is_error {
+                    space.max(columns.error)
+                } else {
+                    space
+                },
+            };
+            content.push(decoded, &mut self.notes, &mut row.cell);
+        }
+        if !row.cell.is_empty() {
+            let (cell, tone) = (
+                escape(&row.cell),
+                if is_error { Tone::Error } else { Tone::Plain },
+            );
+            let space = if is_error {
+                space.max(columns.error)
+            } else {
+                space
+            };
+            // The outcome of a message is not cut in a file.
+            let space = if row.cuts {
+                space
+            } else {
+                space.max(outcome.len())
+            };
+            style.push(&mut row.out, tone, &fit(&cell, space));
+        }
+        push_cut(row.out.trim_end(), look, out);
+        row.out.clear();
+        row.cell.clear();
+        (self.line, self.cell) = (row.out, row.cell);
+    }
+
+    fn columns(&mut self, decoded: &Decoded<'_>, look: Look) -> Columns {
+        let descriptor = decoded.protocol.descriptor();
+        if self.kinds.0 != descriptor.name {
+            let kinds = descriptor.kinds.iter().map(|kind| kind.name.len());
+            // If protocols alternate, the column fits all of them.
+            let most = kinds.max().unwrap_or_default().max(self.kinds.1);
+            self.kinds = (descriptor.name, most);
+        }
+        if matches!(decoded.frame.framing, Framing::Http | Framing::WebSocket) {
+            self.kinds.1 = self.kinds.1.max(HTTP_KIND_WIDTH);
+        }
+        let time = decoded.origin.time.is_some();
+        Columns::new(look, self.kinds.1, self.ids, time)
+    }
+}
+
+/// A line, and the text of the current cell.
+struct Row {
+    style: Style,
+    /// Text that is too long for its column is cut.
+    cuts: bool,
+    out: String,
+    cell: String,
+    /// The number of columns of `out`.
+    used: usize,
+}
+
+impl Row {
+    /// Adds the cell, aligned left in its column.
+    fn push_left(&mut self, tone: Tone, column: usize) {
+        let cell = std::mem::take(&mut self.cell);
+        self.push_text(tone, column, &cell);
+        self.cell = cell;
+        self.cell.clear();
+    }
+
+    /// Adds a text, aligned left in its column.
+    fn push_text(&mut self, tone: Tone, column: usize, text: &str) {
+        let text = escape(text);
+        let text = if self.cuts {
+            fit(&text, column)
+        } else {
+            Cow::Borrowed(text.as_ref())
+        };
+        let wide = width(&text);
+        if wide > 0 {
+            self.style.push(&mut self.out, tone, &text);
+        }
+        self.used += wide;
+        self.push_blank(column.saturating_sub(wide) + 1);
+    }
+
+    /// Adds a cell that `write` fills, aligned right in its column.
+    fn push_right(&mut self, tone: Tone, column: usize, write: impl FnOnce(&mut String)) {
+        write(&mut self.cell);
+        let wide = width(&self.cell);
+        self.push_blank(column.saturating_sub(wide));
+        if wide > 0 {
+            self.style.push(&mut self.out, tone, &self.cell);
+        }
+        self.used += wide;
+        self.cell.clear();
+        self.push_blank(1);
+    }
+
+    fn push_blank(&mut self, columns: usize) {
+        self.used += columns;
+        self.out.extend(std::iter::repeat_n(' ', columns));
+    }
+}
+
+fn push_number(number: u64, out: &mut String) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
+/// Adds the UTC time of day, or the time since the previous line.
+fn push_time(time: i64, since: Option<i64>, out: &mut String) {
+    if let Some(since) = since.filter(|since| (0..MAX_DELTA).contains(since)) {
+        out.push('+');
+        out.push_str(&findings::duration(since));
+        return;
+    }
+    out.push_str(&clock(time));
+}
+
+/// Returns the UTC time of day: `10:00:00.120`.
+pub(crate) fn clock(time: i64) -> String {
+    let ms = time.rem_euclid(86_400_000_000_000) / 1_000_000;
+    let (s, ms) = (ms / 1000, ms % 1000);
+    format!("{:02}:{:02}:{:02}.{ms:03}", s / 3600, s / 60 % 60, s % 60)
+}
+
+fn faults(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+    let style = look.style;
+    for (offset, fault) in decoded.faults() {
+        write_wrapped(look, 8, out, |out| {
+            style.push(out, Tone::Error, "      ✗ ");
+            let place = if look.without_positions {
+                String::new()
+            } else {
+                format!("offset {offset}: ")
+            };
+            let text = format!("{}: {place}{fault}", fault.code);
+            style.push_wire(out, Tone::Error, &text);
+            if let Some(hint) = &fault.hint {
+                style.push_wire(out, Tone::Note, &format!(" — {hint}"));
+            }
+        });
+    }
 }
 
 #[cfg(test)]

@@ -1,36 +1,38 @@
-//! Frames for people and for programs. Renderers know messages, never protocols.
+//! Renders frames for people and for programs. Renderers know messages, not protocols.
 
 pub(crate) mod fields;
 pub(crate) mod findings;
+#[cfg(feature = "snapshot")]
+pub(crate) mod format;
 pub mod hex;
 pub mod json;
 pub mod line;
-pub(crate) mod live;
 pub mod style;
 pub mod tree;
+pub(crate) mod wrap;
 
 use crate::protocol::{Direction, Message};
 use std::borrow::Cow;
 use style::Style;
 
-/// How things are shown; the same for every renderer.
+/// Options of all renderers.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Look {
-    /// Colours.
+    /// The color mode.
     pub style: Style,
-    /// Secrets in clear.
+    /// Secrets are shown.
     pub show_secrets: bool,
-    /// Columns, where lines must fit a terminal.
+    /// The width of the terminal in columns, if lines must fit it.
     pub width: Option<usize>,
-    /// Whether a terminal shows it.
+    /// The output goes to a terminal.
     pub terminal: bool,
-    /// Without offsets and lengths, which differ where values are left out.
-    pub unplaced: bool,
+    /// Offsets and lengths are left out, because they differ if values are left out.
+    pub without_positions: bool,
 }
 
-/// The kind of a message, with `?` where it is a guess; `none` where it has no kind.
-fn kind<'a>(message: &'a Message<'_>, none: &'a str) -> Cow<'a, str> {
+/// Returns the kind of a message, with `?` if it is a guess, or `none` if it has no kind.
+fn kind_text<'a>(message: &'a Message<'_>, none: &'a str) -> Cow<'a, str> {
     match message.kind.as_ref() {
         "" => none.into(),
         kind if message.guess => format!("{kind}?").into(),
@@ -38,7 +40,19 @@ fn kind<'a>(message: &'a Message<'_>, none: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// An arrow for a direction; a dot where none is known.
+/// Returns an id as all outputs for people show it: of a long id its two ends, which differ from those of nearby ids.
+pub(crate) fn short_id(id: &str) -> Cow<'_, str> {
+    const ENDS: (usize, usize) = (5, 6);
+    let is_short = id.chars().nth(ENDS.0 + ENDS.1 + 1).is_none();
+    let first = id.char_indices().nth(ENDS.0);
+    let last = id.char_indices().nth_back(ENDS.1 - 1);
+    match first.zip(last).filter(|_| !is_short) {
+        None => Cow::Borrowed(id),
+        Some(((first, _), (last, _))) => Cow::Owned([&id[..first], "…", &id[last..]].concat()),
+    }
+}
+
+/// Returns an arrow for a direction, or a dot if it is unknown.
 pub(crate) const fn arrow(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::ToServer) => "→",

@@ -1,42 +1,42 @@
-//! The one door to a screen: what comes from the wire is escaped, and colour is put on here, nowhere else.
+//! Escapes text from the wire and adds color. No other file writes color codes.
 
 pub use crate::escape::{escape, escape_json, is_active, shorten};
 
-/// What a piece of text is; the only thing a renderer says about looks.
+/// The meaning of a piece of text, from which its color follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As it is.
+    /// Default color.
     Plain,
-    /// Offsets, punctuation, what one reads past.
+    /// Offsets, punctuation, and other secondary text.
     Dim,
     /// A kind or a method.
     Kind,
-    /// A key or a field's name.
+    /// A key or the name of a field.
     Key,
     /// Text.
     Text,
-    /// A number, a bool, null.
+    /// A number, a bool, or null.
     Number,
-    /// What is wrong.
-    Bad,
-    /// What is noteworthy.
+    /// An error.
+    Error,
+    /// A warning or a note.
     Note,
-    /// What went to the server.
-    Out,
-    /// What came back.
-    Back,
+    /// A message to the server.
+    ToServer,
+    /// A message to the client.
+    ToClient,
 }
 
-/// Whether colours are put on.
+/// The color mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Colours on.
+    /// Color is on.
     pub color: bool,
 }
 
 impl Style {
-    /// Text of ours, in its tone.
-    pub fn put(self, out: &mut String, tone: Tone, text: &str) {
+    /// Adds text of wiretool in its color.
+    pub fn push(self, out: &mut String, tone: Tone, text: &str) {
         if self.color {
             paint(out, tone, text);
         } else {
@@ -44,9 +44,9 @@ impl Style {
         }
     }
 
-    /// Text from the wire, escaped, in its tone.
-    pub fn wire(self, out: &mut String, tone: Tone, text: &str) {
-        self.put(out, tone, &escape(text));
+    /// Adds text from the wire, escaped, in its color.
+    pub fn push_wire(self, out: &mut String, tone: Tone, text: &str) {
+        self.push(out, tone, &escape(text));
     }
 }
 
@@ -54,7 +54,7 @@ impl Style {
 fn paint(out: &mut String, tone: Tone, text: &str) {
     use colored::Colorize as _;
     use std::fmt::Write as _;
-    // Whether there is colour at all was decided by our caller, from the flag, the environment and the terminal.
+    // The caller has decided about color, from the flag, the environment and the terminal.
     colored::control::set_override(true);
     let painted = match tone {
         Tone::Plain => text.normal(),
@@ -63,10 +63,10 @@ fn paint(out: &mut String, tone: Tone, text: &str) {
         Tone::Key => text.cyan(),
         Tone::Text => text.green(),
         Tone::Number => text.yellow(),
-        Tone::Bad => text.red().bold(),
+        Tone::Error => text.red().bold(),
         Tone::Note => text.magenta(),
-        Tone::Out => text.blue(),
-        Tone::Back => text.green(),
+        Tone::ToServer => text.blue(),
+        Tone::ToClient => text.green(),
     };
     let _ = write!(out, "{painted}");
 }

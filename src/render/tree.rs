@@ -1,4 +1,4 @@
-//! Every leaf with its byte range, and what a number stands for.
+//! Shows every leaf with its byte range, and the meaning of numbers.
 //!
 //! ```text
 //! #0 → call math.add  id 4dd0…  (saikuro, prefix, 69 bytes at 0)
@@ -7,9 +7,9 @@
 //!     13..14     version   1
 //! ```
 
-use super::fields::{Field, ROWS, brief, fields, subject};
+use super::fields::{FrameField, MAX_FIELDS, brief, fields, subject};
 use super::style::{Tone, shorten};
-use super::{Look, arrow, findings, kind};
+use super::{Look, arrow, findings, kind_text};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Places;
@@ -17,21 +17,21 @@ use crate::protocol::Notes;
 use crate::tape::{Scalar, Value};
 use std::ops::Range;
 
-/// Text longer than this is shortened; json output has all of it.
-const TEXT: usize = 100;
-/// Characters of text that are looked at: more than are shown.
-const LONG: usize = 1000;
+/// The maximum number of characters of a text; the JSON output has all of it.
+const MAX_TEXT: usize = 100;
+/// The number of characters that are read to shorten a text; more than are shown.
+const MAX_READ: usize = 1000;
 
-/// What is shown of values, beside what is shown always.
+/// Options for the values.
 #[derive(Clone, Copy)]
 pub struct Detail<'d> {
-    /// Whether something else stands in for the value at a path, and for all below it.
+    /// Returns true if a replacement is shown for the value at a path and for all values below it.
     pub hidden: &'d dyn Fn(&str) -> bool,
-    /// Fields of HTTP heads for which it stands in as well, in lower case.
+    /// The fields of HTTP heads, in lower case, whose values are replaced too.
     pub hidden_heads: &'d [&'d str],
-    /// What stands in for it.
-    pub stand_in: &'d str,
-    /// A value that is shortened has a checksum of its bytes, so that no change of it goes unseen.
+    /// The replacement.
+    pub replacement: &'d str,
+    /// A shortened value is shown with a checksum of its bytes, so that every change is visible.
     pub checksums: bool,
 }
 
@@ -40,13 +40,13 @@ impl Default for Detail<'_> {
         Self {
             hidden: &|_| false,
             hidden_heads: &[],
-            stand_in: "",
+            replacement: "",
             checksums: false,
         }
     }
 }
 
-/// Writes one frame; with a verdict also what it answers and which rules it breaks.
+/// Writes one frame; a verdict adds the request that it answers and its findings.
 pub fn write(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
@@ -54,11 +54,11 @@ pub fn write(
     notes: &mut Notes,
     out: &mut String,
 ) {
-    write_in_detail(decoded, verdict, look, Detail::default(), notes, out);
+    write_with_detail(decoded, verdict, look, Detail::default(), notes, out);
 }
 
-/// Writes one frame as [`write()`] does, values as is said.
-pub fn write_in_detail(
+/// Writes one frame as [`write()`] does, with these options for values.
+pub fn write_with_detail(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     look: Look,
@@ -66,11 +66,11 @@ pub fn write_in_detail(
     notes: &mut Notes,
     out: &mut String,
 ) {
-    title(decoded, verdict, look, out);
+    write_title(decoded, verdict, look, out);
     decoded.annotate(notes);
-    let fields = fields(decoded, ROWS);
+    let fields = fields(decoded, MAX_FIELDS);
     let width = (decoded.frame.offset + decoded.frame.len).to_string().len();
-    // Below a value that is hidden, everything is.
+    // Everything below a hidden value is hidden.
     let mut hidden_below = None;
     for field in &fields {
         if hidden_below.is_some_and(|depth| field.depth > depth) {
@@ -81,43 +81,45 @@ pub fn write_in_detail(
             || (field.node.is_none() && detail.hidden_heads.iter().any(is_field));
         let secret = field.is_secret(notes, look);
         hidden_below = (hidden || secret).then_some(field.depth);
-        lead(decoded, field, look, width, out);
+        write_position(decoded, field, look, width, out);
         if hidden {
-            look.style.put(out, Tone::Note, detail.stand_in);
+            look.style.push(out, Tone::Note, detail.replacement);
             out.push('\n');
         } else {
-            row(decoded, field, look, detail.checksums, notes, out);
+            write_value(decoded, field, look, detail.checksums, notes, out);
         }
     }
-    trouble(decoded, verdict, look, out);
+    write_faults(decoded, verdict, look, out);
 }
 
-/// The line that begins a frame.
-pub(super) fn title(
+/// Writes the first line of a frame.
+pub(super) fn write_title(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     look: Look,
     out: &mut String,
 ) {
     let (message, frame, style) = (decoded.message, decoded.frame, look.style);
-    style.put(out, Tone::Dim, &format!("#{} ", decoded.index));
-    if let Some(conn) = decoded.origin.conn {
-        style.put(out, Tone::Dim, &format!("conn {conn} "));
-    }
-    style.put(out, Tone::Plain, arrow(decoded.origin.direction));
+    style.push(out, Tone::Dim, &format!("#{} ", decoded.index));
+    style.push(out, Tone::Dim, &findings::connection_prefix(decoded.origin));
+    style.push(out, Tone::Plain, arrow(decoded.origin.direction));
     out.push(' ');
-    style.wire(out, Tone::Kind, &kind(message, "no message"));
+    style.push_wire(out, Tone::Kind, &kind_text(message, "no message"));
     if let Some(subject) = subject(decoded, look.show_secrets) {
         out.push(' ');
-        style.wire(out, Tone::Kind, &subject);
+        style.push_wire(out, Tone::Kind, &subject);
     }
     let id = message.id.text();
     if !id.is_empty() {
-        style.wire(out, Tone::Plain, &format!("  id {}", shorten(&id, 80)));
+        style.push_wire(out, Tone::Plain, &format!("  id {}", shorten(&id, 80)));
     }
     let outcome = findings::outcome(decoded, verdict.and_then(|v| v.answer));
     if !outcome.is_empty() {
-        style.wire(out, Tone::Plain, &format!("  {}", shorten(&outcome, TEXT)));
+        style.push_wire(
+            out,
+            Tone::Plain,
+            &format!("  {}", shorten(&outcome, MAX_TEXT)),
+        );
     }
     let mut about = format!("{}, {}", decoded.protocol.name(), frame.framing.name());
     if let Some(dialect) = message.dialect {
@@ -131,19 +133,25 @@ pub(super) fn title(
     } else {
         ""
     };
-    if !look.unplaced {
+    if !look.without_positions {
         about.push_str(&format!(", {} bytes at {}", frame.len, frame.offset));
     }
     about.push_str(packed);
-    style.put(out, Tone::Dim, &format!("  ({about})"));
+    style.push(out, Tone::Dim, &format!("  ({about})"));
     if let Some(answer) = verdict.and_then(|v| v.answer) {
-        style.wire(out, Tone::Plain, &format!("  {}", findings::answer(answer)));
+        style.push_wire(out, Tone::Plain, &format!("  {}", findings::answer(answer)));
     }
     out.push('\n');
 }
 
-/// Where a field lies and what it is called.
-fn lead(decoded: &Decoded<'_>, field: &Field<'_>, look: Look, width: usize, out: &mut String) {
+/// Writes the position and the name of a field.
+fn write_position(
+    decoded: &Decoded<'_>,
+    field: &FrameField<'_>,
+    look: Look,
+    width: usize,
+    out: &mut String,
+) {
     let style = look.style;
     let Range { start, end } = decoded.frame.view.range(field.span);
     let range = if field.span.len == 0 {
@@ -151,54 +159,54 @@ fn lead(decoded: &Decoded<'_>, field: &Field<'_>, look: Look, width: usize, out:
     } else {
         format!("{start:>width$}..{end}")
     };
-    let place = if look.unplaced {
+    let place = if look.without_positions {
         "  ".to_owned()
     } else {
         format!("  {range:<pad$}  ", pad = 2 * width + 2)
     };
-    style.put(out, Tone::Dim, &place);
+    style.push(out, Tone::Dim, &place);
     out.push_str(&"  ".repeat(field.depth));
     if !field.label.is_empty() {
-        style.wire(out, Tone::Key, &shorten(&field.label, TEXT));
+        style.push_wire(out, Tone::Key, &shorten(&field.label, MAX_TEXT));
         out.push_str("  ");
     }
 }
 
-/// What a field holds.
-fn row(
+/// Writes the value of a field.
+fn write_value(
     decoded: &Decoded<'_>,
-    field: &Field<'_>,
+    field: &FrameField<'_>,
     look: Look,
     checksums: bool,
     notes: &Notes,
     out: &mut String,
 ) {
     let style = look.style;
-    let (tone, text) = shown(field, look);
+    let (tone, text) = shown_value(field, look);
     if field.is_secret(notes, look) {
-        style.put(out, Tone::Note, &field.stand_in(look));
+        style.push(out, Tone::Note, &field.replacement(look));
         out.push('\n');
         return;
     }
-    style.wire(out, tone, &shorten(&text, TEXT));
-    let shortened = text.chars().nth(TEXT).is_some();
+    style.push_wire(out, tone, &shorten(&text, MAX_TEXT));
+    let shortened = text.chars().nth(MAX_TEXT).is_some();
     if shortened {
-        style.put(out, Tone::Dim, &format!(" ({} bytes)", field.span.len));
+        style.push(out, Tone::Dim, &format!(" ({} bytes)", field.span.len));
     }
-    // Bytes that are many were shortened where they became text.
+    // Long bytes were already shortened when they became text.
     if checksums && (shortened || text.contains('…')) {
         let bytes = field.span.of(decoded.frame.view.bytes);
         let sum = crc32fast::hash(bytes);
-        style.put(out, Tone::Dim, &format!(" crc32 {sum:08x}"));
+        style.push(out, Tone::Dim, &format!(" crc32 {sum:08x}"));
     }
     for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
-        style.wire(out, Tone::Note, &format!("  = {remark}"));
+        style.push_wire(out, Tone::Note, &format!("  = {remark}"));
     }
     out.push('\n');
 }
 
-/// A field's value and its tone.
-pub(super) fn shown(field: &Field<'_>, look: Look) -> (Tone, String) {
+/// Returns the value of a field and its color.
+pub(super) fn shown_value(field: &FrameField<'_>, look: Look) -> (Tone, String) {
     let Some(node) = field.node else {
         let masked = field.masked.clone().filter(|_| !look.show_secrets);
         let text = masked.unwrap_or_else(|| field.text.clone().into_owned());
@@ -211,16 +219,16 @@ pub(super) fn shown(field: &Field<'_>, look: Look) -> (Tone, String) {
         }
         Value::Scalar(_) => Tone::Number,
     };
-    let long = node.raw_text().len() > LONG;
+    let long = node.raw_text().len() > MAX_READ;
     let text = match node.text().filter(|_| long) {
-        Some(text) => format!("\"{}", text.chars().take(LONG).collect::<String>()),
+        Some(text) => format!("\"{}", text.chars().take(MAX_READ).collect::<String>()),
         None => brief(node),
     };
     (tone, text)
 }
 
-/// What is wrong, one line each, hints below. Where there is a verdict, faults are among its findings.
-pub(super) fn trouble(
+/// Writes faults, one per line, with hints below. With a verdict, the findings include the faults.
+pub(super) fn write_faults(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     look: Look,
@@ -228,25 +236,25 @@ pub(super) fn trouble(
 ) {
     let style = look.style;
     for finding in verdict.map_or(&[][..], |v| v.findings) {
-        findings::below(finding, Some(decoded.index), look, out);
+        findings::write_below(finding, Some(decoded.index), look, out);
     }
     let faults = decoded.faults().filter(|_| verdict.is_none());
     for (offset, fault) in faults {
-        let place = if look.unplaced {
+        let place = if look.without_positions {
             String::new()
         } else {
             format!("offset {offset}: ")
         };
         let text = format!("  ✗ {}: {place}{fault}", fault.code);
-        style.wire(out, Tone::Bad, &text);
+        style.push_wire(out, Tone::Error, &text);
         out.push('\n');
         if let Some(hint) = &fault.hint {
-            style.wire(out, Tone::Note, &format!("    {hint}"));
+            style.push_wire(out, Tone::Note, &format!("    {hint}"));
             out.push('\n');
         }
     }
     for remark in decoded.remarks {
-        style.wire(out, Tone::Note, &format!("  ! {remark}"));
+        style.push_wire(out, Tone::Note, &format!("  ! {remark}"));
         out.push('\n');
     }
 }

@@ -1,4 +1,4 @@
-//! Why a text is no condition.
+//! Errors of conditions.
 //!
 //! ```text
 //!   wanted a key, got knd
@@ -9,22 +9,22 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Why a text is no condition, and where.
+/// An error in a condition, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseError {
     pub(super) text: String,
-    /// Which part, in bytes.
+    /// The range in the text, in bytes.
     pub at: Range<usize>,
-    /// What would have been right there.
+    /// The expected text.
     pub wanted: String,
-    /// What was likely meant.
+    /// The likely intention.
     pub hint: Option<String>,
 }
 
 #[cfg(feature = "cli")]
 impl ParseError {
-    /// A part of a text is not what was wanted.
+    /// Creates an error for a part of a text.
     pub(crate) fn new(text: &str, at: Range<usize>, wanted: impl Into<String>) -> Self {
         Self {
             text: text.to_owned(),
@@ -34,14 +34,14 @@ impl ParseError {
         }
     }
 
-    /// The same with what was likely meant.
+    /// Adds the likely intention.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same, of a longer text in which the part stands `by` bytes further on.
+    /// Moves the error to a longer text in which the part starts `by` bytes later.
     #[must_use]
     pub(crate) fn inside(mut self, text: &str, by: usize) -> Self {
         self.at = self.at.start + by..self.at.end + by;
@@ -53,7 +53,7 @@ impl ParseError {
 impl std::error::Error for ParseError {}
 
 impl fmt::Display for ParseError {
-    /// What was wanted; the text; a caret under the part, and what was likely meant.
+    /// The expected text; the condition; a caret under the part, and the likely intention.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = self.text.get(self.at.clone()).unwrap_or_default();
         let got = match part {
@@ -73,7 +73,7 @@ impl fmt::Display for ParseError {
     }
 }
 
-/// On one line, whatever was in it.
+/// Returns text on one line.
 fn visible(text: &str) -> String {
     let show = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().map(show).collect()

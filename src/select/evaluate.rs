@@ -1,6 +1,6 @@
-//! Whether a condition holds for a message.
+//! Evaluates a condition on a message.
 
-use super::expr::{Expr, Operand, Order, Pattern, Test, What};
+use super::expr::{Expr, KeyTest, Operand, Order, Test, TextPattern};
 use super::key::Key;
 use super::number::{Decimal, with_number};
 use crate::conversation::Verdict;
@@ -12,36 +12,36 @@ use crate::tape::{Node, Scalar, Value, unescape};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// What is asked of one message.
+/// The data for the evaluation of one message.
 struct Case<'c, 'a> {
     decoded: &'c Decoded<'a>,
     verdict: Option<Verdict<'c>>,
-    /// Room to write values in.
+    /// A buffer for values.
     scratch: &'c mut Vec<u8>,
 }
 
 impl Expr {
-    /// Whether it holds for a message. What it asks of a conversation is absent without the verdict of one; places in
-    /// the message are, where the message was not parsed as [`Expr::want`] says. `scratch` is room to write values in,
-    /// kept from message to message.
+    /// Returns `true` if a message fulfils the condition. Without a verdict, keys of the
+    /// conversation are absent; values inside the message are absent if it was not parsed as
+    /// [`Expr::want`] requires. `scratch` is a buffer that is reused.
     pub fn holds(
         &self,
         decoded: &Decoded<'_>,
         verdict: Option<Verdict<'_>>,
         scratch: &mut Vec<u8>,
     ) -> bool {
-        self.is_so(&mut Case {
+        self.evaluate(&mut Case {
             decoded,
             verdict,
             scratch,
         })
     }
 
-    fn is_so(&self, case: &mut Case<'_, '_>) -> bool {
+    fn evaluate(&self, case: &mut Case<'_, '_>) -> bool {
         match self {
-            Self::All(parts) => parts.iter().all(|part| part.is_so(case)),
-            Self::Any(parts) => parts.iter().any(|part| part.is_so(case)),
-            Self::Not(part) => !part.is_so(case),
+            Self::All(parts) => parts.iter().all(|part| part.evaluate(case)),
+            Self::Any(parts) => parts.iter().any(|part| part.evaluate(case)),
+            Self::Not(part) => !part.evaluate(case),
             Self::Test(test) => case.test(test),
         }
     }
@@ -63,6 +63,7 @@ impl Case<'_, '_> {
         match key {
             Key::Index => number(Some(self.decoded.index), what),
             Key::Conn => number(origin.conn, what),
+            Key::Stream => number(origin.stream, what),
             Key::Time => number(origin.time, what),
             Key::Offset => number(Some(frame.offset), what),
             Key::Len => number(Some(frame.len), what),
@@ -73,13 +74,13 @@ impl Case<'_, '_> {
             Key::Dir => text(origin.direction.map(Direction::name), what),
             Key::Framing => text(Some(frame.framing.name()), what),
             Key::Protocol => text(Some(self.decoded.protocol.name()), what),
-            Key::Kind if *what == What::There => !message.kind.is_empty(),
+            Key::Kind if *what == KeyTest::There => !message.kind.is_empty(),
             Key::Kind => text(Some(&message.kind), what),
             Key::Role => text(message.role.map(Role::name), what),
             Key::Id => id(&message.id, what),
             Key::Subject => text(message.subject.as_deref(), what),
             Key::Guess => text(message.guess.then_some("true"), what),
-            Key::Raw if message.is_told() => false,
+            Key::Raw if message.value_is_complete() => false,
             Key::Raw => text(Some(&raw(message.body.of(frame.view.bytes))), what),
             Key::Fault => {
                 let first = self.decoded.faults().next();
@@ -103,18 +104,18 @@ impl Case<'_, '_> {
         }
     }
 
-    fn node(&mut self, node: Node<'_>, what: &What) -> bool {
+    fn node(&mut self, node: Node<'_>, what: &KeyTest) -> bool {
         match what {
-            What::There => !node.is_null() && node.as_bool() != Some(false),
-            What::Is(operands) => operands.iter().any(|o| self.node_is(node, o)),
-            What::Like(patterns) => {
+            KeyTest::There => !node.is_null() && node.as_bool() != Some(false),
+            KeyTest::Is(operands) => operands.iter().any(|o| self.node_is(node, o)),
+            KeyTest::Like(patterns) => {
                 let text = self.node_text(node);
                 patterns.iter().any(|p| p.fits(&text))
             }
-            What::Order(order, Operand::Word(word)) => {
+            KeyTest::Order(order, Operand::Word(word)) => {
                 compare(node, word).is_some_and(|o| order.allows(o))
             }
-            What::Order(..) => false,
+            KeyTest::Order(..) => false,
         }
     }
 
@@ -125,7 +126,7 @@ impl Case<'_, '_> {
             Operand::Number(_) => return false,
         };
         match node.value() {
-            // Half of a surrogate pair is no text: what has one is compared as it is spelled.
+            // Half of a surrogate pair is not text: such a value is compared in its escaped form.
             Value::Scalar(Scalar::Json(raw, true)) if lone_surrogate(raw).is_some() => {
                 raw == text.as_bytes()
             }
@@ -146,7 +147,7 @@ impl Case<'_, '_> {
         }
     }
 
-    /// A value as text: its own, where it is text; bytes as hex; anything else as in JSON output.
+    /// Returns a value as text: text unchanged, bytes as hex, other values as in JSON output.
     fn node_text<'n>(&'n mut self, node: Node<'n>) -> Cow<'n, str> {
         match (node.text(), node.value()) {
             (Some(text), _) => text,
@@ -173,8 +174,8 @@ impl Order {
     }
 }
 
-impl Pattern {
-    /// Whether text looks like it.
+impl TextPattern {
+    /// Returns `true` if text matches the pattern.
     pub fn fits(&self, text: &str) -> bool {
         match self {
             Self::Glob(glob) => crate::words::glob(glob, text),
@@ -183,34 +184,34 @@ impl Pattern {
     }
 }
 
-fn number(found: Option<impl Into<i128>>, what: &What) -> bool {
+fn number(found: Option<impl Into<i128>>, what: &KeyTest) -> bool {
     let Some(found) = found.map(Into::into) else {
         return false;
     };
     match what {
-        What::There => true,
-        What::Is(operands) => operands.contains(&Operand::Number(found)),
-        What::Order(order, Operand::Number(n)) => order.allows(found.cmp(n)),
-        What::Like(_) | What::Order(..) => false,
+        KeyTest::There => true,
+        KeyTest::Is(operands) => operands.contains(&Operand::Number(found)),
+        KeyTest::Order(order, Operand::Number(n)) => order.allows(found.cmp(n)),
+        KeyTest::Like(_) | KeyTest::Order(..) => false,
     }
 }
 
-fn text(found: Option<&str>, what: &What) -> bool {
+fn text(found: Option<&str>, what: &KeyTest) -> bool {
     let Some(found) = found else {
         return false;
     };
     match what {
-        What::There => true,
-        What::Is(operands) => operands
+        KeyTest::There => true,
+        KeyTest::Is(operands) => operands
             .iter()
             .any(|o| matches!(o, Operand::Text(t) if t == found)),
-        What::Like(patterns) => patterns.iter().any(|p| p.fits(found)),
-        What::Order(..) => false,
+        KeyTest::Like(patterns) => patterns.iter().any(|p| p.fits(found)),
+        KeyTest::Order(..) => false,
     }
 }
 
-/// An id is compared as shown, a JSON string with or without its quotes.
-fn id(found: &Id<'_>, what: &What) -> bool {
+/// Compares an id in its displayed form, a JSON string with or without its quotes.
+fn id(found: &Id<'_>, what: &KeyTest) -> bool {
     if *found == Id::None {
         return false;
     }
@@ -223,26 +224,26 @@ fn id(found: &Id<'_>, what: &What) -> bool {
     };
     let bare = &*bare;
     match what {
-        What::There => !matches!(found, Id::Json("null" | "false")),
-        What::Is(operands) => operands.iter().any(|operand| match operand {
+        KeyTest::There => !matches!(found, Id::Json("null" | "false")),
+        KeyTest::Is(operands) => operands.iter().any(|operand| match operand {
             Operand::Text(t) | Operand::Word(t) => t == bare || t.eq_ignore_ascii_case(&shown),
             Operand::Number(_) => false,
         }),
-        What::Like(patterns) => patterns.iter().any(|p| p.fits(bare)),
-        What::Order(order, Operand::Word(word)) => Decimal::parse(&shown)
+        KeyTest::Like(patterns) => patterns.iter().any(|p| p.fits(bare)),
+        KeyTest::Order(order, Operand::Word(word)) => Decimal::parse(&shown)
             .zip(Decimal::parse(word))
             .is_some_and(|(a, b)| order.allows(a.compare(b))),
-        What::Order(..) => false,
+        KeyTest::Order(..) => false,
     }
 }
 
-/// How a number lies to another; `None` where one of them is none.
+/// Compares a number with another; `None` if one of them is not a number.
 fn compare(node: Node<'_>, other: &str) -> Option<Ordering> {
     let other = Decimal::parse(other)?;
     with_number(node, |text| Some(Decimal::parse(text)?.compare(other))).flatten()
 }
 
-/// Whether these bytes are what hex digits say, `0x` before them or not.
+/// Returns `true` if hex digits, with or without `0x`, describe these bytes.
 fn is_hex(bytes: &[u8], text: &str) -> bool {
     let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
     let value = |digit: u8| (digit as char).to_digit(16);
@@ -256,7 +257,7 @@ fn is_hex(bytes: &[u8], text: &str) -> bool {
         })
 }
 
-/// Bytes that are not valid in their encoding: text where they are that, else hex.
+/// Formats bytes that are not valid in their encoding: as text if possible, otherwise hex.
 fn raw(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

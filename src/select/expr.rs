@@ -1,6 +1,6 @@
-//! A condition as a tree, and as text again.
+//! A condition as a tree, and its text.
 
-use super::key::{Key, Sort};
+use super::key::{Key, KeySort};
 use crate::encoding::Want;
 use crate::path::write_quoted;
 use crate::protocol::Direction;
@@ -9,45 +9,45 @@ use std::fmt::{self, Display, Formatter, Write as _};
 
 /// A condition on a message.
 ///
-/// Its text, as [`Display`] gives it, reads back as the same condition.
+/// Its text, from [`Display`], reads back as the same condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expr {
-    /// Every one holds; none at all holds always.
+    /// All of them are true; an empty list is true.
     All(Vec<Expr>),
-    /// One of them holds.
+    /// One of them is true.
     Any(Vec<Expr>),
-    /// It does not hold.
+    /// It is false.
     Not(Box<Expr>),
-    /// A key and what it should be.
+    /// A key and the expected value.
     Test(Test),
 }
 
-/// A key and what it should be.
+/// A key and the expected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Test {
-    /// What is asked about.
+    /// The key.
     pub key: Key,
-    /// What it should be.
-    pub what: What,
+    /// The expected value.
+    pub what: KeyTest,
 }
 
-/// What a key should be.
+/// The expected value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
-    /// There, and neither null nor false.
+pub enum KeyTest {
+    /// Present, and neither null nor false.
     There,
     /// One of these.
     Is(Vec<Operand>),
-    /// Like one of these.
-    Like(Vec<Pattern>),
-    /// Before or behind this.
+    /// Matches one of these.
+    Like(Vec<TextPattern>),
+    /// Less or greater than this.
     Order(Order, Operand),
 }
 
-/// How two values lie.
+/// The order of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
@@ -72,29 +72,29 @@ impl Order {
     }
 }
 
-/// What a key is compared with.
+/// A value to compare with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operand {
     /// Exactly this text.
     Text(String),
-    /// A word without quotes, where a value may be anything: text, a number, `true`, `false` or `null`.
+    /// A token without quotes, for keys with any value: text, a number, `true`, `false` or `null`.
     Word(String),
-    /// A count; for moments and spans of time, in ns.
+    /// A number; for times and durations, in ns.
     Number(i128),
 }
 
-/// What text should look like.
+/// A pattern for text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Pattern {
-    /// `*` stands for any run of characters; the whole text is meant.
+pub enum TextPattern {
+    /// `*` matches any run of characters; the pattern covers the whole text.
     Glob(String),
-    /// A regular expression; any part of the text will do.
+    /// A regular expression; it can match any part of the text.
     Regex(Regex),
 }
 
-impl PartialEq for Pattern {
+impl PartialEq for TextPattern {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Glob(a), Self::Glob(b)) => a == b,
@@ -104,10 +104,10 @@ impl PartialEq for Pattern {
     }
 }
 
-impl Eq for Pattern {}
+impl Eq for TextPattern {}
 
 impl Expr {
-    /// Every one holds; those that are such themselves are taken apart.
+    /// All parts are true; nested conjunctions are flattened.
     pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut flat = Vec::new();
         for part in parts {
@@ -119,7 +119,7 @@ impl Expr {
         single(flat).unwrap_or_else(Self::All)
     }
 
-    /// One of them holds; those that are such themselves are taken apart.
+    /// One part is true; nested disjunctions are flattened.
     pub fn any(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut flat = Vec::new();
         for part in parts {
@@ -131,31 +131,32 @@ impl Expr {
         single(flat).unwrap_or_else(Self::Any)
     }
 
-    /// A key and what it should be.
-    pub fn test(key: Key, what: What) -> Self {
+    /// Creates a test of a key.
+    pub fn test(key: Key, what: KeyTest) -> Self {
         Self::Test(Test { key, what })
     }
 
-    /// What it needs of a message: places where it asks for the message's content or what was said over time, else its
-    /// head.
+    /// Returns the details that it needs of a message: positions for the message's content or keys
+    /// of the conversation, otherwise its head.
     pub fn want(&self) -> Want {
-        let places = |key: &Key| matches!(key, Key::Message(_)) || is_said(key);
-        if self.some_key(&places) {
+        let needs_positions = |key: &Key| matches!(key, Key::Message(_)) || needs_conversation(key);
+        if self.has_key(&needs_positions) {
             Want::Places
         } else {
             Want::Head
         }
     }
 
-    /// Whether it asks what only a conversation knows: findings, what answers what, and how long that took.
+    /// Returns `true` if it depends on the conversation: findings, the request of a response, and
+    /// latency.
     pub fn needs_session(&self) -> bool {
-        self.some_key(&is_said)
+        self.has_key(&needs_conversation)
     }
 
-    /// Whether messages that go this way may be meant, whatever else they are.
+    /// Returns `true` if messages in this direction can match.
     pub fn allows(&self, direction: Direction) -> bool {
-        let is = |what: &What| match what {
-            What::Is(list) => list
+        let is = |what: &KeyTest| match what {
+            KeyTest::Is(list) => list
                 .iter()
                 .any(|operand| matches!(operand, Operand::Text(name) if name == direction.name())),
             _ => true,
@@ -166,7 +167,7 @@ impl Expr {
             Self::Not(part) => match &**part {
                 Self::Test(Test {
                     key: Key::Dir,
-                    what: what @ What::Is(_),
+                    what: what @ KeyTest::Is(_),
                 }) => !is(what),
                 _ => true,
             },
@@ -174,20 +175,20 @@ impl Expr {
         }
     }
 
-    fn some_key(&self, is: &dyn Fn(&Key) -> bool) -> bool {
+    fn has_key(&self, is: &dyn Fn(&Key) -> bool) -> bool {
         match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.some_key(is)),
-            Self::Not(part) => part.some_key(is),
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.has_key(is)),
+            Self::Not(part) => part.has_key(is),
             Self::Test(test) => is(&test.key),
         }
     }
 }
 
-fn is_said(key: &Key) -> bool {
+fn needs_conversation(key: &Key) -> bool {
     matches!(key, Key::Findings | Key::ReplyTo | Key::Latency)
 }
 
-/// The only one, or all of them back.
+/// Returns the only part, or all of them.
 fn single(mut parts: Vec<Expr>) -> Result<Expr, Vec<Expr>> {
     if parts.len() == 1
         && let Some(only) = parts.pop()
@@ -222,7 +223,7 @@ impl Display for Expr {
 }
 
 impl Expr {
-    /// As a part of another.
+    /// Writes it as a part of another condition.
     fn inner(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if matches!(self, Self::All(_) | Self::Any(_)) {
             write!(f, "({self})")
@@ -233,24 +234,25 @@ impl Expr {
 }
 
 impl Test {
-    /// Writes it, or where there is an operator for that, its contrary; says whether it did.
+    /// Writes the test, or with `not` its negation if there is an operator for it. Returns `true`
+    /// if it was written.
     fn write(&self, f: &mut Formatter<'_>, not: bool) -> Result<bool, fmt::Error> {
         let Self { key, what } = self;
         match what {
-            What::There | What::Order(..) if not => return Ok(false),
-            What::There => write!(f, "{key}")?,
-            What::Order(order, operand) => {
+            KeyTest::There | KeyTest::Order(..) if not => return Ok(false),
+            KeyTest::There => write!(f, "{key}")?,
+            KeyTest::Order(order, operand) => {
                 write!(f, "{key}{}", order.sign())?;
                 operand.write(key, f)?;
             }
-            What::Is(operands) => {
+            KeyTest::Is(operands) => {
                 write!(f, "{key}{}", if not { "!=" } else { "=" })?;
                 for (i, operand) in operands.iter().enumerate() {
                     f.write_str(if i > 0 { "," } else { "" })?;
                     operand.write(key, f)?;
                 }
             }
-            What::Like(patterns) => {
+            KeyTest::Like(patterns) => {
                 write!(f, "{key}{}", if not { "!~" } else { "~" })?;
                 for (i, pattern) in patterns.iter().enumerate() {
                     f.write_str(if i > 0 { "," } else { "" })?;
@@ -283,7 +285,7 @@ impl Operand {
     fn write(&self, key: &Key, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word(word) => f.write_str(word),
-            Self::Text(text) if key.sort() != Sort::Any && is_bare(text) => {
+            Self::Text(text) if key.sort() != KeySort::Any && is_bare(text) => {
                 if key.check(text, false).is_ok() {
                     f.write_str(text)
                 } else {
@@ -292,11 +294,11 @@ impl Operand {
             }
             Self::Text(text) => write_quoted(text, f),
             Self::Number(n) => match key.sort() {
-                Sort::Time => {
+                KeySort::Time => {
                     let time = jiff::Timestamp::from_nanosecond(*n).unwrap_or_default();
                     write!(f, "{time}")
                 }
-                Sort::Duration => {
+                KeySort::Duration => {
                     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
                     let unit = units.into_iter().find(|(_, ns)| n % ns == 0);
                     let (unit, ns) = unit.unwrap_or(("ns", 1));
@@ -308,7 +310,7 @@ impl Operand {
     }
 }
 
-impl Display for Pattern {
+impl Display for TextPattern {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Glob(glob) if is_bare(glob) && !glob.starts_with('/') => f.write_str(glob),
@@ -332,16 +334,16 @@ impl Display for Pattern {
     }
 }
 
-/// Whether a character can stand in a word without quotes.
-pub(super) fn is_word(c: char) -> bool {
+/// Returns `true` for a character of a token without quotes.
+pub(super) fn is_token_char(c: char) -> bool {
     !c.is_whitespace() && !c.is_control() && !"()\"',=!<>~&|".contains(c)
 }
 
-/// Whether a character can stand in the name of a member without quotes.
-pub(super) fn is_name(c: char) -> bool {
-    is_word(c) && !".[]".contains(c)
+/// Returns `true` for a character of a member's name without quotes.
+pub(super) fn is_name_char(c: char) -> bool {
+    is_token_char(c) && !".[]".contains(c)
 }
 
 fn is_bare(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_word)
+    !text.is_empty() && text.chars().all(is_token_char)
 }

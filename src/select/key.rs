@@ -1,4 +1,4 @@
-//! What a condition can ask about: the keys of JSON output, and places in a message.
+//! The keys of conditions: those of JSON output, and paths in a message.
 
 use crate::encoding;
 use crate::framing::{self, Framing};
@@ -7,67 +7,69 @@ use crate::protocol::rules::COMMON;
 use crate::protocol::{Direction, Role, registry};
 use crate::words::nearest;
 
-/// What is asked about.
+/// A key of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Key {
-    /// Counts all messages.
+    /// The number of the message.
     Index,
     /// The connection.
     Conn,
+    /// Its stream, where it has several.
+    Stream,
     /// `c2s` or `s2c`.
     Dir,
-    /// When.
+    /// The time.
     Time,
-    /// First byte of the frame in its direction's stream.
+    /// The first byte of the frame in its direction's stream.
     Offset,
-    /// Bytes of the frame.
+    /// The length of the frame.
     Len,
-    /// First byte of the encoded message.
+    /// The first byte of the encoded message.
     BodyOffset,
-    /// Bytes of the encoded message.
+    /// The length of the encoded message.
     BodyLen,
-    /// How it was delimited.
+    /// The framing.
     Framing,
-    /// Whose message it is.
+    /// The protocol.
     Protocol,
-    /// What it is.
+    /// The kind.
     Kind,
-    /// What part it plays.
+    /// The role.
     Role,
-    /// What ties it to others.
+    /// The id.
     Id,
-    /// What it is about.
+    /// The subject.
     Subject,
-    /// Whether its protocol or kind is one of several that fit.
+    /// `true` if protocol or kind was chosen among several that fit.
     Guess,
-    /// The bytes, where they are not valid in their encoding.
+    /// The bytes, if they are not valid in their encoding.
     Raw,
-    /// The first fault's code.
+    /// The code of the first fault.
     Fault,
-    /// Any fault's code.
+    /// The code of any fault.
     Faults,
-    /// The rules that it breaks.
+    /// The rules of its findings.
     Findings,
     /// The message that it answers.
     ReplyTo,
-    /// How long that one waited.
+    /// The latency of that message.
     Latency,
-    /// The message, or a place in it.
+    /// The message, or a path in it.
     Message(Path),
 }
 
-/// What sort of thing a key holds: which operators make sense, and how a value is read.
+/// The type of a key: it determines the operators and the syntax of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Sort {
+pub enum KeySort {
     /// A whole number.
     Count,
     /// A number of bytes.
     Bytes,
-    /// A moment.
+    /// A time.
     Time,
-    /// A span of time.
+    /// A duration.
     Duration,
     /// Text.
     Text,
@@ -77,10 +79,11 @@ pub enum Sort {
     Any,
 }
 
-/// Every name, and what it stands for; the first of several is the one that is printed.
+/// All names with their keys; if a key has several, the first is printed.
 const NAMES: &[(&str, Key)] = &[
     ("index", Key::Index),
     ("conn", Key::Conn),
+    ("stream", Key::Stream),
     ("dir", Key::Dir),
     ("time", Key::Time),
     ("offset", Key::Offset),
@@ -106,38 +109,38 @@ const NAMES: &[(&str, Key)] = &[
 ];
 
 impl Key {
-    /// The key of that name.
+    /// Returns the key with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let found = NAMES.iter().find(|(n, _)| *n == name);
         found.map(|(_, key)| key.clone())
     }
 
-    /// Every name that a key has.
+    /// Returns all names of keys.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
     }
 
-    /// Its name; of a place in a message, `message`.
+    /// Returns its name; for a path in a message, `message`.
     pub fn name(&self) -> &'static str {
         let found = NAMES.iter().find(|(_, key)| key == self);
         found.map_or("message", |(name, _)| name)
     }
 
-    /// What sort of thing it holds.
-    pub fn sort(&self) -> Sort {
+    /// Returns its type.
+    pub fn sort(&self) -> KeySort {
         match self {
-            Self::Index | Self::Conn | Self::ReplyTo => Sort::Count,
-            Self::Offset | Self::Len | Self::BodyOffset | Self::BodyLen => Sort::Bytes,
-            Self::Time => Sort::Time,
-            Self::Latency => Sort::Duration,
-            Self::Id => Sort::Id,
-            Self::Message(_) => Sort::Any,
-            _ => Sort::Text,
+            Self::Index | Self::Conn | Self::Stream | Self::ReplyTo => KeySort::Count,
+            Self::Offset | Self::Len | Self::BodyOffset | Self::BodyLen => KeySort::Bytes,
+            Self::Time => KeySort::Time,
+            Self::Latency => KeySort::Duration,
+            Self::Id => KeySort::Id,
+            Self::Message(_) => KeySort::Any,
+            _ => KeySort::Text,
         }
     }
 
-    /// Whether a value can be meant: where a fixed set of them exists, it is one of those. Kinds are a set that peers and
-    /// schemas add to, so that only what looks like a misspelt one is refused, and that only where it is not quoted.
+    /// Checks a value. If the set of values is fixed, it must be one of them. Peers and schemas can
+    /// add kinds, so only a kind that looks misspelt is refused, and only without quotes.
     pub(super) fn check(&self, word: &str, quoted: bool) -> Result<(), Unknown> {
         let directions = [Direction::ToServer, Direction::ToClient];
         match self {
@@ -149,12 +152,12 @@ impl Key {
             Self::Findings => rule(word),
             Self::Kind if !quoted => {
                 let kinds = kinds();
-                // Most are known, and the search for a near one is slow.
+                // Most kinds are known, and the search for a similar one is slow.
                 let near = (!kinds.contains(&word)).then(|| nearest(word, kinds));
                 near.flatten().map_or(Ok(()), |kind| {
                     Err(Unknown {
                         wanted: "a kind".to_owned(),
-                        hint: Some(format!("did you mean {kind}? Quotes keep it as it is")),
+                        hint: Some(format!("did you mean {kind}? Quotes keep it is")),
                     })
                 })
             }
@@ -171,11 +174,11 @@ pub(super) struct Unknown {
 
 impl Unknown {
     fn of(what: &str, word: &str, known: &[&str]) -> Self {
-        /// More than this nobody reads.
-        const MOST: usize = 12;
+        /// Longer lists are not shown.
+        const MAX_LISTED: usize = 12;
         let near = nearest(word, known.iter().copied());
         let hint = near.map(|near| format!("did you mean {near}?"));
-        let wanted = if hint.is_none() && known.len() <= MOST {
+        let wanted = if hint.is_none() && known.len() <= MAX_LISTED {
             format!("{what} ({})", known.join(", "))
         } else {
             what.to_owned()
@@ -191,7 +194,7 @@ fn one_of(what: &str, word: &str, known: &[&str]) -> Result<(), Unknown> {
     Err(Unknown::of(what, word, known))
 }
 
-/// A rule by its full name, `saikuro/seq-gap`, or by the part behind the protocol's.
+/// Checks a rule by its full name, `saikuro/seq-gap`, or by the part after the protocol.
 fn rule(word: &str) -> Result<(), Unknown> {
     let (owner, name) = match word.split_once('/') {
         Some((owner, name)) => (Some(owner), name),
@@ -217,7 +220,7 @@ fn fault_codes() -> Vec<&'static str> {
     shared.chain(own).map(|(code, _)| *code).collect()
 }
 
-/// Kinds of the protocols, and of what HTTP and WebSocket say between messages.
+/// Returns the kinds of the protocols, and of HTTP and WebSocket frames between messages.
 fn kinds() -> Vec<&'static str> {
     let own = registry::all()
         .iter()

@@ -1,6 +1,6 @@
-//! Values as they are written in a condition: `64K`, `10ms`, `2026-01-31T12:00:00Z`.
+//! Values of conditions: `64K`, `10ms`, `2026-01-31T12:00:00Z`.
 
-/// A whole number, in decimal or hex.
+/// Parses a whole number, in decimal or hex.
 pub fn count(text: &str) -> Option<i128> {
     let digits = |text: &str, radix| {
         let plain = text.chars().all(|c| c.is_digit(radix));
@@ -12,7 +12,7 @@ pub fn count(text: &str) -> Option<i128> {
     }
 }
 
-/// A number of bytes, with K, M or G for powers of 1024.
+/// Parses a number of bytes, with K, M or G for powers of 1024.
 pub fn bytes(text: &str) -> Option<i128> {
     if let Some(n) = count(text) {
         return Some(n);
@@ -28,7 +28,7 @@ pub fn bytes(text: &str) -> Option<i128> {
     count(chars.as_str())?.checked_mul(1 << shift)
 }
 
-/// A span of time in ns; milliseconds where no unit is written. Nothing is rounded.
+/// Parses a duration in ns; the default unit is milliseconds. No value is rounded.
 pub fn duration(text: &str) -> Option<i128> {
     let at = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = (text.get(..at)?, text.get(at..)?);
@@ -54,7 +54,7 @@ pub fn duration(text: &str) -> Option<i128> {
     Some(if negative { -ns } else { ns })
 }
 
-/// A moment, RFC 3339, in ns since 1970.
+/// Parses a time, RFC 3339, in ns since 1970.
 pub fn time(text: &str) -> Option<i128> {
     let time: jiff::Timestamp = text.parse().ok()?;
     Some(time.as_nanosecond())
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_with_units() {
+    fn numbers_with_units_are_parsed() {
         for (text, want) in [
             ("10ms", Some(10_000_000)),
             ("2s", Some(2_000_000_000)),

@@ -1,9 +1,9 @@
-//! Numbers compared as they are written, of any size, without a float in between.
+//! Compares numbers as they are written, of any size, without conversion to floats.
 
 use crate::tape::{Node, Scalar, Value};
 use std::cmp::Ordering;
 
-/// A decimal number as spelled: `-12.50e3`.
+/// A decimal number as written: `-12.50e3`.
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal<'a> {
     negative: bool,
@@ -13,8 +13,8 @@ pub struct Decimal<'a> {
 }
 
 impl<'a> Decimal<'a> {
-    /// Reads a number as JSON spells it; a plus sign, leading zeros and a missing digit before or after the point do
-    /// no harm.
+    /// Parses a number as in JSON; a plus sign, leading zeros and a missing digit before or after
+    /// the point are allowed.
     pub fn parse(text: &'a str) -> Option<Self> {
         let bytes = text.as_bytes();
         let (negative, rest) = match bytes {
@@ -48,15 +48,16 @@ impl<'a> Decimal<'a> {
         digits.skip_while(|d| *d == b'0')
     }
 
-    /// How many digits stand before the point once leading zeros are gone; `None` for zero.
+    /// Returns the number of digits before the point without leading zeros; `None` for zero.
     fn point(self) -> Option<i128> {
         let length = self.whole.len() + self.fraction.len();
         let zeros = length - self.digits().count();
         (zeros < length).then(|| self.whole.len() as i128 - zeros as i128 + self.exponent as i128)
     }
 
-    /// A text that numbers of the same value have alike, and no others: sign, digits without zeros around them, and how
-    /// many of them stand before the point. `None` where the exponent is beyond 64 bits.
+    /// Returns a text that is equal exactly for numbers of the same value: sign, digits without
+    /// surrounding zeros, and the number of digits before the point. `None` if the exponent exceeds
+    /// 64 bits.
     pub fn canonical(self) -> Option<String> {
         let Some(point) = self.point() else {
             return Some("0".to_owned());
@@ -69,7 +70,7 @@ impl<'a> Decimal<'a> {
         Some(format!("{sign}{}e{point}", digits.trim_end_matches('0')))
     }
 
-    /// Which is the larger.
+    /// Compares two numbers.
     pub fn compare(self, other: Self) -> Ordering {
         let sign = |number: Self| match number.point() {
             None => 0,
@@ -100,7 +101,7 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// Beyond 64 bits it makes no difference any more.
+/// Parses an exponent. Values beyond 64 bits saturate.
 fn read_exponent(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -116,8 +117,8 @@ fn read_exponent(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// Hands on a number as it would be written; `None` where the value is none, or not finite. A float is the shortest
-/// number that reads back as it, as in output.
+/// Calls `then` with the text of a number; `None` if the value is not a number, or not finite. A
+/// float has the shortest text that reads back as it, as in output.
 pub fn with_number<T>(node: Node<'_>, then: impl FnOnce(&str) -> T) -> Option<T> {
     let Value::Scalar(scalar) = node.value() else {
         return None;
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number() {
+    fn malformed_numbers_are_refused() {
         for text in [
             "", ".", "-", "e5", "1e", "0x1", "1.2.3", "1_000", "nan", "ten",
         ] {

@@ -1,4 +1,4 @@
-//! A condition read from text.
+//! Parses a condition.
 //!
 //! ```text
 //!   any   := all  (("or" | "||") all)*
@@ -9,23 +9,23 @@
 //! ```
 
 use super::error::ParseError;
-use super::expr::{Expr, Operand, Order, Pattern, Test, What, is_name, is_word};
-use super::key::{Key, Sort};
+use super::expr::{Expr, KeyTest, Operand, Order, Test, TextPattern, is_name_char, is_token_char};
+use super::key::{Key, KeySort};
 use super::{literal, number::Decimal};
-use crate::path::{self, Flaw, Path};
+use crate::path::{self, Path, PathError};
 use crate::words::nearest;
 use regex::Regex;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// Levels of parentheses and negations.
-const DEEPEST: usize = 64;
+/// The maximum depth of parentheses and negations.
+const MAX_DEPTH: usize = 64;
 
 impl FromStr for Expr {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let mut parser = Parser {
+        let mut parser = SelectParser {
             text,
             at: 0,
             depth: 0,
@@ -40,15 +40,15 @@ impl FromStr for Expr {
     }
 }
 
-type Parsed<T> = Result<T, ParseError>;
+type ParseResult<T> = Result<T, ParseError>;
 
-struct Parser<'t> {
+struct SelectParser<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
 }
 
-/// Between key and value.
+/// The operator between key and value.
 enum Sign {
     Is { not: bool },
     Like { not: bool },
@@ -67,7 +67,7 @@ const SIGNS: [(&str, Sign); 9] = [
     (">", Sign::Order(Order::More)),
 ];
 
-impl<'t> Parser<'t> {
+impl<'t> SelectParser<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -81,7 +81,7 @@ impl<'t> Parser<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Takes a text that comes next.
+    /// Consumes `text` if it comes next.
     fn take(&mut self, text: &str) -> bool {
         let here = self.rest().starts_with(text);
         if here {
@@ -90,7 +90,7 @@ impl<'t> Parser<'t> {
         here
     }
 
-    /// Takes what comes next as long as its characters fit.
+    /// Consumes characters while they fit.
     fn run(&mut self, fits: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|c| !fits(c)).unwrap_or(rest.len());
@@ -98,10 +98,10 @@ impl<'t> Parser<'t> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// Takes a word of the language itself.
+    /// Consumes a keyword.
     fn word(&mut self, word: &str) -> bool {
         let start = self.at;
-        let here = self.run(is_word).eq_ignore_ascii_case(word);
+        let here = self.run(is_token_char).eq_ignore_ascii_case(word);
         if !here {
             self.at = start;
         }
@@ -117,15 +117,15 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Something else was wanted than the word, or character, that comes next.
+    /// Creates an error at the next token or character.
     fn here(&self, wanted: impl Into<String>) -> ParseError {
         let rest = self.rest();
-        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let word = rest.find(|c| !is_token_char(c)).unwrap_or(rest.len());
         let one = rest.chars().next().map_or(0, char::len_utf8);
         self.error(self.at..self.at + word.max(one), wanted)
     }
 
-    fn any(&mut self) -> Parsed<Expr> {
+    fn any(&mut self) -> ParseResult<Expr> {
         let mut parts = vec![self.all()?];
         loop {
             self.blanks();
@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn all(&mut self) -> Parsed<Expr> {
+    fn all(&mut self) -> ParseResult<Expr> {
         let mut parts = vec![self.not()?];
         loop {
             self.blanks();
@@ -154,7 +154,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn not(&mut self) -> Parsed<Expr> {
+    fn not(&mut self) -> ParseResult<Expr> {
         self.blanks();
         let start = self.at;
         let not = self.take("!") || self.word("not");
@@ -162,8 +162,8 @@ impl<'t> Parser<'t> {
         if !not && !group {
             return self.test();
         }
-        if self.depth >= DEEPEST {
-            let wanted = format!("at most {DEEPEST} levels of parentheses and negations");
+        if self.depth >= MAX_DEPTH {
+            let wanted = format!("at most {MAX_DEPTH} levels of parentheses and negations");
             return Err(self.error(start..self.at, wanted));
         }
         self.depth += 1;
@@ -186,41 +186,41 @@ impl<'t> Parser<'t> {
         before.chars().count() + 1
     }
 
-    fn test(&mut self) -> Parsed<Expr> {
+    fn test(&mut self) -> ParseResult<Expr> {
         let start = self.at;
         let key = self.key()?;
         let name = start..self.at;
         self.blanks();
         let at = self.at;
         let Some((_, sign)) = SIGNS.iter().find(|(text, _)| self.take(text)) else {
-            return Ok(Expr::test(key, What::There));
+            return Ok(Expr::test(key, KeyTest::There));
         };
         let sign_at = at..self.at;
         let fits = match sign {
             Sign::Is { .. } => true,
-            Sign::Like { .. } => matches!(key.sort(), Sort::Text | Sort::Id | Sort::Any),
-            Sign::Order(_) => key.sort() != Sort::Text,
+            Sign::Like { .. } => matches!(key.sort(), KeySort::Text | KeySort::Id | KeySort::Any),
+            Sign::Order(_) => key.sort() != KeySort::Text,
         };
         if !fits {
             let wanted = match key.sort() {
-                Sort::Text => "=, !=, ~ or !~ behind text",
-                _ => "=, !=, <, <=, > or >= behind a number",
+                KeySort::Text => "=, !=, ~ or !~ after text",
+                _ => "=, !=, <, <=, > or >= after a number",
             };
             let mut error = self.error(sign_at, wanted);
             let name = self.text.get(name).unwrap_or_default();
-            error.hint = (key.sort() == Sort::Text).then(|| format!("{name} has no order"));
+            error.hint = (key.sort() == KeySort::Text).then(|| format!("{name} has no order"));
             return Err(error);
         }
         let (what, not) = match sign {
-            Sign::Is { not } => (What::Is(self.list(|p| p.value(&key, false))?), *not),
-            Sign::Like { not } => (What::Like(self.list(Self::pattern)?), *not),
-            Sign::Order(order) => (What::Order(*order, self.value(&key, true)?), false),
+            Sign::Is { not } => (KeyTest::Is(self.list(|p| p.value(&key, false))?), *not),
+            Sign::Like { not } => (KeyTest::Like(self.list(Self::pattern)?), *not),
+            Sign::Order(order) => (KeyTest::Order(*order, self.value(&key, true)?), false),
         };
         let test = Expr::Test(Test { key, what });
         Ok(if not { Expr::Not(Box::new(test)) } else { test })
     }
 
-    fn list<T>(&mut self, one: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    fn list<T>(&mut self, one: impl Fn(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         let mut list = vec![one(self)?];
         loop {
             self.blanks();
@@ -231,12 +231,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn key(&mut self) -> Parsed<Key> {
+    fn key(&mut self) -> ParseResult<Key> {
         if self.next() == Some('.') {
             return self.path(false);
         }
         let start = self.at;
-        let word = self.run(|c| is_word(c) && !"[]".contains(c));
+        let word = self.run(|c| is_token_char(c) && !"[]".contains(c));
         if word.is_empty() {
             return Err(self.here("a key, such as kind, subject, fault or .params.selector"));
         }
@@ -246,7 +246,7 @@ impl<'t> Parser<'t> {
         }
         let is_path = self.next() == Some('[') || word.contains('.');
         let first = word.split('.').next().unwrap_or_default();
-        if is_path && word.starts_with(is_name) && Key::from_name(first).is_none() {
+        if is_path && word.starts_with(is_name_char) && Key::from_name(first).is_none() {
             self.at = start;
             return self.path(true);
         }
@@ -254,10 +254,10 @@ impl<'t> Parser<'t> {
             let mut error = self.error(start..self.at, "a key");
             error.hint = Some(match nearest(word, Key::names()) {
                 Some(near) => format!("did you mean {near}?"),
-                None if word.starts_with(is_name)
-                    && word.chars().all(|c| is_name(c) || c == '.') =>
+                None if word.starts_with(is_name_char)
+                    && word.chars().all(|c| is_name_char(c) || c == '.') =>
                 {
-                    format!("fields of the message begin with a point: .{word}")
+                    format!("fields of the message begin with a dot: .{word}")
                 }
                 None => format!("keys are {}", Key::names().collect::<Vec<_>>().join(" ")),
             });
@@ -265,10 +265,10 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn path(&mut self, is_bare: bool) -> Parsed<Key> {
+    fn path(&mut self, is_bare: bool) -> ParseResult<Key> {
         let mut path = Path::new();
         loop {
-            match path::next(self.rest(), is_bare && path.is_empty(), is_name) {
+            match path::next(self.rest(), is_bare && path.is_empty(), is_name_char) {
                 Ok(Some(taken)) => {
                     self.at += taken.len;
                     path.push(taken.step);
@@ -279,8 +279,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Text in quotes, where it comes next.
-    fn quoted(&mut self) -> Parsed<Option<String>> {
+    /// Consumes quoted text, if it comes next.
+    fn quoted(&mut self) -> ParseResult<Option<String>> {
         match path::quoted(self.rest()) {
             Ok(Some((text, len))) => {
                 self.at += len;
@@ -291,8 +291,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What is wrong with what comes next.
-    fn flaw(&mut self, flaw: &Flaw) -> ParseError {
+    /// Converts an error of the path at the current position.
+    fn flaw(&mut self, flaw: &PathError) -> ParseError {
         let at = self.at + flaw.at.start..self.at + flaw.at.end;
         match flaw.open {
             None if at.is_empty() => {
@@ -310,12 +310,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn value(&mut self, key: &Key, ordered: bool) -> Parsed<Operand> {
+    fn value(&mut self, key: &Key, ordered: bool) -> ParseResult<Operand> {
         self.blanks();
         let start = self.at;
         let quoted = self.quoted()?;
         let word = if quoted.is_none() {
-            self.run(is_word)
+            self.run(is_token_char)
         } else {
             ""
         };
@@ -327,11 +327,11 @@ impl<'t> Parser<'t> {
         };
         let whole = start..self.at;
         let number = match sort {
-            Sort::Count => literal::count(text),
-            Sort::Bytes => literal::bytes(text),
-            Sort::Time => literal::time(text),
-            Sort::Duration => literal::duration(text),
-            Sort::Text => {
+            KeySort::Count => literal::count(text),
+            KeySort::Bytes => literal::bytes(text),
+            KeySort::Time => literal::time(text),
+            KeySort::Duration => literal::duration(text),
+            KeySort::Text => {
                 return match key.check(text, quoted.is_some()) {
                     Ok(()) => Ok(Operand::Text(text.to_owned())),
                     Err(unknown) => {
@@ -341,36 +341,36 @@ impl<'t> Parser<'t> {
                     }
                 };
             }
-            Sort::Any | Sort::Id if ordered => {
+            KeySort::Any | KeySort::Id if ordered => {
                 return if quoted.is_none() && Decimal::parse(text).is_some() {
                     Ok(Operand::Word(text.to_owned()))
                 } else {
                     Err(self.error(whole, wanted(sort, ordered)))
                 };
             }
-            Sort::Any if quoted.is_none() => return Ok(Operand::Word(text.to_owned())),
-            Sort::Any | Sort::Id => return Ok(Operand::Text(text.to_owned())),
+            KeySort::Any if quoted.is_none() => return Ok(Operand::Word(text.to_owned())),
+            KeySort::Any | KeySort::Id => return Ok(Operand::Text(text.to_owned())),
         };
         let number = number.map(Operand::Number);
         number.ok_or_else(|| self.error(whole, wanted(sort, ordered)))
     }
 
-    fn pattern(&mut self) -> Parsed<Pattern> {
+    fn pattern(&mut self) -> ParseResult<TextPattern> {
         self.blanks();
         if let Some(text) = self.quoted()? {
-            return Ok(Pattern::Glob(text));
+            return Ok(TextPattern::Glob(text));
         }
         if self.next() == Some('/') {
             return self.regex();
         }
-        match self.run(is_word) {
+        match self.run(is_token_char) {
             "" => Err(self.here("a pattern, such as \"math.*\" or /^math/")),
-            word => Ok(Pattern::Glob(word.to_owned())),
+            word => Ok(TextPattern::Glob(word.to_owned())),
         }
     }
 
-    /// An expression between slashes; a backslash keeps a slash.
-    fn regex(&mut self) -> Parsed<Pattern> {
+    /// Parses a regular expression between slashes; a backslash escapes a slash.
+    fn regex(&mut self) -> ParseResult<TextPattern> {
         let start = self.at;
         self.at += 1;
         let mut text = String::new();
@@ -379,7 +379,7 @@ impl<'t> Parser<'t> {
             match c {
                 '/' => {
                     self.at += at + 1;
-                    return Regex::new(&text).map(Pattern::Regex).map_err(|error| {
+                    return Regex::new(&text).map(TextPattern::Regex).map_err(|error| {
                         let error = error.to_string();
                         let why = error.lines().last().unwrap_or_default();
                         let why = why.trim_start_matches("error: ").to_owned();
@@ -402,14 +402,14 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// What a value of this sort looks like.
-fn wanted(sort: Sort, ordered: bool) -> &'static str {
+/// Describes a value of this type.
+fn wanted(sort: KeySort, ordered: bool) -> &'static str {
     match sort {
-        Sort::Count => "a whole number",
-        Sort::Bytes => "a number of bytes, such as 64, 0x40 or 64K",
-        Sort::Time => "a time, such as 2026-01-31T12:00:00Z",
-        Sort::Duration => "a span of time, such as 10ms, 2s or 1.5us",
-        Sort::Any | Sort::Id if ordered => "a number",
-        Sort::Text | Sort::Id | Sort::Any => "a value",
+        KeySort::Count => "a whole number",
+        KeySort::Bytes => "a number of bytes, such as 64, 0x40 or 64K",
+        KeySort::Time => "a time, such as 2026-01-31T12:00:00Z",
+        KeySort::Duration => "a time, such as 10ms, 2s or 1.5us",
+        KeySort::Any | KeySort::Id if ordered => "a number",
+        KeySort::Text | KeySort::Id | KeySort::Any => "a value",
     }
 }

@@ -1,69 +1,70 @@
-//! What of two texts differs, line by line, with some lines around it.
+//! Line differences between two texts, with some context.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Lines around a change that are told.
-const AROUND: usize = 3;
-/// More lines than these, beside what both begin and end with, are not searched for likeness: one text replaces the
-/// other.
-const SEARCHED: usize = 1 << 13;
+/// The number of context lines around a change.
+const CONTEXT: usize = 3;
+/// The maximum number of lines, without equal ones at start and end, that are compared by
+/// similarity; longer texts are replaced as a whole.
+const MAX_COMPARED: usize = 1 << 13;
 
-/// Lines of each text that are looked at, from the first that differs.
-const LOOKED_AT: usize = 1 << 16;
+/// The number of lines of each text that are examined, from the first difference.
+const MAX_LINES: usize = 1 << 16;
 
 /// A line of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change<'t> {
-    /// Both have it.
+pub enum LineChange<'t> {
+    /// In both texts.
     Both(&'t str),
-    /// Only the old text has it.
+    /// Only in the old text.
     Old(&'t str),
-    /// Only the new text has it.
+    /// Only in the new text.
     New(&'t str),
-    /// So many lines that both have are left out.
+    /// This many equal lines are left out.
     Gap(usize),
 }
 
-/// What differs between an old and a new text; nothing where they are equal. Of what differs, the first 65536 lines of
-/// each are looked at.
-pub fn changes<'t>(old: &'t str, new: &'t str) -> Vec<Change<'t>> {
-    let (before, at) = both_begin(old, new);
+/// Returns the differences between an old and a new text; empty if they are equal. Examines the
+/// first 65536 lines of each text from the first difference.
+pub fn changes<'t>(old: &'t str, new: &'t str) -> Vec<LineChange<'t>> {
+    let (before, at) = common_start(old, new);
     let rest = |text: &'t str| -> Vec<&'t str> {
         let rest = text.get(at..).unwrap_or_default();
-        rest.lines().take(LOOKED_AT).collect()
+        rest.lines().take(MAX_LINES).collect()
     };
     let mut all = Vec::new();
     for (old, new) in parts(&rest(old), &rest(new)) {
         match (old, new) {
-            (Some(old), Some(_)) => all.push(Change::Both(old)),
-            (Some(old), None) => all.push(Change::Old(old)),
-            (None, Some(new)) => all.push(Change::New(new)),
+            (Some(old), Some(_)) => all.push(LineChange::Both(old)),
+            (Some(old), None) => all.push(LineChange::Old(old)),
+            (None, Some(new)) => all.push(LineChange::New(new)),
             (None, None) => {}
         }
     }
     let mut out = shortened(&all);
     match out.first_mut() {
-        Some(Change::Gap(n)) => *n += before,
-        Some(_) if before > 0 => out.insert(0, Change::Gap(before)),
+        Some(LineChange::Gap(n)) => *n += before,
+        Some(_) if before > 0 => out.insert(0, LineChange::Gap(before)),
         _ => {}
     }
     out
 }
 
-/// How many lines both texts begin with, and where those end, but for some that are told.
-fn both_begin(old: &str, new: &str) -> (usize, usize) {
-    let mut ends = [0; AROUND + 1];
+/// Returns the number of equal lines at the start, and the position of their end, both without
+/// context lines.
+fn common_start(old: &str, new: &str) -> (usize, usize) {
+    let mut ends = [0; CONTEXT + 1];
     let mut lines = 0;
     let pairs = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
     for (line, _) in pairs.take_while(|(a, b)| a == b) {
         ends.rotate_left(1);
-        ends[AROUND] = ends[AROUND - 1] + line.len();
+        ends[CONTEXT] = ends[CONTEXT - 1] + line.len();
         lines += 1;
     }
-    (usize::saturating_sub(lines, AROUND), ends[0])
+    (usize::saturating_sub(lines, CONTEXT), ends[0])
 }
 
-/// Every line, those that both have together.
+/// Returns all lines; equal ones are paired.
 fn parts<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Option<&'t str>, Option<&'t str>)> {
     let same = |(a, b): &(&&str, &&str)| a == b;
     let head = old.iter().zip(new).take_while(same).count();
@@ -79,7 +80,7 @@ fn parts<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Option<&'t str>, Option<&
     let removed =
         |lines: &[&'t str]| -> Vec<_> { lines.iter().map(|l| (Some(*l), None)).collect() };
     let added = |lines: &[&'t str]| -> Vec<_> { lines.iter().map(|l| (None, Some(*l))).collect() };
-    if a.len() + b.len() > SEARCHED {
+    if a.len() + b.len() > MAX_COMPARED {
         out.extend(removed(a));
         out.extend(added(b));
     } else {
@@ -98,12 +99,12 @@ fn parts<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Option<&'t str>, Option<&
     out
 }
 
-/// Without what is far from any change.
-fn shortened<'t>(all: &[Change<'t>]) -> Vec<Change<'t>> {
+/// Removes lines that are far from any change.
+fn shortened<'t>(all: &[LineChange<'t>]) -> Vec<LineChange<'t>> {
     let mut near = vec![false; all.len()];
     for (at, change) in all.iter().enumerate() {
-        if !matches!(change, Change::Both(_)) {
-            let around = at.saturating_sub(AROUND)..all.len().min(at + AROUND + 1);
+        if !matches!(change, LineChange::Both(_)) {
+            let around = at.saturating_sub(CONTEXT)..all.len().min(at + CONTEXT + 1);
             near.get_mut(around).unwrap_or_default().fill(true);
         }
     }
@@ -114,8 +115,8 @@ fn shortened<'t>(all: &[Change<'t>]) -> Vec<Change<'t>> {
     for (change, near) in all.iter().zip(near) {
         match (near, out.last_mut()) {
             (true, _) => out.push(*change),
-            (false, Some(Change::Gap(n))) => *n += 1,
-            (false, _) => out.push(Change::Gap(1)),
+            (false, Some(LineChange::Gap(n))) => *n += 1,
+            (false, _) => out.push(LineChange::Gap(1)),
         }
     }
     out
@@ -125,19 +126,19 @@ fn shortened<'t>(all: &[Change<'t>]) -> Vec<Change<'t>> {
 mod tests {
     use super::*;
 
-    fn told(old: &str, new: &str) -> String {
-        let line = |change: Change<'_>| match change {
-            Change::Both(line) => format!(" {line}"),
-            Change::Old(line) => format!("-{line}"),
-            Change::New(line) => format!("+{line}"),
-            Change::Gap(n) => format!("@{n}"),
+    fn rendered(old: &str, new: &str) -> String {
+        let line = |change: LineChange<'_>| match change {
+            LineChange::Both(line) => format!(" {line}"),
+            LineChange::Old(line) => format!("-{line}"),
+            LineChange::New(line) => format!("+{line}"),
+            LineChange::Gap(n) => format!("@{n}"),
         };
         let lines: Vec<String> = changes(old, new).into_iter().map(line).collect();
         lines.join(" ")
     }
 
     #[test]
-    fn lines_that_differ() {
+    fn changed_lines_have_context() {
         for (old, new, want) in [
             ("a\nb", "a\nb", ""),
             ("", "", ""),
@@ -152,27 +153,27 @@ mod tests {
             ),
             ("a\na", "a\na\na", " a  a +a"),
         ] {
-            assert_eq!(told(old, new), want, "{old:?} {new:?}");
+            assert_eq!(rendered(old, new), want, "{old:?} {new:?}");
         }
     }
 
     #[test]
-    fn what_both_begin_with() {
-        let same = "same\n".repeat(3 * LOOKED_AT);
+    fn common_start_is_left_out() {
+        let same = "same\n".repeat(3 * MAX_LINES);
         let (old, new) = (format!("{same}a"), format!("{same}b"));
         let changes = changes(&old, &new);
-        let both = [Change::Both("same"); AROUND];
-        let around = [&[Change::Gap(3 * LOOKED_AT - AROUND)], &both[..]].concat();
-        let differs = [Change::Old("a"), Change::New("b")];
+        let both = [LineChange::Both("same"); CONTEXT];
+        let around = [&[LineChange::Gap(3 * MAX_LINES - CONTEXT)], &both[..]].concat();
+        let differs = [LineChange::Old("a"), LineChange::New("b")];
         assert_eq!(changes, [around, differs.to_vec()].concat());
     }
 
     #[test]
-    fn long_texts_are_not_searched() {
-        let old = "a\nb\n".repeat(SEARCHED / 2);
-        let new = "b\na\n".repeat(SEARCHED / 2 + 1);
+    fn long_texts_are_replaced_as_a_whole() {
+        let old = "a\nb\n".repeat(MAX_COMPARED / 2);
+        let new = "b\na\n".repeat(MAX_COMPARED / 2 + 1);
         let changes = changes(&old, &new);
-        assert_eq!(changes.len(), 2 * SEARCHED + 2);
-        assert!(!changes.iter().any(|c| matches!(c, Change::Both(_))));
+        assert_eq!(changes.len(), 2 * MAX_COMPARED + 2);
+        assert!(!changes.iter().any(|c| matches!(c, LineChange::Both(_))));
     }
 }

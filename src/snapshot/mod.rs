@@ -1,12 +1,14 @@
-//! Captures as regression tests: what a fixture is understood as, kept beside it and compared.
+//! Captures as regression tests: the decoded text of a fixture is stored in a file next to it and
+//! compared.
 //!
 //! ```text
 //!   session.jsonl  -decode-> text  ===  session.jsonl.snap        equal
 //!                                  =/=  session.jsonl.snap        session.jsonl.snap.new waits for a review
 //! ```
 //!
-//! Snapshots are files as the crate `insta` writes them, each beside its fixture and named after it, so that
-//! `cargo insta` reviews them too, and a Rust test may hold its own program to the same files:
+//! Snapshots are files in the format of the crate `insta`, each next to its fixture and named after
+//! it. `cargo insta` can review them, and a Rust test can check its own program against the same
+//! files:
 //!
 //! ```ignore
 //! let mut settings = insta::Settings::clone_current();
@@ -15,39 +17,40 @@
 //! settings.bind(|| insta::assert_snapshot!("session.jsonl", wiretool::snapshot::render("captures/session.jsonl").unwrap()));
 //! ```
 //!
-//! A rendering is the same on every machine: no times of a recording, no settings of the user, no colours.
+//! A rendering is the same on every machine: it has no times of a recording, no settings of the
+//! user, and no colours.
 
 mod changes;
-mod feed;
-mod hidden;
-mod how;
+mod hidden_values;
 mod project;
-mod shown;
+mod reader;
+mod rendering;
+mod settings;
 mod stored;
 mod summary;
 
-pub(crate) use changes::{Change, changes};
-pub(crate) use how::How;
+pub(crate) use changes::{LineChange, changes};
 pub(crate) use project::{fits, project_file};
+pub(crate) use settings::FixtureOptions;
 pub(crate) use stored::Stored;
 pub use stored::{pending_beside, snapshot_beside};
-pub(crate) use summary::Summary;
+pub(crate) use summary::SnapshotSummary;
 
-use feed::Feed;
+use reader::FixtureReader;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// What stands for a value that is not shown.
+/// The replacement of a hidden value.
 const VOLATILE: &str = "[volatile]";
 
-/// The longest rendering, in bytes: what is longer is no snapshot that anybody reads.
-pub(crate) const MOST: usize = 16 << 20;
+/// The maximum length of a rendering in bytes.
+pub(crate) const MAX_RENDERING: usize = 16 << 20;
 
-/// Bytes of one read.
+/// The number of bytes of one read.
 const READ: usize = 64 << 10;
 
-/// Why there is no rendering, in a sentence.
+/// The reason why there is no rendering.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -55,7 +58,7 @@ pub enum Error {
     Unreadable(std::io::Error),
     /// No protocol recognises its bytes.
     Undecodable(String),
-    /// What says how it is read says something else, or refers to what cannot be read.
+    /// Its flags or settings are invalid, or refer to an unreadable file.
     Words(String),
     /// The rendering is longer than 16 MiB.
     TooLong,
@@ -68,8 +71,8 @@ impl std::fmt::Display for Error {
             Self::Undecodable(text) | Self::Words(text) => f.write_str(text),
             Self::TooLong => write!(
                 f,
-                "what it decodes to is longer than {} MiB: cut it down, or show it as lines with -f line",
-                MOST >> 20
+                "its decoded text is longer than {} MiB: use a smaller capture, or -f line",
+                MAX_RENDERING >> 20
             ),
         }
     }
@@ -77,20 +80,20 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What a fixture is understood as.
+/// The decoded form of a fixture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rendering {
-    /// What a snapshot of it holds.
+    /// The text of its snapshot.
     pub text: String,
-    /// How many values are not shown in it.
+    /// The number of hidden values.
     pub hidden: usize,
-    /// What is worth knowing and no part of it, such as that the protocol was guessed.
+    /// Notes that are not part of the text, such as a guessed protocol.
     pub notes: Vec<String>,
 }
 
-/// What a snapshot of this fixture holds, read as its project's `wiretool.toml` says and as the
-/// fixture itself says in a comment, if it does: what `wiretool snapshot test` compares. Only hex dumps have comments; of
-/// other forms that would be data.
+/// Returns the text of this fixture's snapshot, which `wiretool snapshot test` compares. The
+/// settings are those of its project's `wiretool.toml`, and the flags in a comment of the fixture.
+/// Only hex dumps have comments; in other forms that would be data.
 ///
 /// # Errors
 ///
@@ -103,35 +106,35 @@ pub(crate) struct Rendering {
 /// ```
 pub fn render(fixture: impl AsRef<Path>) -> Result<String, Error> {
     let fixture = fixture.as_ref();
-    render_as(fixture, &How::of_project(fixture)?).map(|rendering| rendering.text)
+    render_as(fixture, &FixtureOptions::of_project(fixture)?).map(|rendering| rendering.text)
 }
 
-/// Whether a file begins as a capture does: with a message of some protocol, or with words on how it is read.
-pub(crate) fn is_capture(fixture: &Path, how: &How) -> bool {
-    let Ok((how, says)) = how.of_fixture(fixture) else {
+/// Returns `true` if a file starts like a capture: with a message of a protocol, or with flags.
+pub(crate) fn is_capture(fixture: &Path, how: &FixtureOptions) -> bool {
+    let Ok((how, has_flags)) = how.of_fixture(fixture) else {
         return true;
     };
     let Ok(protocols) = how.protocols() else {
         return true;
     };
-    if says || how.protocol.is_some() {
+    if has_flags || how.protocol.is_some() {
         return true;
     }
     let mut head = Vec::new();
     let read = File::open(fixture).and_then(|file| file.take(READ as u64).read_to_end(&mut head));
-    let mut feed = Feed::new(&how, &protocols, false);
+    let mut feed = FixtureReader::new(&how, &protocols, false);
     read.is_ok() && (feed.push(&head).is_err() || feed.recognises())
 }
 
-/// What a snapshot of this fixture holds, read in some way; what the fixture says itself counts more.
+/// Renders a fixture with the given settings; its own flags take precedence.
 ///
 /// # Errors
 ///
 /// The fixture cannot be read, or no protocol recognises it.
-pub(crate) fn render_as(fixture: &Path, how: &How) -> Result<Rendering, Error> {
-    let (how, says) = how.of_fixture(fixture)?;
+pub(crate) fn render_as(fixture: &Path, how: &FixtureOptions) -> Result<Rendering, Error> {
+    let (how, has_flags) = how.of_fixture(fixture)?;
     let protocols = how.protocols()?;
-    let mut feed = Feed::new(&how, &protocols, says);
+    let mut feed = FixtureReader::new(&how, &protocols, has_flags);
     let mut file = File::open(fixture).map_err(Error::Unreadable)?;
     let mut buffer = vec![0; READ];
     loop {

@@ -1,26 +1,22 @@
-//! What a project says of its fixtures: the first `wiretool.toml` from a fixture's folder upwards, up to the repository's
-//! root.
+//! The settings of a project for its fixtures: the first `wiretool.toml` from a fixture's folder
+//! upwards, up to the repository's root.
 //!
 //! ```text
 //!   captures/session.jsonl  -->  captures/wiretool.toml, or wiretool.toml  -->  How
 //! ```
 //!
-//! Keys that say nothing of fixtures are passed over: `wiretool` itself warns of those that it does not know.
+//! Keys without effect on fixtures are ignored: `wiretool` itself warns of unknown ones.
 
-use super::{Error, How};
-use crate::conversation::Dialect;
-use crate::framing::{Framing, LengthMode};
-use crate::protocol::Direction;
-use crate::protocol::registry::Signature;
+use super::{Error, FixtureOptions};
 use crate::protocol::session::Severity;
-use crate::words::{glob, size};
+use crate::words::glob;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// The project's file.
+/// The name of the project's file.
 const PROJECT: &str = "wiretool.toml";
 
-/// The settings file that counts in a folder.
+/// Returns the settings file for a folder.
 pub fn project_file(folder: &Path) -> Option<PathBuf> {
     for folder in folder.ancestors() {
         let path = folder.join(PROJECT);
@@ -34,7 +30,7 @@ pub fn project_file(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Whether a file is one of those that a pattern means, which counts from a folder.
+/// Returns `true` if a file matches a pattern relative to a folder.
 pub fn fits(folder: &Path, pattern: &str, path: &Path) -> bool {
     let absolute = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
     let (Ok(path), Ok(folder)) = (absolute(path), absolute(folder)) else {
@@ -46,12 +42,12 @@ pub fn fits(folder: &Path, pattern: &str, path: &Path) -> bool {
     )
 }
 
-impl How {
-    /// How a fixture is read and shown, as its project says; what the fixture says itself comes on top.
+impl FixtureOptions {
+    /// Returns the settings of a fixture's project; the flags of the fixture are added later.
     ///
     /// # Errors
     ///
-    /// The settings file cannot be read, or says something that is no setting of a fixture.
+    /// The settings file cannot be read, or has an invalid setting for fixtures.
     pub fn of_project(fixture: &Path) -> Result<Self, Error> {
         let absolute = std::path::absolute(fixture).map_err(Error::Unreadable)?;
         let file = absolute.parent().and_then(project_file);
@@ -61,11 +57,11 @@ impl How {
         )
     }
 
-    /// The same, by a settings file that is named.
+    /// Returns the settings of a given file.
     ///
     /// # Errors
     ///
-    /// As [`How::of_project`].
+    /// As [`FixtureOptions::of_project`].
     pub fn of_settings(file: &Path, fixture: &Path) -> Result<Self, Error> {
         let name = file.display();
         let bad = |e: &dyn std::fmt::Display| Error::Words(format!("{name}: {e}"));
@@ -78,8 +74,8 @@ impl How {
         let mut how = Self::default();
         let (table, mut flags) = (table.get_ref(), None);
         for (key, value) in table {
-            let said = how.setting(key.get_ref(), value.get_ref(), folder);
-            said.map_err(|e| bad(&format!("{}: {e}", key.get_ref())))?;
+            let result = how.apply_setting(key.get_ref(), value.get_ref(), folder);
+            result.map_err(|e| bad(&format!("{}: {e}", key.get_ref())))?;
             if key.get_ref() == "snapshot" {
                 flags = member(value.get_ref(), "flags").and_then(text_of);
             }
@@ -96,46 +92,39 @@ impl How {
             pattern.is_some_and(|pattern| fits(folder, &pattern, fixture))
         });
         if let Some(rule) = rule {
-            how.narrow(rule);
+            for key in ["protocol", "framing", "dir", "length-mode"] {
+                if let Some(text) = member(rule, key).and_then(text_of) {
+                    let set = how.set_value(key, &text, folder);
+                    set.map_err(|e| bad(&format!("files: {key}: {e}")))?;
+                }
+            }
         }
         Ok(how)
     }
 
-    /// Takes up one setting.
-    fn setting(&mut self, key: &str, value: &DeValue<'_>, folder: &Path) -> Result<(), String> {
-        let text = text_of(value);
-        let wanted = |what: &str| {
-            format!(
-                "wanted {what}, got {:?}",
-                text.as_deref().unwrap_or("something else")
-            )
-        };
+    /// Applies one setting.
+    fn apply_setting(
+        &mut self,
+        key: &str,
+        value: &DeValue<'_>,
+        folder: &Path,
+    ) -> Result<(), String> {
         match key {
-            "protocol" => self.protocol.clone_from(&text),
-            "schema" => self.schema = text.as_deref().map(|text| folder.join(text)),
-            "signature" => {
-                for text in texts(value) {
-                    let signature = Signature::parse(&text).map_err(|e| e.to_string())?;
-                    self.signatures.push(signature);
+            "protocol" | "schema" | "signature" | "max-message" | "max-depth" | "dialect" => {
+                let all = texts(value);
+                if all.is_empty() && value.as_array().is_none() {
+                    return Err("wanted a text or a number".into());
+                }
+                for text in all {
+                    self.set_value(key, &text, folder)?;
                 }
             }
             "ignore" => self.ignore = member(value, "paths").map_or(Vec::new(), texts),
-            "max-message" => {
-                self.limits.message = size(text.as_deref().unwrap_or_default())?;
-            }
-            "max-depth" => {
-                let depth = text.as_deref().and_then(|text| text.parse().ok());
-                self.limits.depth = depth.ok_or_else(|| wanted("a number"))?;
-            }
-            "dialect" => {
-                let dialect = text.as_deref().and_then(Dialect::from_name);
-                self.judge.dialect = dialect.ok_or_else(|| wanted("a dialect"))?;
-            }
             "rules" => {
                 for (rule, severity) in value.as_table().into_iter().flatten() {
                     let severity = text_of(severity.get_ref());
                     let severity = severity.as_deref().and_then(Severity::from_name);
-                    let severity = severity.ok_or_else(|| wanted("a severity"))?;
+                    let severity = severity.ok_or("wanted a severity")?;
                     self.judge
                         .levels
                         .push((rule.get_ref().to_string(), severity));
@@ -145,27 +134,13 @@ impl How {
         }
         Ok(())
     }
-
-    /// What counts for files of some paths only.
-    fn narrow(&mut self, rule: &DeValue<'_>) {
-        let said = |key: &str| member(rule, key).and_then(text_of);
-        if let Some(protocol) = said("protocol") {
-            self.protocol = Some(protocol);
-        }
-        let framing = said("framing").and_then(|name| Framing::from_name(&name));
-        self.framing = framing.or(self.framing);
-        let direction = said("dir").and_then(|name| Direction::from_name(&name));
-        self.direction = direction.or(self.direction);
-        let mode = said("length-mode").and_then(|name| LengthMode::from_name(&name));
-        self.length_mode = mode.unwrap_or(self.length_mode);
-    }
 }
 
 fn member<'v, 't>(value: &'v DeValue<'t>, key: &str) -> Option<&'v DeValue<'t>> {
     Some(value.as_table()?.get(key)?.get_ref())
 }
 
-/// A word or a number, as it is written.
+/// Returns a text or a number as written.
 fn text_of(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -174,7 +149,7 @@ fn text_of(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// A list of texts, or one.
+/// Returns a list of texts, or a single one as a list.
 fn texts(value: &DeValue<'_>) -> Vec<String> {
     match value.as_array() {
         Some(all) => all

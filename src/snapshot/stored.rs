@@ -1,4 +1,5 @@
-//! A snapshot's file, as the crate `insta` writes it: a header in YAML between two lines of dashes, then the text.
+//! A snapshot's file in the format of the crate `insta`: a header in YAML between two lines of
+//! dashes, then the text.
 //!
 //! ```text
 //!   ---
@@ -8,24 +9,24 @@
 //!   #0 → call math.add ...
 //! ```
 //!
-//! Beside it, `.snap.new` is what waits for a review. Line ends and blanks at the end do not count.
+//! A file `.snap.new` next to it waits for a review. Line ends and trailing blanks are ignored.
 
 use std::path::{Path, PathBuf};
 
-/// What the expression of our own snapshots begins with.
+/// The start of the expression in snapshots of wiretool.
 const OURS: &str = "wiretool snapshot ";
 
-/// A snapshot as it is stored.
+/// A stored snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The lines between the dashes.
     header: Vec<String>,
-    /// What was rendered, without blanks at its end.
+    /// The rendered text, without trailing blanks.
     pub contents: String,
 }
 
 impl Stored {
-    /// A snapshot of a fixture.
+    /// Creates a snapshot of a fixture.
     pub fn new(fixture: &Path, rendering: &str) -> Self {
         let name = fixture.file_name().unwrap_or_default().to_string_lossy();
         Self {
@@ -41,7 +42,7 @@ impl Stored {
     ///
     /// # Errors
     ///
-    /// A sentence on the line that is wrong.
+    /// A sentence about the invalid line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut lines = text.split_inclusive('\n');
         let mut at = 0;
@@ -58,7 +59,7 @@ impl Stored {
                 let contents = normal(text.get(at..).unwrap_or_default());
                 return Ok(Self { header, contents });
             }
-            // What is nested or goes on belongs to the key above.
+            // Nested or continued lines belong to the key above.
             let below = line.is_empty() || line.starts_with([' ', '-', '#']);
             if !below && !line.contains(": ") && !line.ends_with(':') {
                 return Err(format!(
@@ -71,7 +72,7 @@ impl Stored {
         Err("the header has no end: wanted a second line ---".to_owned())
     }
 
-    /// The file's text.
+    /// Returns the file's text.
     pub fn text(&self) -> String {
         let mut out = "---\n".to_owned();
         for line in &self.header {
@@ -84,7 +85,7 @@ impl Stored {
         out
     }
 
-    /// What a pending snapshot says for its review alone goes when it is accepted.
+    /// Removes the header lines that only a pending snapshot has.
     #[must_use]
     pub fn accepted(mut self) -> Self {
         let only_pending = |line: &String| line.starts_with("assertion_line:");
@@ -92,12 +93,12 @@ impl Stored {
         self
     }
 
-    /// Whether it says the same as a rendering.
+    /// Returns `true` if it equals a rendering.
     pub fn holds(&self, rendering: &str) -> bool {
         self.contents == normal(rendering)
     }
 
-    /// Whether this tool wrote it, as opposed to a test of somebody's program.
+    /// Returns `true` if wiretool wrote it, and not a test of another program.
     pub fn is_ours(&self) -> bool {
         self.header.iter().any(|line| {
             let value = line.strip_prefix("expression: ").unwrap_or_default();
@@ -106,12 +107,12 @@ impl Stored {
     }
 }
 
-/// Where a fixture's snapshot is.
+/// Returns the path of a fixture's snapshot.
 pub fn snapshot_beside(fixture: &Path) -> PathBuf {
     with(fixture, ".snap")
 }
 
-/// Where a fixture's new snapshot waits.
+/// Returns the path of a fixture's pending snapshot.
 pub fn pending_beside(fixture: &Path) -> PathBuf {
     with(fixture, ".snap.new")
 }
@@ -122,7 +123,7 @@ fn with(fixture: &Path, more: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// As `insta` compares: blanks at the end and carriage returns of line ends do not count.
+/// Normalises text as `insta` does: trailing blanks and carriage returns of line ends are removed.
 fn normal(text: &str) -> String {
     text.trim_end().replace("\r\n", "\n")
 }
@@ -131,7 +132,7 @@ fn cut(text: &str) -> String {
     text.trim_end().chars().take(40).collect()
 }
 
-/// A text as YAML, in quotes where it needs them.
+/// Formats a text as YAML, in quotes if needed.
 fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-' | '/' | '+');
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_and_read() {
+    fn snapshot_reads_back() {
         let stored = Stored::new(Path::new("captures/a b.hex"), "one\n  two\n\n");
         insta::assert_snapshot!(stored.text(), @r"
         ---
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_quotes() {
+    fn names_are_quoted_if_needed() {
         for (name, want) in [
             ("a.hex", "a.hex"),
             ("#1.hex", "\"#1.hex\""),
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote() {
+    fn files_of_insta_are_read() {
         let text = "---\nsource: tests/a.rs\nassertion_line: 12\nexpression: \"&text\"\ninfo:\n  - 1\n---\r\nx\r\ny\r\n";
         let stored = Stored::parse(text).unwrap();
         assert_eq!(stored.contents, "x\ny");
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_headers() {
+    fn malformed_headers_are_refused() {
         for (text, want) in [
             ("", "line 1: wanted ---, got \"\""),
             ("source: x\n---\n", "line 1: wanted ---, got \"source: x\""),

@@ -1,15 +1,16 @@
-//! Which messages of two snapshots differ: what only moved because another one was put before it is the same.
+//! Counts the messages that differ between two snapshots. Messages that only moved are equal.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::fmt;
 
-/// Messages of each text that are compared with each other; of more, only how many there are is told.
-const COMPARED: usize = 1 << 12;
+/// The maximum number of messages of each text that are compared; of longer texts, only the counts
+/// are.
+const MAX_COMPARED: usize = 1 << 12;
 
-/// How many messages are not the same.
+/// The number of messages that differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// In both, with another content.
+pub struct SnapshotSummary {
+    /// In both, with different content.
     pub changed: usize,
     /// Only in the new text.
     pub added: usize,
@@ -17,8 +18,8 @@ pub struct Summary {
     pub removed: usize,
 }
 
-impl Summary {
-    /// What became of the messages of an old text in a new one.
+impl SnapshotSummary {
+    /// Compares the messages of an old and a new text.
     pub fn of(old: &str, new: &str) -> Self {
         let (old, new) = (messages(old), messages(new));
         let same = |(a, b): &(&String, &String)| a == b;
@@ -32,7 +33,7 @@ impl Summary {
         let old = old.get(..old.len() - tail).unwrap_or_default();
         let new = new.get(..new.len() - tail).unwrap_or_default();
         let mut summary = Self::default();
-        if old.len().max(new.len()) > COMPARED {
+        if old.len().max(new.len()) > MAX_COMPARED {
             summary.replaced(old.len(), new.len());
             return summary;
         }
@@ -51,7 +52,7 @@ impl Summary {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for SnapshotSummary {
     /// `1 message changed, 2 added`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
@@ -69,7 +70,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The messages of a snapshot, without what says where they stand. Remarks that belong to none are left out.
+/// Returns the messages of a snapshot without their positions. Notes that belong to no message are
+/// left out.
 fn messages(text: &str) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -77,24 +79,24 @@ fn messages(text: &str) -> Vec<String> {
             messages.push(title);
         } else if let Some(last) = messages.last_mut().filter(|_| line.starts_with(' ')) {
             last.push('\n');
-            last.push_str(&unplaced(line.trim_start()));
+            last.push_str(&without_positions(line.trim_start()));
         }
     }
     messages
 }
 
-/// The line that begins a message, without index and offset.
+/// Returns the first line of a message, without index and offset.
 fn title(line: &str) -> Option<String> {
     let digits = |text: &str| {
         text.find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.len())
     };
     if line.starts_with("{\"v\":") {
-        return Some(unplaced(line));
+        return Some(without_positions(line));
     }
     if let Some(rest) = line.strip_prefix('#') {
         let end = digits(rest);
-        return (end > 0).then(|| unplaced(rest.get(end..).unwrap_or_default()));
+        return (end > 0).then(|| without_positions(rest.get(end..).unwrap_or_default()));
     }
     let rest = line.trim_start();
     let end = digits(rest);
@@ -104,14 +106,14 @@ fn title(line: &str) -> Option<String> {
     let (conn, rest) = rest.split_at_checked(at)?;
     let mut chars = rest.chars();
     let arrow = chars.next()?;
-    // The offset stands behind the arrow, where there is one.
+    // The offset follows the arrow, if there is one.
     let rest = chars.as_str().trim_start();
     let rest = rest.get(digits(rest)..).unwrap_or_default();
-    Some(format!("{conn}{arrow}{}", unplaced(rest)))
+    Some(format!("{conn}{arrow}{}", without_positions(rest)))
 }
 
-/// A line without numbers that count messages or bytes of the stream.
-fn unplaced(line: &str) -> String {
+/// Returns a line without numbers that count messages or bytes of the stream.
+fn without_positions(line: &str) -> String {
     const BEFORE: [&str; 9] = [
         " bytes at ",
         "↩ #",
@@ -127,7 +129,7 @@ fn unplaced(line: &str) -> String {
         text.find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.len())
     };
-    // A range of bytes that begins a row: its length is that of what follows.
+    // A byte range at the start of a row: its length follows from the next columns.
     let range = line
         .get(digits(line)..)
         .and_then(|rest| rest.strip_prefix(".."));
@@ -157,7 +159,7 @@ mod tests {
     type Show<'s> = &'s dyn Fn(usize, usize, &str) -> String;
 
     #[test]
-    fn what_moved_is_the_same() {
+    fn moved_messages_are_equal() {
         let tree = |at: usize, id: usize, method: &str| {
             format!(
                 "#{at} → call {method}  id {id}  (oracle, lines, request, 41 bytes at {})  ↩ #{at}\n  {}..{}  {{3}}\n  {:>4}..{}    id  {id}\n",
@@ -207,7 +209,11 @@ mod tests {
                     "no message changed: only positions or remarks",
                 ),
             ] {
-                assert_eq!(Summary::of(&old, &text(&new)).to_string(), want, "{old}");
+                assert_eq!(
+                    SnapshotSummary::of(&old, &text(&new)).to_string(),
+                    want,
+                    "{old}"
+                );
             }
         }
     }

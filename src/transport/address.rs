@@ -1,58 +1,68 @@
-//! Where to listen and where to connect.
+//! Addresses to listen on and to connect to.
 //!
 //! ```text
-//!   tcp://127.0.0.1:7700    tcp://[::1]:7700    tcp://localhost:0    unix:/run/oracle.sock    unix:///run/oracle.sock
+//!   127.0.0.1:7700    tcp://127.0.0.1:7700    tcp://[::1]:7700    tcp://localhost:0    unix:/run/oracle.sock    unix:///run/oracle.sock
 //!   ws://host    wss://host    http://host:8080    https://host    tls://host:7701
 //! ```
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// An address, as users write it.
+/// An address in the form that users write.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     /// `tcp://HOST:PORT`.
     Tcp {
-        /// A name or a number, without the brackets of IPv6.
+        /// A name or an IP address, without the brackets of IPv6.
         host: String,
-        /// 0 stands for any free one.
+        /// 0 selects a free port.
         port: u16,
     },
-    /// `SCHEME://HOST:PORT`: the same, and what is spoken over it.
+    /// `SCHEME://HOST:PORT`: TCP with a protocol on top.
     Over {
-        /// What is spoken.
+        /// The protocol on top of TCP.
         scheme: Scheme,
-        /// A name or a number, without the brackets of IPv6.
+        /// A name or an IP address, without the brackets of IPv6.
         host: String,
-        /// 0 stands for any free one.
+        /// 0 selects a free port.
         port: u16,
     },
     /// `unix:PATH`.
     Unix(PathBuf),
 }
 
-/// What is spoken over TCP.
+/// A protocol on top of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// TLS, and anything in it.
+    /// TLS with any content.
     Tls,
     /// HTTP, and WebSocket after an upgrade.
     Ws,
-    /// The same in TLS.
+    /// QUIC, which includes TLS.
+    Quic,
+    /// HTTP over TLS, and WebSocket after an upgrade.
     Wss,
     /// HTTP.
     Http,
-    /// The same in TLS.
+    /// HTTP over TLS.
     Https,
 }
 
 impl Scheme {
-    const ALL: [Self; 5] = [Self::Tls, Self::Ws, Self::Wss, Self::Http, Self::Https];
+    const ALL: [Self; 6] = [
+        Self::Tls,
+        Self::Quic,
+        Self::Ws,
+        Self::Wss,
+        Self::Http,
+        Self::Https,
+    ];
 
-    /// As it is written before `://`.
+    /// The text before `://`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tls => "tls",
+            Self::Quic => "quic",
             Self::Ws => "ws",
             Self::Wss => "wss",
             Self::Http => "http",
@@ -60,23 +70,23 @@ impl Scheme {
         }
     }
 
-    /// The port that is meant where none is written.
+    /// The default port.
     const fn port(self) -> Option<u16> {
         match self {
-            Self::Tls => None,
+            Self::Tls | Self::Quic => None,
             Self::Ws | Self::Http => Some(80),
             Self::Wss | Self::Https => Some(443),
         }
     }
 }
 
-/// Bytes of a socket's path: `sun_path` without its zero byte.
-const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+/// Maximum length of the path of a Unix socket in bytes: the size of `sun_path` without its terminating zero.
+const MAX_UNIX_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-const WANTED: &str = "tcp, tls, ws, wss, http or https://HOST:PORT or unix:PATH";
+const WANTED: &str = "tcp, tls, quic, ws, wss, http or https://HOST:PORT or unix:PATH";
 
 impl Address {
-    /// A port of this machine that only this machine reaches.
+    /// A TCP address that only this machine can reach.
     pub fn loopback(port: u16) -> Self {
         Self::Tcp {
             host: "127.0.0.1".into(),
@@ -84,11 +94,23 @@ impl Address {
         }
     }
 
-    /// Reads one.
+    /// The default listening address of a proxy to `connect`: any port that only this machine can reach.
+    pub fn local_for(connect: &Self) -> Self {
+        if connect.is_quic() {
+            return Self::Over {
+                scheme: Scheme::Quic,
+                host: "127.0.0.1".into(),
+                port: 0,
+            };
+        }
+        Self::loopback(0)
+    }
+
+    /// Parses an address.
     ///
     /// # Errors
     ///
-    /// A sentence on what is wrong with it.
+    /// Returns a sentence that states the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(path) = text.strip_prefix("unix:") {
             let path = match path.strip_prefix("//") {
@@ -98,29 +120,36 @@ impl Address {
             };
             return match path {
                 "" => Err("unix: names no path: unix:PATH".into()),
-                path if path.len() > LONGEST => Err(format!(
-                    "the path has {} bytes, and that of a socket has at most {LONGEST}",
+                path if path.len() > MAX_UNIX_PATH => Err(format!(
+                    "the path has {} bytes, and that of a socket has at most {MAX_UNIX_PATH}",
                     path.len()
                 )),
                 path => Ok(Self::Unix(path.into())),
             };
         }
         let Some((name, rest)) = text.split_once("://") else {
-            return Err(meant(text).unwrap_or_else(|| format!("{WANTED} is wanted")));
+            // `tcp:7700` is no host called tcp.
+            let is_scheme = |host: &str| {
+                host == "tcp" || Scheme::ALL.iter().any(|scheme| scheme.name() == host)
+            };
+            return match host_and_port("tcp", None, text) {
+                Ok((host, port)) if !is_scheme(&host) => Ok(Self::Tcp { host, port }),
+                _ => Err(suggestion(text).unwrap_or_else(|| format!("{WANTED} is wanted"))),
+            };
         };
         let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.name() == name);
         if name == "tcp" {
-            let (host, port) = place(name, None, rest)?;
+            let (host, port) = host_and_port(name, None, rest)?;
             return Ok(Self::Tcp { host, port });
         }
         let Some(scheme) = scheme else {
-            return Err(format!("{name}:// is no address: {WANTED} is wanted"));
+            return Err(format!("{name}:// is not an address: wanted {WANTED}"));
         };
-        let (host, port) = place(name, scheme.port(), rest)?;
+        let (host, port) = host_and_port(name, scheme.port(), rest)?;
         Ok(Self::Over { scheme, host, port })
     }
 
-    /// What a client that was told this address would name as the host; none where it names none.
+    /// The value of the `Host` field that a client of this address sends. `None` for a Unix socket.
     pub fn host(&self) -> Option<String> {
         let (usual, host, port) = match self {
             Self::Tcp { host, port } => (None, host, *port),
@@ -128,30 +157,46 @@ impl Address {
             Self::Unix(_) => return None,
         };
         let host = bracketed(host);
-        // RFC 9110 section 7.2: the port is left out where it is the scheme's own.
+        // RFC 9110 section 7.2: the port is omitted if it is the default of the scheme.
         Some(match usual {
             Some(usual) if usual == port => host,
             _ => format!("{host}:{port}"),
         })
     }
 
-    /// Whether TLS is spoken there.
+    /// Returns `true` if the connection uses TLS.
     pub fn is_tls(&self) -> bool {
-        let is = |scheme: &Scheme| matches!(scheme, Scheme::Tls | Scheme::Wss | Scheme::Https);
+        let is = |scheme: &Scheme| {
+            matches!(
+                scheme,
+                Scheme::Tls | Scheme::Wss | Scheme::Https | Scheme::Quic
+            )
+        };
         matches!(self, Self::Over { scheme, .. } if is(scheme))
     }
 
-    /// Whether what is spoken there begins as HTTP.
+    /// Returns `true` if the connection starts with HTTP.
     pub fn is_http(&self) -> bool {
-        matches!(self, Self::Over { scheme, .. } if *scheme != Scheme::Tls)
+        matches!(self, Self::Over { scheme, .. } if !matches!(scheme, Scheme::Tls | Scheme::Quic))
     }
 
-    /// Whether any free port is meant.
+    /// Returns `true` for a QUIC address.
+    pub fn is_quic(&self) -> bool {
+        matches!(
+            self,
+            Self::Over {
+                scheme: Scheme::Quic,
+                ..
+            }
+        )
+    }
+
+    /// Returns `true` if the port is 0, which selects a free port.
     pub fn is_any_port(&self) -> bool {
         matches!(self, Self::Tcp { port: 0, .. } | Self::Over { port: 0, .. })
     }
 
-    /// `tcp`, `unix` or the scheme, as recordings name it.
+    /// The name of the transport in recordings: `tcp`, `unix` or the scheme.
     pub const fn transport(&self) -> &'static str {
         match self {
             Self::Tcp { .. } => "tcp",
@@ -161,18 +206,18 @@ impl Address {
     }
 }
 
-/// What somebody most likely means who writes `7700`, `localhost:7700` or `tcp:7700`.
-fn meant(text: &str) -> Option<String> {
+/// Suggests an address for `7700` or `tcp:7700`.
+fn suggestion(text: &str) -> Option<String> {
     let bare = text.strip_prefix("tcp:").unwrap_or(text);
     let is_port = !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit());
     let host = if is_port { "127.0.0.1:" } else { "" };
     let full = format!("{host}{bare}");
-    place("tcp", None, &full).ok()?;
+    host_and_port("tcp", None, &full).ok()?;
     Some(format!("tcp://HOST:PORT is wanted: tcp://{full}"))
 }
 
-/// Host and port behind a scheme.
-fn place(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), String> {
+/// Parses the host and the port after a scheme.
+fn host_and_port(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), String> {
     if rest.contains('@') {
         return Err(format!(
             "an address has no user and no password: {scheme}://HOST:PORT is wanted, and credentials go into HTTP fields"
@@ -182,7 +227,7 @@ fn place(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), 
         Some((rest, "")) if usual.is_some() => rest,
         Some(_) if usual.is_some() => {
             return Err(format!(
-                "no path stands in the address of a proxy: the client names it; {scheme}://HOST:PORT is wanted"
+                "the address of a proxy has no path, because the client sends it: wanted {scheme}://HOST:PORT"
             ));
         }
         _ => rest,
@@ -207,7 +252,7 @@ fn place(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), 
     }
     if host.contains(|c: char| c.is_control() || c.is_whitespace()) {
         return Err(format!(
-            "no space and no control character stands in a host: {host:?}"
+            "a host cannot contain spaces and control characters: {host:?}"
         ));
     }
     let port = match (port, usual) {
@@ -217,12 +262,12 @@ fn place(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), 
             return Err(format!("{scheme}:// names no port: {scheme}://HOST:PORT"));
         }
     };
-    // `parse` alone would take a sign.
+    // `parse` alone accepts a sign.
     let digits = port.bytes().all(|b| b.is_ascii_digit());
     match port.parse() {
         Ok(port) if digits => Ok((host.to_owned(), port)),
         _ => Err(format!(
-            "{port:?} is no port: a number up to 65535, 0 for any free one"
+            "{port:?} is not a port: wanted a number up to 65535, 0 for any free port"
         )),
     }
 }
@@ -251,7 +296,7 @@ mod tests {
     use super::Address;
 
     #[test]
-    fn addresses_are_read_and_written_the_same() {
+    fn parsed_address_prints_the_same() {
         for text in [
             "tcp://127.0.0.1:7700",
             "tcp://[::1]:0",
@@ -267,6 +312,9 @@ mod tests {
             ("http://h:8080/", "http://h:8080", "h:8080"),
             ("https://h:80", "https://h:80", "h:80"),
             ("tls://h:1", "tls://h:1", "h:1"),
+            ("127.0.0.1:7700", "tcp://127.0.0.1:7700", "127.0.0.1:7700"),
+            ("localhost:0", "tcp://localhost:0", "localhost:0"),
+            ("[::1]:7", "tcp://[::1]:7", "[::1]:7"),
         ] {
             let address = Address::parse(short).unwrap();
             assert_eq!(address.to_string(), long);
@@ -278,45 +326,50 @@ mod tests {
     }
 
     #[test]
-    fn a_path_too_long_for_a_socket_is_refused() {
+    fn unix_path_over_limit_is_refused() {
         let text = |len| format!("unix:{}", "x".repeat(len));
-        assert!(Address::parse(&text(super::LONGEST)).is_ok());
-        let said = Address::parse(&text(super::LONGEST + 1)).unwrap_err();
-        assert!(said.starts_with("the path has "), "{said}");
+        assert!(Address::parse(&text(super::MAX_UNIX_PATH)).is_ok());
+        let output = Address::parse(&text(super::MAX_UNIX_PATH + 1)).unwrap_err();
+        assert!(output.starts_with("the path has "), "{output}");
     }
 
     #[test]
-    fn what_is_no_address_is_said_in_a_sentence() {
+    fn invalid_address_gives_one_sentence() {
         for (text, want) in [
             ("", "https://HOST:PORT or unix:PATH is wanted"),
             ("/run/x.sock", "https://HOST:PORT or unix:PATH is wanted"),
             ("7700", "is wanted: tcp://127.0.0.1:7700"),
             ("tcp:7700", "is wanted: tcp://127.0.0.1:7700"),
-            ("localhost:7700", "is wanted: tcp://localhost:7700"),
             ("tcp://7700", "names no port"),
             ("tcp://:7700", "names no host"),
             ("tcp://[]:7700", "names no host"),
-            ("tcp://h:", "\"\" is no port"),
-            ("tcp://h:+1", "\"+1\" is no port"),
-            ("tcp://h:65536", "\"65536\" is no port"),
-            ("tcp://h:1/x", "\"1/x\" is no port"),
+            ("tcp://h:", "\"\" is not a port"),
+            ("tcp://h:+1", "\"+1\" is not a port"),
+            ("tcp://h:65536", "\"65536\" is not a port"),
+            ("tcp://h:1/x", "\"1/x\" is not a port"),
             ("tcp://::1:7700", "tcp://[::1]:PORT"),
             ("tcp://[::1]", "tcp://[::1]:PORT"),
             ("unix:", "names no path"),
             ("unix://x", "absolute path"),
-            ("udp://h:1", "udp:// is no address"),
+            ("udp://h:1", "udp:// is not an address"),
             ("tls://h", "tls:// names no port"),
             ("ws://user:pass@h:1", "no user and no password"),
             ("tcp://pass@h:1", "no user and no password"),
-            ("ws://h:1/p", "no path stands"),
+            ("ws://h:1/p", "has no path"),
             ("wss://", "names no host"),
-            ("https://h:x", "\"x\" is no port"),
+            ("https://h:x", "\"x\" is not a port"),
             ("http://[::1", "http://[::1]:PORT"),
-            ("ws://h\r\nx: 1", "in a host: \"h\\r\\nx\""),
-            ("tcp://a b:1", "in a host: \"a b\""),
+            (
+                "ws://h\r\nx: 1",
+                "a host cannot contain spaces and control characters: \"h\\r\\nx\"",
+            ),
+            (
+                "tcp://a b:1",
+                "a host cannot contain spaces and control characters: \"a b\"",
+            ),
         ] {
-            let said = Address::parse(text).unwrap_err();
-            assert!(said.contains(want), "{text}: {said}");
+            let output = Address::parse(text).unwrap_err();
+            assert!(output.contains(want), "{text}: {output}");
         }
     }
 }

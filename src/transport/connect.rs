@@ -1,110 +1,130 @@
-//! How connections come to be: dialled, started as a child, or accepted.
+//! Opens connections: to an address, to a child process, or by accepting a client.
 
 use super::address::Address;
 use super::connection::{Connection, ConnectionEvent};
 use super::pipes;
-use super::socket::{Listener, Socket};
+use super::quic::{QuicClient, QuicServer};
+use super::socket::{Socket, SocketListener};
 use super::socket_io::serve_socket;
-use super::tls::{Client, Server};
-use crate::capture::What;
-use crate::live::handler::Ended;
+use super::tls::{TlsClient, TlsServer};
+use crate::capture::EventKind;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where a client goes.
+/// The destination of a client.
 pub enum Target {
-    /// Connections to an address.
+    /// Connects to an address.
     Address {
-        /// Where to.
+        /// The address.
         to: Address,
-        /// TLS with the server, where that is spoken.
-        tls: Option<Client>,
-        /// How long a server that does not answer at all is waited for.
+        /// The TLS configuration, if the address uses TLS.
+        tls: Option<TlsClient>,
+        /// Time limit for a server that does not answer.
         within: Duration,
     },
-    /// A child for each connection.
+    /// Connects to a QUIC address.
+    Quic {
+        /// The address.
+        to: Address,
+        /// The QUIC configuration.
+        client: QuicClient,
+        /// The protocols that the server is offered (ALPN).
+        alpn: Vec<String>,
+    },
+    /// Starts a child process for each connection.
     Child {
         /// The command and its arguments.
         argv: Vec<OsString>,
-        /// Gets the child's stderr.
+        /// Receives the stderr of the child.
         stderr: File,
     },
 }
 
-/// Where connections come from that nobody dials.
+/// A listener and the configuration of its clients.
 pub(super) struct Incoming {
-    pub(super) listener: Listener,
-    pub(super) tls: Option<Server>,
+    pub(super) listener: SocketListener,
+    pub(super) tls: Option<TlsServer>,
+    pub(super) quic: Option<QuicServer>,
 }
 
-pub(super) type Accepted = (Socket, Option<String>, Option<Server>);
+/// A connection before its handshake.
+pub(super) enum Accepted {
+    /// A socket, and its peer.
+    Socket(Socket, Option<String>, Option<TlsServer>),
+    /// A QUIC connection.
+    Quic(quinn::Incoming, QuicServer),
+}
 
 pub(super) async fn accept(incoming: Option<&Incoming>) -> io::Result<Accepted> {
     let Some(incoming) = incoming else {
         return std::future::pending().await;
     };
+    if let Some(quic) = &incoming.quic {
+        let connection = super::socket::incoming(&incoming.listener).await;
+        return Ok(Accepted::Quic(connection, quic.clone()));
+    }
     let (socket, peer) = incoming.listener.accept().await?;
-    Ok((socket, peer, incoming.tls.clone()))
+    Ok(Accepted::Socket(socket, peer, incoming.tls.clone()))
 }
 
-/// A connection that was accepted.
-pub(super) async fn accepted(
-    socket: Socket,
-    peer: Option<String>,
-    tls: Option<Server>,
-    connection: &Arc<Connection>,
-) {
-    let mut opened = connection.event(What::Open);
+/// Serves an accepted connection.
+pub(super) async fn serve_accepted(accepted: Accepted, connection: &Arc<Connection>) {
+    let mut opened = connection.event(EventKind::Open);
+    let peer = match &accepted {
+        Accepted::Socket(_, peer, _) => peer.clone(),
+        Accepted::Quic(incoming, _) => Some(incoming.remote_address().to_string()),
+    };
     if let Some(peer) = peer {
         opened.more.insert("peer".into(), peer.into());
     }
-    connection.happened(opened);
+    connection.record_event(opened);
+    let (socket, tls) = match accepted {
+        Accepted::Socket(socket, _, tls) => (socket, tls),
+        Accepted::Quic(incoming, server) => {
+            return super::quic::accept(incoming, &server, connection).await;
+        }
+    };
     let socket = match tls {
         None => socket,
         Some(tls) => {
             let secured = tokio::select! {
                 biased;
-                () = connection.abandoned() => return connection.abandon().await,
+                () = connection.wait_for_abandonment() => return connection.end_unopened().await,
                 secured = socket.secure(&tls) => secured,
             };
             match secured {
                 Ok(socket) => socket,
-                Err(error) => {
-                    connection.say(&format!("connection {}: {error}", connection.conn));
-                    connection.refused(What::Close, &error.to_string());
-                    return connection.tell(ConnectionEvent::Failed).await;
-                }
+                Err(error) => return connection.fail(&error.to_string()).await,
             }
         }
     };
-    connection.tell(ConnectionEvent::Opened).await;
+    connection.emit(ConnectionEvent::Opened).await;
     serve_socket(socket, connection).await;
 }
 
-/// A connection that is dialled, or a child.
-pub(super) async fn dial(target: &Target, connection: &Arc<Connection>) {
+/// Connects to an address or starts a child.
+pub(super) async fn connect(target: &Target, connection: &Arc<Connection>) {
     let (to, tls, within) = match target {
         Target::Address { to, tls, within } => (to, tls.as_ref(), *within),
+        Target::Quic { to, client, alpn } => {
+            return super::quic::connect(to, client, alpn, connection).await;
+        }
         Target::Child { argv, stderr } => return pipes::child(argv, stderr, connection).await,
     };
-    connection.happened(connection.event(What::Open));
+    connection.record_event(connection.event(EventKind::Open));
     let connected = tokio::select! {
         biased;
-        () = connection.abandoned() => return connection.abandon().await,
+        () = connection.wait_for_abandonment() => return connection.end_unopened().await,
         connected = Socket::connect(to, tls, Some(within)) => connected,
     };
     match connected {
         Ok(socket) => {
-            connection.tell(ConnectionEvent::Opened).await;
+            connection.emit(ConnectionEvent::Opened).await;
             serve_socket(socket, connection).await;
         }
-        Err(error) => {
-            connection.refused(What::Reset, &error.to_string());
-            let why = format!("cannot connect to {to}: {error}");
-            connection.over(Ended::Refused(why)).await;
-        }
+        Err(error) => connection.refuse(to, &error.to_string()).await,
     }
 }

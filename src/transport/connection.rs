@@ -1,153 +1,169 @@
-//! A connection: what stands between a handler and one of its connections.
+//! A connection of a handler, or one of its streams: the queue of bytes to send and the events for the driver.
 //!
 //! ```text
-//!   driver --send, shut, close, cut--> [ parts | end ] --> whoever writes to the socket or the pipe
-//!   driver <-------- events <------------------------------- whoever reads from it
+//!   driver --send, shut, close, cut--> [ parts | end ] --> task that writes to the socket or the pipe
+//!   driver <-------- events <------------------------------ task that reads from it
 //! ```
 //!
-//! Answers that wait to be written hold up the reading: who does not take them can ask no more. That is a server's rule. A
-//! client that kept it, too, would wait for a server that waits for it; it takes what comes, up to a large limit. What is
-//! sent unasked holds up no reading, but timers.
+//! Back-pressure: while more than [`MAX_CONNECTION_ANSWERS`] bytes of answers wait to be written, a server does not read from that
+//! connection. A client keeps reading up to [`MAX_CLIENT_ANSWERS`], because two sides that both stop reading block each other.
+//! Unsolicited bytes do not stop the reading, but delay timers.
 
 mod record;
+mod write_queue;
 
-use super::recorder::{Recorder, Say};
-use crate::capture::Stream;
-use crate::live::handler::Ended;
+use super::recorder::{MessagePrinter, Recorder};
+use crate::capture::ChunkSource;
+use crate::live::handler::{Channel, Ended};
 use rustix::process::{Pid, Signal};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// Bytes of answers that may wait on a connection that a server reads from.
-const CALM: usize = 1 << 20;
-/// Bytes of answers that may wait on any connection of a server while it reads at all.
-const CLOG: usize = 8 << 20;
-/// The same for a client.
-const CLOG_CLIENT: usize = 64 << 20;
-/// Bytes that whoever leaves need not have taken: a farewell.
-const LAST_WORD: usize = 4096;
-/// How long a peer that takes nothing more, or a child that lives on, holds up the end.
-pub(super) const GRACE: Duration = Duration::from_secs(5);
+/// A server does not read from a connection while more bytes of answers than this wait there.
+const MAX_CONNECTION_ANSWERS: usize = 1 << 20;
+/// A server reads from no connection while more bytes of answers than this wait on any of them.
+const MAX_ANSWERS: usize = 8 << 20;
+/// [`MAX_ANSWERS`] for a client.
+const MAX_CLIENT_ANSWERS: usize = 64 << 20;
+/// A peer that closes its connection may leave this many bytes unread without a loss being reported.
+const MAX_IGNORED_LOSS: usize = 4096;
+/// Time limit for a peer that stops reading, and for a child that does not exit.
+pub(super) const STALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes that may wait on any connection, or for the screen, while timers are kept.
-pub(super) const FLOOD: usize = 8 << 20;
+/// Timers are delayed while more bytes than this wait on a connection or for the screen.
+pub(super) const MAX_WAITING: usize = 8 << 20;
 
-/// What a connection has to tell.
+/// An event of a connection, for the driver.
 #[derive(Debug)]
 pub(super) enum ConnectionEvent {
-    /// It is open.
+    /// The connection is open.
     Opened,
-    /// Bytes of the other side.
+    /// The peer has opened this stream.
+    Accepted,
+    /// Bytes of the peer.
     Received(Vec<u8>),
-    /// The other side says no more.
+    /// The peer has ended its direction.
     Eof,
-    /// It is over.
-    Over(Ended),
-    /// There was none that a handler should hear of.
+    /// The connection has ended.
+    Ended(Ended),
+    /// The connection failed before the handler knew of it.
     Failed,
 }
 
-/// What follows once all parts are written.
+/// The action after all parts are written. A later variant overrides an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum End {
-    /// Nothing more is said.
-    Shut,
-    /// It is closed both ways.
+pub(super) enum WriteEnd {
+    /// End our direction.
+    Finish,
+    /// Close both directions.
     Close,
-    /// It is cut.
-    Cut,
+    /// Reset the connection.
+    Reset,
 }
 
-/// What all connections have in common.
+/// State that all connections share.
 pub(super) struct Common {
     pub(super) recorder: Arc<Recorder>,
-    pub(super) say: Say,
-    /// Lines on which more waits than [`FLOOD`].
-    pub(super) floods: AtomicUsize,
-    /// Lines on which more answers wait than is good.
-    pub(super) clogs: AtomicUsize,
-    /// Called when there is one fewer of either, and when the screen has moved.
-    pub(super) room: Notify,
-    /// When bytes last passed, in nanoseconds since the start.
-    pub(super) pulse: AtomicI64,
-    /// Bytes that were to be sent and that nobody took.
-    pub(super) untaken: AtomicU64,
+    pub(super) print: MessagePrinter,
+    /// Number of connections on which more than [`MAX_WAITING`] bytes wait.
+    pub(super) full_queues: AtomicUsize,
+    /// Number of connections on which too many bytes of answers wait.
+    pub(super) full_answers: AtomicUsize,
+    /// Notified when `full_queues` or `full_answers` decreases, and when the screen has written something.
+    pub(super) space_freed: Notify,
+    /// Time of the last transfer, in nanoseconds since the start.
+    pub(super) last_transfer: AtomicI64,
+    /// Number of bytes that were queued and that the peer did not take.
+    pub(super) undelivered: AtomicU64,
     pub(super) events: mpsc::Sender<(Arc<Connection>, ConnectionEvent)>,
 }
 
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
-pub(super) struct State {
-    /// With whether they are answers.
+pub(super) struct WriteQueue {
+    /// Bytes to write, and `true` if they answer a request.
     parts: VecDeque<(Vec<u8>, bool)>,
-    /// Bytes of the first part that are written.
+    /// Number of bytes of the first part that are written.
     done: usize,
-    /// Bytes that are not written, in all.
+    /// Number of bytes that are not written yet.
     waiting: usize,
-    /// How much of that answers what was heard.
+    /// Number of bytes of answers that are not written yet.
     answers: usize,
-    pub(super) end: Option<End>,
-    /// We close it, whatever the other side does.
+    pub(super) end: Option<WriteEnd>,
+    /// Streams only: our direction ends after the last part. A close of the connection alone does not end it.
+    finishes: bool,
+    /// We close the connection, even if the peer continues.
     stopped: bool,
-    /// Nothing that is sent can be written any more.
-    gone: bool,
-    /// When something was last written, or ordered.
-    moved: Instant,
-    /// That it ended was recorded.
+    /// Nothing more can be written.
+    failed: bool,
+    /// Time of the last write or command.
+    last_progress: Instant,
+    /// The end of the connection is recorded.
     ended: bool,
-    /// There is nobody to tell any more.
-    over: bool,
-    /// Of a pipe: the other side says no more.
-    pub(super) heard_all: bool,
-    /// Of a pipe: everything was written, or cannot be.
-    pub(super) said_all: Option<bool>,
+    /// The driver needs no more events.
+    finished: bool,
+    /// Pipes only: the peer has ended its direction.
+    pub(super) read_ended: bool,
+    /// Pipes only: `true` after everything was written, `false` after a write failed.
+    pub(super) all_written: Option<bool>,
 }
 
-/// One connection.
+/// One connection, or one of its streams.
 pub(super) struct Connection {
     pub(super) conn: u32,
-    /// What we say.
-    pub(super) ours: Stream,
-    /// What we hear.
-    pub(super) theirs: Stream,
+    pub(super) stream: Option<u64>,
+    /// Receives the streams of this connection that the handler opens.
+    pub(super) opener: OnceLock<mpsc::UnboundedSender<Arc<Connection>>>,
+    /// The direction that we write.
+    pub(super) ours: ChunkSource,
+    /// The direction that we read.
+    pub(super) theirs: ChunkSource,
     pub(super) common: Arc<Common>,
-    state: Mutex<State>,
+    state: Mutex<WriteQueue>,
     changed: Condvar,
-    /// The same for those who must not block.
+    /// [`Connection::changed`] for async code.
     changed_async: Notify,
-    /// Of a child: the group of processes that it leads, while it is not waited for; otherwise 0.
+    /// The process group that a child leads, until the child was waited for; otherwise 0.
     pub(super) group: AtomicI32,
 }
 
 impl Connection {
-    pub(super) fn new(conn: u32, ours: Stream, common: &Arc<Common>) -> Arc<Self> {
+    pub(super) fn new(
+        channel: impl Into<Channel>,
+        ours: ChunkSource,
+        common: &Arc<Common>,
+    ) -> Arc<Self> {
+        let Channel { conn, stream } = channel.into();
         let theirs = match ours {
-            Stream::C2s => Stream::S2c,
-            Stream::S2c | Stream::Stderr => Stream::C2s,
+            ChunkSource::C2s => ChunkSource::S2c,
+            ChunkSource::S2c | ChunkSource::Stderr => ChunkSource::C2s,
         };
         Arc::new(Self {
             conn,
+            stream,
+            opener: OnceLock::new(),
             ours,
             theirs,
             common: Arc::clone(common),
-            state: Mutex::new(State {
+            state: Mutex::new(WriteQueue {
                 parts: VecDeque::new(),
                 done: 0,
                 waiting: 0,
                 answers: 0,
                 end: None,
+                finishes: false,
                 stopped: false,
-                gone: false,
+                failed: false,
                 ended: false,
-                over: false,
-                moved: Instant::now(),
-                heard_all: false,
-                said_all: None,
+                finished: false,
+                last_progress: Instant::now(),
+                read_ended: false,
+                all_written: None,
             }),
             changed: Condvar::new(),
             changed_async: Notify::new(),
@@ -155,36 +171,44 @@ impl Connection {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn channel(&self) -> Channel {
+        Channel {
+            conn: self.conn,
+            stream: self.stream,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, WriteQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of answers that are too many to hear more, on any connection.
-    fn clog(&self) -> usize {
+    /// Limit of waiting answers, above which nothing is read from any connection.
+    fn max_answers(&self) -> usize {
         match self.ours {
-            Stream::C2s => CLOG_CLIENT,
-            Stream::S2c | Stream::Stderr => CLOG,
+            ChunkSource::C2s => MAX_CLIENT_ANSWERS,
+            ChunkSource::S2c | ChunkSource::Stderr => MAX_ANSWERS,
         }
     }
 
-    /// Bytes of answers that are too many to read more from this one.
-    fn calm_most(&self) -> usize {
+    /// Limit of waiting answers, above which nothing is read from this connection.
+    fn max_connection_answers(&self) -> usize {
         match self.ours {
-            Stream::C2s => CLOG_CLIENT,
-            Stream::S2c | Stream::Stderr => CALM,
+            ChunkSource::C2s => MAX_CLIENT_ANSWERS,
+            ChunkSource::S2c | ChunkSource::Stderr => MAX_CONNECTION_ANSWERS,
         }
     }
 
-    /// Changes something, and calls whoever waits for that.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    /// Changes the state and wakes all waiters.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut WriteQueue) -> T) -> T {
         let mut state = self.lock();
-        let clog = self.clog();
-        let is_much = |state: &State| [state.waiting > FLOOD, state.answers > clog];
+        let max_answers = self.max_answers();
+        let is_much =
+            |state: &WriteQueue| [state.waiting > MAX_WAITING, state.answers > max_answers];
         let before = is_much(&state);
         let changed = change(&mut state);
         let after = is_much(&state);
         drop(state);
-        let counts = [&self.common.floods, &self.common.clogs];
+        let counts = [&self.common.full_queues, &self.common.full_answers];
         for (count, pair) in counts.into_iter().zip(before.into_iter().zip(after)) {
             match pair {
                 (false, true) => {
@@ -192,7 +216,7 @@ impl Connection {
                 }
                 (true, false) => {
                     count.fetch_sub(1, Ordering::Relaxed);
-                    self.common.room.notify_one();
+                    self.common.space_freed.notify_one();
                 }
                 _ => {}
             }
@@ -202,14 +226,17 @@ impl Connection {
         changed
     }
 
-    /// Waits, without blocking the thread, until something is found.
-    pub(super) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
+    /// Waits until `condition` returns a value. Does not block the thread.
+    pub(super) async fn wait_for<T>(
+        &self,
+        mut condition: impl FnMut(&WriteQueue) -> Option<T>,
+    ) -> T {
         loop {
             let changed = self.changed_async.notified();
             tokio::pin!(changed);
-            // From here on no call is missed.
+            // From here on, no notification is lost.
             changed.as_mut().enable();
-            let found = look(&self.lock());
+            let found = condition(&self.lock());
             if let Some(found) = found {
                 return found;
             }
@@ -217,11 +244,14 @@ impl Connection {
         }
     }
 
-    /// [`Connection::until`], on a thread of its own.
-    pub(super) fn until_blocking<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
+    /// [`Connection::wait_for`] for a thread that may block.
+    pub(super) fn wait_for_blocking<T>(
+        &self,
+        mut condition: impl FnMut(&mut WriteQueue) -> Option<T>,
+    ) -> T {
         let mut state = self.lock();
         loop {
-            if let Some(found) = look(&mut state) {
+            if let Some(found) = condition(&mut state) {
                 return found;
             }
             let waited = self.changed.wait(state);
@@ -229,17 +259,22 @@ impl Connection {
         }
     }
 
-    /// Bytes that wait to be written.
+    /// Number of bytes that wait to be written.
     pub(super) fn waiting(&self) -> usize {
         self.lock().waiting
     }
 
-    /// Whether it is cut: then nothing that was heard before matters.
-    pub(super) fn is_cut(&self) -> bool {
-        self.lock().end == Some(End::Cut)
+    /// Returns `true` if the connection is to be reset, so that unread events no longer matter.
+    pub(super) fn is_reset_requested(&self) -> bool {
+        self.lock().end == Some(WriteEnd::Reset)
     }
 
-    /// Passes a signal on to a child and those that it has started.
+    /// Returns `true` if our direction of a stream ends after the last part.
+    pub(super) fn finishes(&self) -> bool {
+        self.lock().finishes
+    }
+
+    /// Sends a signal to the process group of the child.
     pub(super) fn signal(&self, signal: Signal) {
         let group = Pid::from_raw(self.group.load(Ordering::Relaxed));
         if let Some(group) = group {
@@ -247,10 +282,10 @@ impl Connection {
         }
     }
 
-    /// Bytes to be sent; none after an end.
+    /// Queues bytes to send. Has no effect after an end.
     pub(super) fn send(&self, bytes: Vec<u8>, answer: bool) {
         self.change(|state| {
-            if state.end.is_none() && !state.gone && !bytes.is_empty() {
+            if state.end.is_none() && !state.failed && !bytes.is_empty() {
                 state.waiting += bytes.len();
                 state.answers += if answer { bytes.len() } else { 0 };
                 state.parts.push_back((bytes, answer));
@@ -258,23 +293,24 @@ impl Connection {
         });
     }
 
-    /// What follows then; the stronger end holds.
-    pub(super) fn end(&self, end: End) {
+    /// Sets the action after the last part. The stronger action wins.
+    pub(super) fn end(&self, end: WriteEnd) {
         self.change(|state| {
+            state.finishes |= end == WriteEnd::Finish;
             if state.end < Some(end) {
                 state.end = Some(end);
-                state.moved = Instant::now();
+                state.last_progress = Instant::now();
             }
         });
     }
 
-    /// It is closed because everything ends.
+    /// Closes the connection because the whole run ends.
     pub(super) fn stop(&self) {
         self.change(|state| state.stopped = true);
-        self.end(End::Close);
+        self.end(WriteEnd::Close);
     }
 
-    /// Writes something of what waits; `write` says how much it was.
+    /// Writes a piece of what waits; `write` returns the number of bytes that were written.
     pub(super) fn try_write(
         &self,
         most: usize,
@@ -282,33 +318,35 @@ impl Connection {
     ) -> Poll<io::Result<()>> {
         let done = write(self.lock().front(most));
         if let Poll::Ready(Ok(bytes @ 1..)) = done {
-            self.change(|state| state.wrote(bytes));
+            self.change(|state| state.consume(bytes));
         }
         done.map_ok(|_| ())
     }
 
-    /// Nothing can be written any more: the other side has left, or we cut it.
-    pub(super) fn lose(&self) {
-        // Whoever leaves may miss a last word, but not the rest of one; what is cut on purpose is nobody's loss.
-        self.let_go(|state| {
-            let is_much = state.done > 0 || state.waiting > LAST_WORD;
-            is_much && state.end != Some(End::Cut)
+    /// Drops what waits, because the peer has closed or we reset the connection.
+    pub(super) fn discard_unsent(&self) {
+        // A peer that closes may miss a short last part, but not the rest of a part. A deliberate reset is no loss.
+        self.discard(|state| {
+            let is_much = state.done > 0 || state.waiting > MAX_IGNORED_LOSS;
+            is_much && state.end != Some(WriteEnd::Reset)
         });
     }
 
-    /// It is cut since what was sent on it is not taken.
-    pub(super) fn give_up(&self) {
-        self.let_go(|_| true);
+    /// Drops what waits, because the peer does not take it, and counts it as a loss.
+    pub(super) fn discard_as_lost(&self) {
+        self.discard(|_| true);
     }
 
-    /// What waits is not sent any more, and counts where it should have been.
-    fn let_go(&self, counts: impl FnOnce(&State) -> bool) {
+    /// Drops what waits; `counts` decides if it is a loss.
+    fn discard(&self, counts: impl FnOnce(&WriteQueue) -> bool) {
         self.change(|state| {
             if counts(state) {
                 let waiting = state.waiting as u64;
-                self.common.untaken.fetch_add(waiting, Ordering::Relaxed);
+                self.common
+                    .undelivered
+                    .fetch_add(waiting, Ordering::Relaxed);
             }
-            state.gone = true;
+            state.failed = true;
             state.parts.clear();
             state.done = 0;
             state.waiting = 0;
@@ -316,30 +354,32 @@ impl Connection {
         });
     }
 
-    /// Waits until it may be read from.
-    pub(super) async fn calm(&self) {
-        let most = self.calm_most();
-        self.until(|state| (state.answers <= most).then_some(()))
+    /// Waits until reading from this connection is allowed.
+    pub(super) async fn wait_until_readable(&self) {
+        let most = self.max_connection_answers();
+        self.wait_for(|state| (state.answers <= most).then_some(()))
             .await;
     }
 
-    /// [`Connection::calm`], on a thread of its own.
-    pub(super) fn calm_blocking(&self) {
-        let most = self.calm_most();
-        self.until_blocking(|state| (state.answers <= most).then_some(()));
+    /// [`Connection::wait_until_readable`] for a thread that may block.
+    pub(super) fn wait_until_readable_blocking(&self) {
+        let most = self.max_connection_answers();
+        self.wait_for_blocking(|state| (state.answers <= most).then_some(()));
     }
 
-    /// Waits until it is cut.
-    pub(super) async fn cut(&self) {
-        self.until(|state| (state.end == Some(End::Cut)).then_some(()))
+    /// Waits until the connection is to be reset.
+    pub(super) async fn wait_for_reset(&self) {
+        self.wait_for(|state| (state.end == Some(WriteEnd::Reset)).then_some(()))
             .await;
     }
 
-    /// Waits until it is being closed and nothing has moved for too long.
-    pub(super) async fn patience(&self) {
-        let look = |state: &State| (state.end >= Some(End::Close)).then_some(state.moved);
+    /// Waits until the connection is closing and nothing has moved for [`STALL_TIMEOUT`].
+    pub(super) async fn wait_for_stall(&self) {
+        let condition = |state: &WriteQueue| {
+            (state.end >= Some(WriteEnd::Close)).then_some(state.last_progress)
+        };
         loop {
-            let until = self.until(look).await + GRACE;
+            let until = self.wait_for(condition).await + STALL_TIMEOUT;
             if Instant::now() >= until {
                 return;
             }
@@ -347,89 +387,47 @@ impl Connection {
         }
     }
 
-    /// Waits until it need not be opened any more: it is cut, or everything ends and nothing is to be sent.
-    pub(super) async fn abandoned(&self) {
-        self.until(|state| {
-            let over = state.stopped && state.parts.is_empty();
-            (over || state.end == Some(End::Cut)).then_some(())
+    /// Waits until opening the connection has no purpose: it is to be reset, or the run ends and nothing is to be sent.
+    pub(super) async fn wait_for_abandonment(&self) {
+        self.wait_for(|state| {
+            let finished = state.stopped && state.parts.is_empty();
+            (finished || state.end == Some(WriteEnd::Reset)).then_some(())
         })
         .await;
     }
 
-    /// Tells the driver; its being full holds up the reading.
-    pub(super) async fn tell(self: &Arc<Self>, events: ConnectionEvent) {
-        // Without a driver there is nobody to care.
+    /// Sends an event to the driver. A full channel stops the reading.
+    pub(super) async fn emit(self: &Arc<Self>, events: ConnectionEvent) {
+        // Fails only if the driver has ended.
         let _ = self.common.events.send((Arc::clone(self), events)).await;
     }
 
-    /// [`Connection::tell`], on a thread of its own; says whether more need be told.
-    pub(super) fn tell_blocking(self: &Arc<Self>, events: ConnectionEvent) -> bool {
-        let told = self.common.events.blocking_send((Arc::clone(self), events));
-        told.is_ok() && !self.lock().over
+    /// [`Connection::emit`] for a thread that may block. Returns `false` if the driver needs no more events.
+    pub(super) fn emit_blocking(self: &Arc<Self>, events: ConnectionEvent) -> bool {
+        let sent = self.common.events.blocking_send((Arc::clone(self), events));
+        sent.is_ok() && !self.lock().finished
     }
 
-    /// Tells that it is over: the last that is told.
-    pub(super) async fn over(self: &Arc<Self>, ended: Ended) {
-        self.lose();
-        self.change(|state| state.over = true);
-        self.tell(ConnectionEvent::Over(ended)).await;
+    /// Reports the end of the connection. No event follows it.
+    pub(super) async fn report_end(self: &Arc<Self>, ended: Ended) {
+        self.discard_unsent();
+        self.change(|state| state.finished = true);
+        self.emit(ConnectionEvent::Ended(ended)).await;
     }
 
-    /// It was not opened, since it need not be.
-    pub(super) async fn abandon(self: &Arc<Self>) {
-        let ended = self.cut_off();
-        self.over(ended).await;
+    /// Ends a connection that was not opened.
+    pub(super) async fn end_unopened(self: &Arc<Self>) {
+        let ended = self.end_by_us();
+        self.report_end(ended).await;
     }
 
-    /// Whether there is nobody to tell any more.
-    pub(super) fn is_over(&self) -> bool {
-        self.lock().over
+    /// Returns `true` after [`Connection::report_end`].
+    pub(super) fn is_finished(&self) -> bool {
+        self.lock().finished
     }
 
-    /// Whether it is closed because everything ends.
+    /// Returns `true` after [`Connection::stop`].
     pub(super) fn is_stopped(&self) -> bool {
         self.lock().stopped
-    }
-}
-
-impl State {
-    /// Whether something is to be written.
-    pub(super) fn has_parts(&self) -> bool {
-        !self.parts.is_empty()
-    }
-
-    /// What is to be written next, at most so many bytes of it.
-    pub(super) fn front(&self, most: usize) -> &[u8] {
-        let front = self.parts.front();
-        let rest = front.and_then(|(part, _)| part.get(self.done..));
-        let rest = rest.unwrap_or_default();
-        rest.get(..most).unwrap_or(rest)
-    }
-
-    /// So much of it was written.
-    pub(super) fn wrote(&mut self, bytes: usize) {
-        self.moved = Instant::now();
-        let Some((part, answer)) = self.parts.front() else {
-            return;
-        };
-        self.done += bytes;
-        self.waiting = self.waiting.saturating_sub(bytes);
-        if *answer {
-            self.answers = self.answers.saturating_sub(bytes);
-        }
-        if part.len() <= self.done {
-            self.parts.pop_front();
-            self.done = 0;
-        }
-    }
-
-    /// Whether nothing more will be written.
-    pub(super) fn is_done(&self) -> bool {
-        self.parts.is_empty() && (self.gone || self.end.is_some())
-    }
-
-    /// Something else went on.
-    pub(super) fn stirs(&mut self) {
-        self.moved = Instant::now();
     }
 }

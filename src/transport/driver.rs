@@ -1,25 +1,25 @@
-//! Drives a handler: tells it what happens, one thing after another, and does what it commands.
+//! The driver of a handler: passes events to it one by one and executes its commands.
 //!
 //! ```text
-//!   connections --events--> handler --commands--> connections, dials, screen
+//!   connections --events--> handler --commands--> connections, new connections, screen
 //!   clock --tick--/
 //! ```
 //!
-//! What waits to be sent is bounded, apart from one order: where answers are not taken, nothing more is heard, and where
-//! anything is not taken, timers are late. They are not lost, as they may be what ends the waiting.
+//! Memory is bounded, except for the output of one command: while peers do not take their answers, nothing more is read,
+//! and while they do not take anything, timers are late. Timers are never dropped, because one may end the waiting.
 
-use super::connect::{Incoming, Target, accept, accepted, dial};
-use super::connection::{Common, Connection, ConnectionEvent, End, FLOOD, GRACE};
-use super::listen::{BREATH, Outcome, idle};
+use super::connect::{Accepted, Incoming, Target, accept, connect, serve_accepted};
+use super::connection::{
+    Common, Connection, ConnectionEvent, MAX_WAITING, STALL_TIMEOUT, WriteEnd,
+};
+use super::listen::{ACCEPT_RETRY_DELAY, ListenOutcome, wait_for_idle};
 use super::queue::Policy;
 use super::recorder::{Recorder, Setup};
-use super::screen::{Screen, ScreenWriter};
+use super::screen::{ScreenWriter, TextScreen};
 use super::signals::{Signals, from_terminal};
-use super::socket::Socket;
-use super::tls::Server;
 use super::{now, pipes};
-use crate::capture::Stream;
-use crate::live::handler::{Command, Ended, Handler};
+use crate::capture::ChunkSource;
+use crate::live::handler::{Channel, Command, Ended, Handler};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
@@ -30,12 +30,12 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Events that wait for the handler.
-const EVENTS: usize = 32;
-/// How long the end may take once it is to be at once: until children that were killed are gone.
-const AT_ONCE: Duration = Duration::from_secs(1);
+/// Capacity of the channel of events.
+const EVENT_CAPACITY: usize = 32;
+/// Time limit for an immediate end, in which killed children are waited for.
+const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Nanoseconds since 1970 that never go back.
+/// Nanoseconds since 1970, monotonic.
 struct Clock {
     wall: i64,
     start: Instant,
@@ -54,61 +54,61 @@ impl Clock {
         self.wall.saturating_add(passed.unwrap_or(i64::MAX))
     }
 
-    /// When it will be so late, or was when it began.
+    /// The instant of a time of this clock, in the future or in the past.
     fn at(&self, time: i64) -> Instant {
         let left = u64::try_from(time.saturating_sub(self.wall)).unwrap_or_default();
         self.start + Duration::from_nanos(left)
     }
 }
 
-/// A handler, and all it has to do with.
+/// A handler and its surroundings.
 pub(super) struct Driver<'a> {
     handler: &'a mut dyn Handler,
-    ours: Stream,
+    ours: ChunkSource,
     target: Option<Arc<Target>>,
     common: Arc<Common>,
     events: mpsc::Receiver<(Arc<Connection>, ConnectionEvent)>,
-    /// Numbers that cannot be dialled, and why.
+    /// Connections that could not be opened, with the reason.
     refused: VecDeque<(u32, String)>,
-    connections: BTreeMap<u32, Arc<Connection>>,
+    connections: BTreeMap<Channel, Arc<Connection>>,
     tasks: JoinSet<()>,
     screen_writer: ScreenWriter,
     clock: Clock,
     commands: Vec<Command>,
     stopped: bool,
-    /// It ends when the first connection has ended.
+    /// The run ends with the first connection.
     pub(super) once: bool,
-    /// It ends when nothing has passed for so long.
+    /// The run ends after this time without traffic.
     pub(super) idle: Option<Duration>,
-    /// When the handler was last called for the time.
+    /// Time of the last call of the handler's timer.
     ticked: Option<Instant>,
-    /// Connections that were accepted.
+    /// Number of accepted connections.
     accepted: u32,
-    outcome: Outcome,
+    outcome: ListenOutcome,
 }
 
 impl<'a> Driver<'a> {
     pub(super) fn new(
         handler: &'a mut dyn Handler,
-        ours: Stream,
+        ours: ChunkSource,
         target: Option<Target>,
-        screen: Screen,
+        screen: TextScreen,
         mut setup: Setup,
     ) -> io::Result<Self> {
-        // A handler can wait; what it said and heard is not to be lost.
+        // A handler can wait, so the recording must be complete.
         setup.policy = Policy::Wait;
-        let say = Arc::clone(&setup.say);
+        let print = Arc::clone(&setup.print);
         let recorder = Recorder::new(setup);
         recorder.spawn()?;
-        let (sender, events) = mpsc::channel(EVENTS);
+        let (sender, events) = mpsc::channel(EVENT_CAPACITY);
         let common = Arc::new(Common {
-            pulse: AtomicI64::new(recorder.queue.now()),
-            untaken: AtomicU64::new(0),
+            last_transfer: AtomicI64::new(recorder.queue.now()),
+            undelivered: AtomicU64::new(0),
             recorder,
-            say,
-            floods: AtomicUsize::new(0),
-            clogs: AtomicUsize::new(0),
-            room: Notify::new(),
+            print,
+            full_queues: AtomicUsize::new(0),
+            full_answers: AtomicUsize::new(0),
+            space_freed: Notify::new(),
             events: sender,
         });
         Ok(Self {
@@ -128,67 +128,67 @@ impl<'a> Driver<'a> {
             idle: None,
             ticked: None,
             accepted: 0,
-            outcome: Outcome::default(),
+            outcome: ListenOutcome::default(),
         })
     }
 
-    /// Connection 1 is with whoever started us.
+    /// Opens connection 1 to the parent process.
     pub(super) fn stdio(&mut self, stdin: File, stdout: File) {
-        let connection = self.connection(1);
+        let connection = self.connection(1.into());
         self.tasks
-            .spawn(async move { pipes::ours(stdin, stdout, &connection).await });
+            .spawn(async move { pipes::serve_parent(stdin, stdout, &connection).await });
     }
 
-    /// Until the handler stops, or there is nothing left for it.
+    /// Runs until the handler stops or has nothing left to do.
     pub(super) async fn run(&mut self, mut signals: Signals, incoming: Option<Incoming>) {
         let common = Arc::clone(&self.common);
         let now = self.clock.now();
         self.handler.begin(now, &mut self.commands);
-        self.carry_out(false);
+        self.execute(false);
         let mut signalled = false;
         loop {
-            while !self.stopped && self.refusals() {}
+            while !self.stopped && self.report_refusal() {}
             self.tick();
-            if self.stopped || self.is_over(incoming.is_some()) {
+            if self.stopped || self.is_finished(incoming.is_some()) {
                 break;
             }
-            let clogged = self.is_clogged();
+            let too_many_answers = self.is_over_answer_limit();
             let due = self.due();
             tokio::select! {
                 biased;
                 signal = signals.next() => {
                     self.outcome.signal.get_or_insert(signal.as_raw());
-                    // Children are in groups of their own, which keys do not reach.
+                    // Children are in process groups of their own, so Ctrl-C does not reach them.
                     for connection in self.connections.values().filter(|_| from_terminal(signal)) {
                         connection.signal(signal);
                     }
                     let now = self.clock.now();
                     self.handler.interrupted(now, &mut self.commands);
-                    self.carry_out(false);
+                    self.execute(false);
                     if signalled {
                         return self.end(None).await;
                     }
                     signalled = true;
                 }
-                () = common.room.notified() => {}
-                Some((connection, event)) = self.events.recv(), if !clogged => self.hear(&connection, event),
-                accepted = accept(incoming.as_ref()), if !clogged => match accepted {
-                    Ok((socket, peer, tls)) => self.accept(socket, peer, tls),
+                () = common.space_freed.notified() => {}
+                Some((connection, event)) = self.events.recv(), if !too_many_answers => self.handle_event(&connection, event),
+                accepted = accept(incoming.as_ref()), if !too_many_answers => match accepted {
+                    Ok(accepted) => self.accept(accepted),
                     Err(error) => {
-                        (common.say)(&format!("cannot accept a connection: {error}"));
-                        tokio::time::sleep(BREATH).await;
+                        (common.print)(&format!("cannot accept a connection: {error}"));
+                        tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                     }
                 },
-                () = idle(self.idle, &common.recorder.queue, &common.pulse) => break,
-                () = until(due) => {}
+                () = wait_for_idle(self.idle, &common.recorder.queue, &common.last_transfer) => break,
+                () = wait_until(due) => {}
             }
         }
         drop(incoming);
         self.end(Some(signals)).await;
     }
 
-    /// How it went; call it when nothing runs any more.
-    pub(super) fn outcome(self) -> Outcome {
+    /// The result of the run. Call it after everything has ended.
+    pub(super) fn outcome(self) -> ListenOutcome {
         let Self {
             common,
             mut outcome,
@@ -196,41 +196,42 @@ impl<'a> Driver<'a> {
             ..
         } = self;
         common.recorder.queue.close();
-        outcome.seen = common.recorder.join(&common.say);
-        outcome.untaken = common.untaken.load(Ordering::Relaxed);
-        if let Some(error) = screen_writer.trouble() {
-            (common.say)(&format!("cannot write to stdout: {error}"));
-            outcome.seen.trouble = true;
+        outcome.seen = common.recorder.join(&common.print);
+        outcome.undelivered = common.undelivered.load(Ordering::Relaxed);
+        if let Some(error) = screen_writer.error() {
+            (common.print)(&format!("cannot write to stdout: {error}"));
+            outcome.seen.failed = true;
         }
         outcome
     }
 
-    /// Whether nothing can happen any more.
-    fn is_over(&self, incoming: bool) -> bool {
+    /// Returns `true` if no event can follow.
+    fn is_finished(&self, incoming: bool) -> bool {
         if self.screen_writer.is_closed() {
             return true;
         }
         let empty = self.connections.is_empty() && self.refused.is_empty();
-        // Whoever started us does so once.
+        // The parent process connects only once.
         let alone = self.target.is_none() && !incoming;
         empty && !incoming && (alone || self.handler.due().is_none())
     }
 
-    /// Whether the handler has answered more than is taken.
-    fn is_clogged(&self) -> bool {
-        self.screen_writer.waiting() > FLOOD || self.common.clogs.load(Ordering::Relaxed) > 0
+    /// Returns `true` if too many bytes of answers wait.
+    fn is_over_answer_limit(&self) -> bool {
+        self.screen_writer.waiting() > MAX_WAITING
+            || self.common.full_answers.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether the handler has said more than is taken.
-    fn is_flooded(&self) -> bool {
-        self.is_clogged() || self.common.floods.load(Ordering::Relaxed) > 0
+    /// Returns `true` if too many bytes of any kind wait.
+    fn is_over_queue_limit(&self) -> bool {
+        self.is_over_answer_limit() || self.common.full_queues.load(Ordering::Relaxed) > 0
     }
 
-    /// When the handler is to be called if nothing happens before.
+    /// The time at which the handler is called if no event precedes it.
     fn due(&self) -> Option<Instant> {
         let due = self.clock.at(self.handler.due()?);
-        let late = self.ticked.filter(|_| self.is_flooded());
-        Some(late.map_or(due, |ticked| due.max(ticked + GRACE)))
+        let late = self.ticked.filter(|_| self.is_over_queue_limit());
+        Some(late.map_or(due, |ticked| due.max(ticked + STALL_TIMEOUT)))
     }
 
     fn tick(&mut self) {
@@ -238,158 +239,188 @@ impl<'a> Driver<'a> {
         if !self.stopped && self.due().is_some_and(|due| due <= now) {
             self.ticked = Some(now);
             self.handler.tick(self.clock.now(), &mut self.commands);
-            self.carry_out(false);
+            self.execute(false);
         }
     }
 
-    /// Tells of one that cannot be dialled; says whether there was one.
-    fn refusals(&mut self) -> bool {
+    /// Reports one connection that could not be opened. Returns `false` if there was none.
+    fn report_refusal(&mut self) -> bool {
         let Some((conn, why)) = self.refused.pop_front() else {
             return false;
         };
-        self.ended(conn, &Ended::Refused(why));
+        self.ended(conn.into(), &Ended::Refused(why));
         true
     }
 
-    fn hear(&mut self, connection: &Arc<Connection>, event: ConnectionEvent) {
-        let (now, conn) = (self.clock.now(), connection.conn);
-        // A thread that was left behind may still tell something of a connection that is over.
-        let known = self.connections.get(&conn);
+    fn handle_event(&mut self, connection: &Arc<Connection>, event: ConnectionEvent) {
+        let (now, channel) = (self.clock.now(), connection.channel());
+        let conn = channel.conn;
+        if let ConnectionEvent::Accepted = event {
+            self.connections.insert(channel, Arc::clone(connection));
+            return;
+        }
+        // A thread that was left behind may still send events of a connection that has ended.
+        let known = self.connections.get(&channel);
         if known.is_none_or(|known| !Arc::ptr_eq(known, connection)) {
             return;
         }
         let answers = matches!(event, ConnectionEvent::Received(_));
         match event {
             ConnectionEvent::Opened | ConnectionEvent::Received(_) | ConnectionEvent::Eof
-                if connection.is_cut() => {}
+                if connection.is_reset_requested() => {}
+            ConnectionEvent::Accepted => {}
             ConnectionEvent::Opened => self.handler.opened(conn, now, &mut self.commands),
             ConnectionEvent::Received(bytes) => {
-                self.handler.received(conn, &bytes, now, &mut self.commands);
+                self.handler
+                    .received(channel, &bytes, now, &mut self.commands);
             }
             ConnectionEvent::Eof => {
                 let eof = Ended::Eof;
-                self.handler.ended(conn, &eof, now, &mut self.commands);
+                self.handler.ended(channel, &eof, now, &mut self.commands);
             }
-            ConnectionEvent::Over(how) => {
-                self.connections.remove(&conn);
-                self.ended(conn, &how);
-                self.stopped |= self.once;
+            ConnectionEvent::Ended(how) => {
+                self.connections.remove(&channel);
+                self.ended(channel, &how);
+                self.stopped |= self.once && channel.stream.is_none();
                 return;
             }
             ConnectionEvent::Failed => {
-                self.connections.remove(&conn);
+                self.connections.remove(&channel);
                 self.outcome.refused |= self.once;
                 self.stopped |= self.once;
             }
         }
-        self.carry_out(answers);
+        self.execute(answers);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended) {
+    fn ended(&mut self, channel: Channel, how: &Ended) {
         self.outcome.refused |= matches!(how, Ended::Refused(_));
         let now = self.clock.now();
-        self.handler.ended(conn, how, now, &mut self.commands);
-        self.carry_out(false);
+        self.handler.ended(channel, how, now, &mut self.commands);
+        self.execute(false);
     }
 
-    fn connection(&mut self, conn: u32) -> Arc<Connection> {
-        // Tasks that have ended are held until somebody looks.
+    fn connection(&mut self, channel: Channel) -> Arc<Connection> {
+        // A finished task stays in the set until it is joined.
         while self.tasks.try_join_next().is_some() {}
-        let connection = Connection::new(conn, self.ours, &self.common);
-        self.connections.insert(conn, Arc::clone(&connection));
+        let connection = Connection::new(channel, self.ours, &self.common);
+        self.connections.insert(channel, Arc::clone(&connection));
         connection
     }
 
-    fn accept(&mut self, socket: Socket, peer: Option<String>, tls: Option<Server>) {
+    fn accept(&mut self, accepted: Accepted) {
         self.accepted += 1;
-        let connection = self.connection(self.accepted);
+        let connection = self.connection(self.accepted.into());
         self.tasks
-            .spawn(async move { accepted(socket, peer, tls, &connection).await });
+            .spawn(async move { serve_accepted(accepted, &connection).await });
     }
 
-    /// Does what was ordered, as an answer or unasked.
-    fn carry_out(&mut self, answer: bool) {
+    /// Returns a channel to send on. A stream that does not exist yet is opened.
+    fn channel(&mut self, channel: Channel) -> Option<Arc<Connection>> {
+        let known = self.connections.get(&channel).cloned();
+        let is_server = u64::from(self.ours != ChunkSource::C2s);
+        // The lowest bit names the side that opens the stream (RFC 9000 section 2.1).
+        if known.is_some() || channel.stream.is_none_or(|stream| stream & 1 != is_server) {
+            return known;
+        }
+        let whole = self.connections.get(&channel.conn.into())?;
+        let opener = whole.opener.get()?.clone();
+        let stream = self.connection(channel);
+        opener.send(Arc::clone(&stream)).ok()?;
+        Some(stream)
+    }
+
+    /// Executes the commands of the handler, which answer an event or are unsolicited.
+    fn execute(&mut self, answer: bool) {
         let mut commands = std::mem::take(&mut self.commands);
         for command in commands.drain(..) {
             if self.stopped {
                 break;
             }
             match command {
-                Command::Connect(conn) => self.dial(conn),
-                Command::Send(conn, bytes) => {
-                    if let Some(connection) = self.connections.get(&conn) {
+                Command::Connect(conn) => self.connect(conn),
+                Command::Send(channel, bytes) => {
+                    if let Some(connection) = self.channel(channel) {
                         connection.send(bytes, answer);
                     }
                 }
-                Command::Finish(conn) => self.end_connection(conn, End::Shut),
-                Command::Close(conn) => self.end_connection(conn, End::Close),
-                Command::Reset(conn) => self.end_connection(conn, End::Cut),
+                Command::Finish(channel) => {
+                    if let Some(connection) = self.channel(channel) {
+                        connection.end(WriteEnd::Finish);
+                    }
+                }
+                Command::Close(conn) => self.end_connection(conn, WriteEnd::Close),
+                Command::Reset(conn) => self.end_connection(conn, WriteEnd::Reset),
                 Command::Print(text) => self.screen_writer.show(text),
-                Command::Log(text) => (self.common.say)(&text),
+                Command::Log(text) => (self.common.print)(&text),
                 Command::Stop => self.stopped = true,
             }
         }
         self.commands = commands;
     }
 
-    fn end_connection(&self, conn: u32, end: End) {
-        if let Some(connection) = self.connections.get(&conn) {
+    fn end_connection(&self, conn: u32, end: WriteEnd) {
+        let last = Channel {
+            conn,
+            stream: Some(u64::MAX),
+        };
+        for (_, connection) in self.connections.range(Channel::from(conn)..=last) {
             connection.end(end);
         }
     }
 
-    fn dial(&mut self, conn: u32) {
-        if self.connections.contains_key(&conn) {
-            (self.common.say)(&format!("connection {conn} is open already"));
+    fn connect(&mut self, conn: u32) {
+        if self.connections.contains_key(&conn.into()) {
+            (self.common.print)(&format!("connection {conn} is open already"));
             return;
         }
         let Some(target) = self.target.clone() else {
-            let why = "nobody can be dialled here".to_owned();
+            let why = "this run cannot open connections".to_owned();
             return self.refused.push_back((conn, why));
         };
-        let connection = self.connection(conn);
+        let connection = self.connection(conn.into());
         self.tasks
-            .spawn(async move { dial(&target, &connection).await });
+            .spawn(async move { connect(&target, &connection).await });
     }
 
-    /// What was ordered is carried out, what is open is closed; at once where no signals are waited for.
+    /// Executes the remaining commands and closes all connections; immediately if `signals` is `None`.
     async fn end(&mut self, signals: Option<Signals>) {
         self.stopped = true;
         for connection in self.connections.values() {
             connection.stop();
         }
         if let Some(mut signals) = signals {
-            let at_ease = async {
+            let finishing = async {
                 while !self.tasks.is_empty() {
                     tokio::select! {
-                        Some((connection, event)) = self.events.recv() => over(&mut self.connections, &connection, &event),
+                        Some((connection, event)) = self.events.recv() => remove_ended(&mut self.connections, &connection, &event),
                         Some(_) = self.tasks.join_next() => {}
                     }
                 }
                 self.screen_writer.finish().await;
             };
             tokio::select! {
-                () = at_ease => {}
+                () = finishing => {}
                 signal = signals.next() => {
                     self.outcome.signal.get_or_insert(signal.as_raw());
                 }
             }
         }
         for connection in self.connections.values() {
-            connection.end(End::Cut);
+            connection.end(WriteEnd::Reset);
         }
-        let at_once = async {
+        let aborting = async {
             while !self.tasks.is_empty() {
                 tokio::select! {
-                    Some((connection, event)) = self.events.recv() => over(&mut self.connections, &connection, &event),
+                    Some((connection, event)) = self.events.recv() => remove_ended(&mut self.connections, &connection, &event),
                     Some(_) = self.tasks.join_next() => {}
                 }
             }
         };
-        let _ = tokio::time::timeout(AT_ONCE, at_once).await;
+        let _ = tokio::time::timeout(ABORT_TIMEOUT, aborting).await;
         self.tasks.shutdown().await;
         while let Ok((connection, event)) = self.events.try_recv() {
-            over(&mut self.connections, &connection, &event);
+            remove_ended(&mut self.connections, &connection, &event);
         }
         for connection in self.connections.values() {
             connection.closed(true);
@@ -397,21 +428,21 @@ impl<'a> Driver<'a> {
     }
 }
 
-fn over(
-    connections: &mut BTreeMap<u32, Arc<Connection>>,
+fn remove_ended(
+    connections: &mut BTreeMap<Channel, Arc<Connection>>,
     connection: &Connection,
     event: &ConnectionEvent,
 ) {
-    if let ConnectionEvent::Over(_) | ConnectionEvent::Failed = event {
-        connections.remove(&connection.conn);
+    if let ConnectionEvent::Ended(_) | ConnectionEvent::Failed = event {
+        connections.remove(&connection.channel());
     }
 }
 
-/// Waits for a time, where there is one.
-async fn until(due: Option<Instant>) {
+/// Waits until a time, or for ever.
+async fn wait_until(due: Option<Instant>) {
     match due {
         None => std::future::pending().await,
-        // What is due at once still lets others work.
+        // Other tasks run even if the time is already due.
         Some(due) if due <= Instant::now() => tokio::task::yield_now().await,
         Some(due) => tokio::time::sleep_until(due).await,
     }

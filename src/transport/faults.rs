@@ -1,10 +1,10 @@
-//! What an injector says is done to a real stream.
+//! Applies the actions of an injector to real streams.
 
 use super::queue::Queue;
-use crate::capture::{EventRecord, Stream, What};
+use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::decoder;
-use crate::inject::{Injector, Out, Plan};
+use crate::inject::{FaultPlan, Injector, Out};
 use crate::protocol::Direction;
 use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,56 +12,58 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The faults of a run, for all its connections.
 pub struct Faults {
     injector: Mutex<Injector<'static>>,
-    /// What the recording says of them before anything has passed.
-    told: Vec<Map<String, Value>>,
-    /// Ns since 1970.
+    /// The first event of the recording, which describes the faults.
+    planned: Vec<Map<String, Value>>,
+    /// Nanoseconds since 1970.
     started: i64,
-    concerns: [bool; 2],
+    affected: [bool; 2],
 }
 
-/// How a connection ends on purpose.
+/// The way in which a fault ends a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum FaultEnd {
     Close,
     Reset,
 }
 
 impl Faults {
-    /// None where nothing is to be changed. `started` is in ns since 1970.
-    pub fn new(plan: Plan, options: decoder::Options<'static>, started: i64) -> Option<Self> {
+    /// Returns `None` if the plan changes nothing. `started` is in nanoseconds since 1970.
+    pub fn new(
+        plan: FaultPlan,
+        options: decoder::DecodeOptions<'static>,
+        started: i64,
+    ) -> Option<Self> {
         (!plan.is_empty()).then(|| Self {
-            told: plan.told(),
+            planned: plan.planned_events(),
             started,
-            concerns: [Direction::ToServer, Direction::ToClient]
-                .map(|way| plan.concerns(way) || plan.needs_session()),
+            affected: [Direction::ToServer, Direction::ToClient]
+                .map(|direction| plan.affects(direction) || plan.needs_session()),
             injector: Mutex::new(Injector::new(plan, options)),
         })
     }
 
-    /// Says in the recording what is to come.
+    /// Records the description of the faults.
     pub(super) fn announce(&self, queue: &Queue) {
-        for told in &self.told {
+        for planned in &self.planned {
             let inject = EventRecord {
-                t: queue.now(),
                 conn: None,
-                event: What::Inject.name().to_owned(),
-                more: told.clone(),
+                ..injected(queue.now(), 0, planned.clone())
             };
             queue.event(0, inject);
         }
     }
 
-    /// Whether bytes of this stream must be shown to [`Faults::push`].
-    pub(super) fn watch(&self, stream: Stream) -> bool {
+    /// Returns `true` if the bytes of this stream must pass through [`Faults::push`].
+    pub(super) fn is_affected(&self, stream: ChunkSource) -> bool {
         match stream {
-            Stream::C2s => self.concerns[0],
-            Stream::S2c => self.concerns[1],
-            Stream::Stderr => false,
+            ChunkSource::C2s => self.affected[0],
+            ChunkSource::S2c => self.affected[1],
+            ChunkSource::Stderr => false,
         }
     }
 
-    /// What is to be done with bytes that were read `t` ns after the start.
-    pub(super) fn push(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8]) -> Vec<Out> {
+    /// Returns the actions for bytes that were read `t` nanoseconds after the start.
+    pub(super) fn push(&self, t: i64, conn: u32, stream: ChunkSource, bytes: &[u8]) -> Vec<Out> {
         let mut out = Vec::new();
         let time = self.started.checked_add(t);
         let mut injector = self.lock();
@@ -69,14 +71,14 @@ impl Faults {
         out
     }
 
-    /// What is to be done at the end of a stream.
-    pub(super) fn end(&self, conn: u32, stream: Stream) -> Vec<Out> {
+    /// Returns the actions for the end of a stream.
+    pub(super) fn end(&self, conn: u32, stream: ChunkSource) -> Vec<Out> {
         let mut out = Vec::new();
         self.lock().end(conn, direction(stream), &mut out);
         out
     }
 
-    /// A connection is over.
+    /// Releases the state of a connection.
     pub(super) fn close(&self, conn: u32) {
         self.lock().close(conn);
     }
@@ -86,17 +88,17 @@ impl Faults {
     }
 }
 
-fn direction(stream: Stream) -> Direction {
+fn direction(stream: ChunkSource) -> Direction {
     match stream {
-        Stream::S2c => Direction::ToClient,
-        Stream::C2s | Stream::Stderr => Direction::ToServer,
+        ChunkSource::S2c => Direction::ToClient,
+        ChunkSource::C2s | ChunkSource::Stderr => Direction::ToServer,
     }
 }
 
-/// The event of something that was done.
+/// The event of an applied fault.
 pub(super) fn injected(t: i64, conn: u32, more: Map<String, Value>) -> EventRecord {
     EventRecord {
         more,
-        ..event(What::Inject, t, conn)
+        ..event(EventKind::Inject, t, conn)
     }
 }

@@ -1,29 +1,29 @@
-//! What comes before a run, whatever is run: a runtime, an address that is listened on; and how it went.
+//! The common start of all runs: the runtime and the listening address; and their result.
 
 use super::address::Address;
 use super::queue::Queue;
-use super::recorder::Seen;
+use super::recorder::RecordingSummary;
 use super::signals::Signals;
-use super::socket::Listener;
+use super::socket::SocketListener;
 use std::io;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// A break after a connection that could not be accepted, most likely for want of file descriptors.
-pub(super) const BREATH: Duration = Duration::from_millis(50);
+/// Delay after a failed accept, which most likely lacks file descriptors.
+pub(super) const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// How it ended.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// What was seen.
-    pub seen: Seen,
-    /// The signal that ended it.
+pub struct ListenOutcome {
+    /// Statistics of the traffic.
+    pub seen: RecordingSummary,
+    /// The signal that ended the run.
     pub signal: Option<i32>,
-    /// The one connection that was asked for could not be made.
+    /// The only requested connection could not be opened.
     pub refused: bool,
-    /// Bytes that a handler sent and that never went out, since the other side did not take them, or left in their midst.
-    pub untaken: u64,
+    /// Bytes that a handler sent and that the peer did not take.
+    pub undelivered: u64,
 }
 
 pub(super) fn runtime() -> io::Result<Runtime> {
@@ -32,24 +32,24 @@ pub(super) fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
-/// An address that is listened on; nothing is accepted yet.
-pub struct Bound {
+/// An address that is bound; no connection is accepted yet.
+pub struct BoundListener {
     pub(super) runtime: Runtime,
-    pub(super) listener: Listener,
+    pub(super) listener: SocketListener,
     pub(super) signals: Signals,
     address: Address,
 }
 
-impl Bound {
-    /// Listens. Connections that come from now on wait until [`Bound::proxy`] or [`Bound::serve`].
+impl BoundListener {
+    /// Binds an address. Connections wait until [`BoundListener::proxy`] or [`BoundListener::serve`].
     ///
     /// # Errors
     ///
-    /// The address is taken, or not this machine's.
-    pub fn to(listen: &Address) -> io::Result<Self> {
+    /// Fails if the address is in use or does not belong to this machine.
+    pub fn bind(listen: &Address) -> io::Result<Self> {
         let runtime = runtime()?;
         let (listener, signals) = runtime.block_on(async {
-            io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
+            io::Result::Ok((SocketListener::bind(listen).await?, Signals::stopping()?))
         })?;
         Ok(Self {
             address: listener.address(listen),
@@ -59,24 +59,25 @@ impl Bound {
         })
     }
 
-    /// Where it listens, with the port that was chosen.
+    /// The address with the port that was chosen.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Whether every address of this machine is listened on.
-    pub fn is_everywhere(&self) -> bool {
-        self.listener.is_everywhere()
+    /// Returns `true` if the socket listens on all addresses of this machine.
+    pub fn is_on_all_addresses(&self) -> bool {
+        self.listener.is_on_all_addresses()
     }
 
-    /// Whether who connects there comes back here.
-    pub fn is_reached_by(&self, connect: &Address) -> bool {
-        self.runtime.block_on(self.listener.is_reached_by(connect))
+    /// Returns `true` if a connection to this address arrives here.
+    pub fn is_destination_of(&self, connect: &Address) -> bool {
+        self.runtime
+            .block_on(self.listener.is_destination_of(connect))
     }
 }
 
-/// As many connections as the system lets this process have.
-pub(super) fn more_files() {
+/// Raises the limit of open files to its maximum.
+pub(super) fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let all = Rlimit {
@@ -86,13 +87,17 @@ pub(super) fn more_files() {
     let _ = setrlimit(Resource::Nofile, all);
 }
 
-/// Ends when nothing has passed for so long.
-pub(super) async fn idle(time: Option<Duration>, queue: &Queue, pulse: &AtomicI64) {
+/// Returns after `time` without traffic, or never.
+pub(super) async fn wait_for_idle(
+    time: Option<Duration>,
+    queue: &Queue,
+    last_transfer: &AtomicI64,
+) {
     let Some(time) = time else {
         return std::future::pending().await;
     };
     loop {
-        let since = queue.now() - pulse.load(Ordering::Relaxed);
+        let since = queue.now() - last_transfer.load(Ordering::Relaxed);
         let since = Duration::from_nanos(since.max(0).unsigned_abs());
         match time.checked_sub(since) {
             Some(left) if !left.is_zero() => tokio::time::sleep(left).await,

@@ -1,4 +1,4 @@
-//! In the middle of a conversation between two programs: forward first, look afterwards.
+//! Live traffic: sockets, pipes, TLS, and the proxy between two programs. It forwards first and inspects afterwards.
 //!
 //! ```text
 //!   client <--socket--> pump <--socket--> server          executor <--stdio--> pumps <--pipes--> child
@@ -6,9 +6,9 @@
 //!                      queue --> recorder: tap --> recording, view             queue --> recorder
 //! ```
 //!
-//! [`Bound::proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and
-//! neither waits for who looks on: what is between the pump and the tap is bounded, and what finds no room there is lost to the
-//! recording, never to the other side; unless [`Policy::Wait`] was asked for.
+//! [`BoundListener::proxy`] works between sockets, [`wrap`] between a child and its parent process. Neither changes a byte, and
+//! neither waits for the recorder: the queue is bounded, and bytes that find no space in it are missing from the recording,
+//! but reach the peer. [`Policy::Wait`] waits instead.
 
 mod address;
 mod connect;
@@ -20,6 +20,7 @@ mod pipes;
 mod proxy;
 mod pump;
 mod queue;
+mod quic;
 mod recorder;
 mod screen;
 mod serve;
@@ -35,15 +36,18 @@ mod tls;
 pub use address::Address;
 pub use connect::Target;
 pub use faults::Faults;
-pub use listen::{Bound, Outcome};
-pub use proxy::Options;
+pub use listen::{BoundListener, ListenOutcome};
+pub use proxy::ProxyOptions;
 pub use queue::Policy;
-pub use recorder::{Render, Say, Seen, Setup, Sink, View};
-pub use serve::{Accepting, CONNECT, call, serve_stdio};
-pub use stdio::{Child, Wrap, wrap};
-pub use tls::{Client, Server, Trust};
+pub use quic::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
+pub use recorder::{
+    MessagePrinter, RecorderScreen, RecordingFile, RecordingSummary, Render, Setup,
+};
+pub use serve::{Accepting, CONNECT_TIMEOUT, call, serve_stdio};
+pub use stdio::{ChildCommand, Wrap, wrap};
+pub use tls::{TlsClient, TlsServer, Trust};
 
-/// Nanoseconds since 1970-01-01T00:00:00Z, now.
+/// The current time in nanoseconds since 1970-01-01T00:00:00Z.
 pub fn now() -> crate::capture::Time {
     let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos().try_into().unwrap_or_default())

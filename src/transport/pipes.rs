@@ -1,19 +1,19 @@
-//! A handler's connection over pipes: with a child, or with whoever started us.
+//! A connection of a handler over pipes: to a child, or to the parent process.
 //!
 //! ```text
 //!   our stdin  --> thread --> recording --> events            child's stdout --> thread --> recording --> events
 //!   our stdout <-- thread <-- recording <-- parts           child's stdin  <-- thread <-- recording <-- parts
 //! ```
 //!
-//! Threads, since what others share with us must not be set not to wait. What is written is in the recording before: a
-//! process can be killed at any time.
+//! Threads do the blocking I/O, because other processes share the pipes and non-blocking mode would affect them. Bytes are
+//! recorded before they are written: a process can be killed at any time.
 
-use super::connection::{Connection, ConnectionEvent, End, GRACE};
-use super::pump::READ;
-use super::socket::MOMENT;
-use super::stdio::{Running, exited};
+use super::connection::{Connection, ConnectionEvent, STALL_TIMEOUT, WriteEnd};
+use super::pump::READ_SIZE;
+use super::socket::CLOSE_TIMEOUT;
+use super::stdio::{RunningChild, exit_event};
 use super::stdio_pump::{Forwarding, StdioPump, write};
-use crate::capture::{Stream, What};
+use crate::capture::{ChunkSource, EventKind};
 use crate::live::handler::Ended;
 use rustix::process::Signal;
 use std::ffi::OsString;
@@ -25,62 +25,62 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Between looks whether a child that has ended left something in its pipes.
-const LOOK: Duration = Duration::from_millis(1);
-/// Looks that find nothing in a pipe that somebody else keeps open.
-const LOOKS: u32 = 100;
+/// Interval at which the pipes of a child that has exited are examined.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// Number of examinations without data after which a pipe that another process holds open is left.
+const MAX_IDLE_POLLS: u32 = 100;
 
-/// Two threads for a connection.
+/// Starts the reading and the writing thread of a connection.
 fn start(from: File, to: File, connection: &Arc<Connection>) -> io::Result<Arc<StdioPump>> {
     let place = (connection.conn, connection.theirs);
     let deliver = Forwarding::Deliver(Arc::clone(connection));
     let recorder = &connection.common.recorder;
     let received = StdioPump::new(place, from, None, deliver, recorder, None);
     received.spawn()?;
-    let speaks = Arc::clone(connection);
+    let writing = Arc::clone(connection);
     let thread = std::thread::Builder::new().name(connection.ours.name().into());
-    thread.spawn(move || speak(to, &speaks))?;
+    thread.spawn(move || write_parts(to, &writing))?;
     Ok(received)
 }
 
-/// Writes what is given, until nothing more will be, or nobody reads it.
-fn speak(to: File, connection: &Connection) {
+/// Writes the parts of a connection until its end, or until the reader has closed.
+fn write_parts(to: File, connection: &Connection) {
     let recorder = &connection.common.recorder;
     let mut all = true;
     let mut piece = Vec::new();
     let next = |piece: &mut Vec<u8>| {
-        connection.until_blocking(|state| {
+        connection.wait_for_blocking(|state| {
             piece.clear();
-            piece.extend_from_slice(state.front(READ));
+            piece.extend_from_slice(state.front(READ_SIZE));
             (!piece.is_empty() || state.is_done()).then_some(!piece.is_empty())
         })
     };
     while next(&mut piece) {
         recorder
             .queue
-            .give_blocking(connection.touch(), connection.conn, connection.ours, &piece);
+            .offer_blocking(connection.touch(), connection.conn, connection.ours, &piece);
         recorder.catch_up();
         if write(&to, &piece).is_err() {
             all = false;
-            connection.lose();
+            connection.discard_unsent();
             break;
         }
-        connection.change(|state| state.wrote(piece.len()));
+        connection.change(|state| state.consume(piece.len()));
     }
     connection.eof(connection.ours, false);
     drop(to);
     connection.change(|state| {
-        state.stirs();
-        state.said_all = Some(all);
+        state.restart_timeout();
+        state.all_written = Some(all);
     });
 }
 
-/// Waits until everything was written; says whether it could be.
-async fn said(connection: &Connection) -> bool {
-    connection.until(|state| state.said_all).await
+/// Waits for the end of the writing. Returns `false` if a write failed.
+async fn wait_until_written(connection: &Connection) -> bool {
+    connection.wait_for(|state| state.all_written).await
 }
 
-/// Starts a child and serves it until it is gone; records and tells how that was.
+/// Starts a child and serves it until it exits.
 pub(super) async fn child(argv: &[OsString], stderr: &File, connection: &Arc<Connection>) {
     let ended = match run(argv, stderr, connection).await {
         Ok(status) => {
@@ -90,12 +90,12 @@ pub(super) async fn child(argv: &[OsString], stderr: &File, connection: &Arc<Con
         Err(error) => {
             let program = argv.first().map(|word| word.to_string_lossy());
             let program = program.unwrap_or_default();
-            connection.happened(connection.event(What::Open));
-            connection.refused(What::Close, &error.to_string());
+            connection.record_event(connection.event(EventKind::Open));
+            connection.refused(EventKind::Close, &error.to_string());
             Ended::Refused(format!("cannot run {program}: {error}"))
         }
     };
-    connection.over(ended).await;
+    connection.report_end(ended).await;
 }
 
 async fn run(
@@ -104,20 +104,20 @@ async fn run(
     connection: &Arc<Connection>,
 ) -> io::Result<ExitStatus> {
     let ours = stderr.try_clone()?;
-    let Running {
+    let RunningChild {
         mut child,
         stdin,
         stdout,
         stderr,
-    } = Running::start(argv, true)?;
-    let group = Group::of(&child, connection);
-    let mut opened = connection.event(What::Open);
+    } = RunningChild::start(argv, true)?;
+    let group = ProcessGroup::of(&child, connection);
+    let mut opened = connection.event(EventKind::Open);
     if let Some(pid) = child.id() {
         opened.more.insert("pid".into(), pid.into());
     }
-    connection.happened(opened);
-    connection.tell(ConnectionEvent::Opened).await;
-    let place = (connection.conn, Stream::Stderr);
+    connection.record_event(opened);
+    connection.emit(ConnectionEvent::Opened).await;
+    let place = (connection.conn, ChunkSource::Stderr);
     let recorder = &connection.common.recorder;
     let errors = StdioPump::new(place, stderr, ours, Forwarding::Plain, recorder, None);
     errors.spawn()?;
@@ -125,52 +125,53 @@ async fn run(
     let status = tokio::select! {
         biased;
         status = child.wait() => status?,
-        why = enough(connection) => {
-            if why == Why::Patience {
-                connection.say(&format!(
+        why = wait_for_kill_reason(connection) => {
+            if why == KillReason::Stalled {
+                connection.print(&format!(
                     "connection {}: the child did not end within {} s after its stdin was closed: killed",
                     connection.conn,
-                    GRACE.as_secs()
+                    STALL_TIMEOUT.as_secs()
                 ));
-                connection.give_up();
+                connection.discard_as_lost();
             }
             connection.signal(Signal::KILL);
             child.start_kill()?;
             child.wait().await?
         }
     };
-    group.waited_for();
-    connection.lose();
-    // What it said last is in its pipes; who else keeps them open is not waited for.
-    let mut looks = 0;
-    while looks < LOOKS {
-        let said = connection.change(|state| state.said_all.is_some());
-        let over = stdout.is_over() && errors.is_over();
-        if over && said {
+    group.release();
+    connection.discard_unsent();
+    // The last output is in the pipes. Other processes that hold them open are not waited for.
+    let mut idle_polls = 0;
+    while idle_polls < MAX_IDLE_POLLS {
+        let written = connection.change(|state| state.all_written.is_some());
+        let ended = stdout.is_finished() && errors.is_finished();
+        if ended && written {
             break;
         }
         let idle = [&stdout, &errors]
             .iter()
-            .all(|pump| pump.is_over() || pump.is_idle());
-        looks = if idle { looks + 1 } else { 0 };
-        tokio::time::sleep(LOOK).await;
+            .all(|pump| pump.is_finished() || pump.is_idle());
+        idle_polls = if idle { idle_polls + 1 } else { 0 };
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    let is_held = [&stdout, &errors].map(|pump| pump.leave());
+    let is_held = [&stdout, &errors].map(|pump| pump.stop_waiting());
     if is_held.contains(&true) {
-        connection.say(&format!(
-            "connection {}: the child has ended, and another process keeps its output open: what that writes from now on is lost",
+        connection.print(&format!(
+            "connection {}: the child has ended, but another process keeps its output open: further output \
+                is lost",
             connection.conn
         ));
     }
-    connection.ended(exited(status, connection.touch(), connection.conn));
+    connection.ended(exit_event(status, connection.touch(), connection.conn));
     Ok(status)
 }
 
-/// The group of processes that a child leads: killed with it where nobody waits for it any more. What a child leaves behind
-/// that ends of itself, it leaves on purpose.
-struct Group<'l>(&'l Connection);
+/// The process group of a child. It is killed with the child if wiretool stops waiting for it. Processes that outlive
+/// a child that exits by itself are not touched.
+struct ProcessGroup<'l>(&'l Connection);
 
-impl<'l> Group<'l> {
+impl<'l> ProcessGroup<'l> {
     fn of(child: &tokio::process::Child, connection: &'l Connection) -> Self {
         let pid = child.id().and_then(|id| i32::try_from(id).ok());
         connection
@@ -179,80 +180,83 @@ impl<'l> Group<'l> {
         Self(connection)
     }
 
-    /// Its leader was waited for: the number may be another's by now.
-    fn waited_for(self) {
+    /// After the wait, the system may reuse the number of the group.
+    fn release(self) {
         self.0.group.store(0, Ordering::Relaxed);
     }
 }
 
-impl Drop for Group<'_> {
+impl Drop for ProcessGroup<'_> {
     fn drop(&mut self) {
         self.0.signal(Signal::KILL);
         self.0.group.store(0, Ordering::Relaxed);
     }
 }
 
-/// Why a child is killed.
+/// The reason for killing a child.
 #[derive(PartialEq, Eq)]
-enum Why {
-    /// That was ordered.
-    Cut,
-    /// It does not end.
-    Patience,
+enum KillReason {
+    /// The handler reset the connection.
+    Reset,
+    /// The child does not exit.
+    Stalled,
 }
 
-async fn enough(connection: &Connection) -> Why {
+async fn wait_for_kill_reason(connection: &Connection) -> KillReason {
     tokio::select! {
         biased;
-        () = connection.cut() => {
-            // What was sent before it was cut is in its pipe, if it takes it at all.
-            let _ = tokio::time::timeout(MOMENT, said(connection)).await;
-            Why::Cut
+        () = connection.wait_for_reset() => {
+            // The bytes before the reset are written first, if the child takes them.
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, wait_until_written(connection)).await;
+            KillReason::Reset
         }
-        () = connection.patience() => Why::Patience,
+        () = connection.wait_for_stall() => KillReason::Stalled,
     }
 }
 
-/// Serves whoever started us until it is over; records and tells how.
-pub(super) async fn ours(stdin: File, stdout: File, connection: &Arc<Connection>) {
-    connection.happened(connection.event(What::Open));
-    connection.tell(ConnectionEvent::Opened).await;
+/// Serves the parent process until the connection ends.
+pub(super) async fn serve_parent(stdin: File, stdout: File, connection: &Arc<Connection>) {
+    connection.record_event(connection.event(EventKind::Open));
+    connection.emit(ConnectionEvent::Opened).await;
     let ended = match start(stdin, stdout, connection) {
-        Ok(_) => stdio(connection).await,
+        Ok(_) => wait_for_end(connection).await,
         Err(error) => {
-            connection.refused(What::Close, &error.to_string());
+            connection.refused(EventKind::Close, &error.to_string());
             Ended::Refused(format!("cannot serve: {error}"))
         }
     };
-    connection.over(ended).await;
+    connection.report_end(ended).await;
 }
 
-async fn stdio(connection: &Connection) -> Ended {
-    let over = connection.until(|state| match (state.said_all, state.heard_all, state.end) {
-        // That it is cut counts, however far both ways have come.
-        (.., Some(End::Cut)) => None,
-        (Some(false), ..) => Some(None),
-        (Some(true), heard, Some(End::Close)) => Some(Some(!heard)),
-        (Some(true), true, _) => Some(Some(false)),
-        _ => None,
-    });
+async fn wait_for_end(connection: &Connection) -> Ended {
+    let ended =
+        connection.wait_for(
+            |state| match (state.all_written, state.read_ended, state.end) {
+                // A reset overrides the state of both directions.
+                (.., Some(WriteEnd::Reset)) => None,
+                (Some(false), ..) => Some(None),
+                (Some(true), read_ended, Some(WriteEnd::Close)) => Some(Some(!read_ended)),
+                (Some(true), true, _) => Some(Some(false)),
+                _ => None,
+            },
+        );
     tokio::select! {
         biased;
-        over = over => {
-            let Some(ours) = over else {
+        ended = ended => {
+            let Some(ours) = ended else {
                 connection.reset(false);
                 return Ended::Reset;
             };
             connection.closed(ours);
             Ended::Closed
         }
-        () = connection.cut() => {
-            let _ = tokio::time::timeout(MOMENT, said(connection)).await;
-            connection.cut_off()
+        () = connection.wait_for_reset() => {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, wait_until_written(connection)).await;
+            connection.end_by_us()
         }
-        () = connection.patience() => {
-            connection.say("nobody reads our stdout: what was said last is lost");
-            connection.give_up();
+        () = connection.wait_for_stall() => {
+            connection.print("the reader of stdout is gone: the last output is lost");
+            connection.discard_as_lost();
             connection.reset(true);
             Ended::Reset
         }

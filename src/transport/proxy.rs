@@ -1,14 +1,17 @@
-//! A listener, a server behind it, and a pump for each connection between them.
+//! The proxy: a listener, a server, and a pump for each connection between them.
 
 use super::address::Address;
-use super::faults::{Cut, Faults};
-use super::listen::{BREATH, Bound, Outcome, idle, more_files};
-use super::pump::{Ended, Link, relay};
-use super::recorder::{Recorder, Say, Setup};
+use super::faults::{FaultEnd, Faults};
+use super::listen::{
+    ACCEPT_RETRY_DELAY, BoundListener, ListenOutcome, raise_file_limit, wait_for_idle,
+};
+use super::pump::{ConnectionEnd, Link, relay};
+use super::quic::{self, Quic, QuicClient, QuicServer};
+use super::recorder::{MessagePrinter, Recorder, Setup};
 use super::signals::Signals;
-use super::socket::{Listener, Socket};
-use super::tls::{Client, Server};
-use crate::capture::What;
+use super::socket::{Socket, SocketListener, incoming};
+use super::tls::{TlsClient, TlsServer};
+use crate::capture::EventKind;
 use crate::conversation::tap::event;
 use std::collections::BTreeSet;
 use std::io;
@@ -17,31 +20,33 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// What to do, beside what is done with what passes.
-pub struct Options {
-    /// Where to connect.
+/// Options of a proxy.
+pub struct ProxyOptions {
+    /// The address of the server.
     pub connect: Address,
-    /// End when the first connection has ended.
+    /// End with the first connection.
     pub once: bool,
-    /// End when nothing has passed for so long.
+    /// End after this time without traffic.
     pub idle: Option<Duration>,
-    /// TLS with the server, where that is spoken.
-    pub client: Option<Client>,
+    /// TLS with the server, if its address uses TLS.
+    pub client: Option<TlsClient>,
     /// TLS with clients.
-    pub server: Option<Server>,
-    /// What goes wrong on purpose.
+    pub server: Option<TlsServer>,
+    /// QUIC with clients and the server, if both addresses are QUIC addresses.
+    pub quic: Option<(QuicServer, QuicClient)>,
+    /// The faults to inject.
     pub faults: Option<Faults>,
 }
 
-impl Bound {
-    /// Pumps until it is to end.
+impl BoundListener {
+    /// Runs the proxy until its end.
     ///
     /// # Errors
     ///
-    /// There is no thread to be had.
-    pub fn proxy(self, options: Options, setup: Setup) -> io::Result<Outcome> {
-        more_files();
-        let say = Arc::clone(&setup.say);
+    /// Fails if no thread can be started.
+    pub fn proxy(self, options: ProxyOptions, setup: Setup) -> io::Result<ListenOutcome> {
+        raise_file_limit();
+        let print = Arc::clone(&setup.print);
         let recorder = Recorder::new(setup);
         recorder.spawn()?;
         let Self {
@@ -50,46 +55,55 @@ impl Bound {
             signals,
             ..
         } = self;
-        let mut outcome = runtime.block_on(serve(listener, signals, options, &recorder, &say));
-        // Connections that are still open are closed here.
+        let mut outcome = runtime.block_on(serve(listener, signals, options, &recorder, &print));
+        // Closes the connections that are still open.
         drop(runtime);
         recorder.queue.close();
-        outcome.seen = recorder.join(&say);
+        outcome.seen = recorder.join(&print);
         Ok(outcome)
     }
 }
 
-/// What every connection shares.
-struct Shared {
+/// State that all connections share.
+struct ProxyState {
     recorder: Arc<Recorder>,
     connect: Address,
-    pulse: AtomicI64,
-    say: Say,
+    last_transfer: Arc<AtomicI64>,
+    print: MessagePrinter,
     faults: Option<Faults>,
-    client: Option<Client>,
-    server: Option<Server>,
+    client: Option<TlsClient>,
+    server: Option<TlsServer>,
+    quic: Option<Quic>,
 }
 
 async fn serve(
-    listener: Listener,
+    listener: SocketListener,
     mut signals: Signals,
-    options: Options,
+    options: ProxyOptions,
     recorder: &Arc<Recorder>,
-    say: &Say,
-) -> Outcome {
-    let shared = Arc::new(Shared {
+    print: &MessagePrinter,
+) -> ListenOutcome {
+    let shared = Arc::new(ProxyState {
         recorder: Arc::clone(recorder),
         connect: options.connect,
         faults: options.faults,
         client: options.client,
         server: options.server,
-        pulse: AtomicI64::new(recorder.queue.now()),
-        say: Arc::clone(say),
+        last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
+        quic: options
+            .quic
+            .map(|(server, client)| Quic::new(server, client)),
+        print: Arc::clone(print),
     });
+    if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic)
+        && let Err(error) = quic.server.listen(endpoint)
+    {
+        print(&format!("cannot accept QUIC connections: {error}"));
+    }
     if let Some(faults) = &shared.faults {
         faults.announce(&recorder.queue);
     }
-    let mut outcome = Outcome::default();
+    let mut outcome = ListenOutcome::default();
     let mut open = BTreeSet::new();
     let mut tasks = JoinSet::new();
     let mut conn = 0;
@@ -115,42 +129,79 @@ async fn serve(
                     tasks.spawn(connection(client, peer, conn, Arc::clone(&shared)));
                 }
                 Err(error) => {
-                    say(&format!("cannot accept a connection: {error}"));
-                    tokio::time::sleep(BREATH).await;
+                    print(&format!("cannot accept a connection: {error}"));
+                    tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
             },
-            () = idle(options.idle, &recorder.queue, &shared.pulse) => break,
+            incoming = incoming(&listener) => {
+                conn += 1;
+                open.insert(conn);
+                tasks.spawn(quic_connection(incoming, conn, Arc::clone(&shared)));
+            }
+            () = wait_for_idle(options.idle, &recorder.queue, &shared.last_transfer) => break,
         }
     }
+    if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic) {
+        // Each connection closes both sides before it drops its streams.
+        quic.stop.send_replace(true);
+        let ended = async {
+            while let Some(ended) = tasks.join_next().await {
+                if let Ok((conn, _)) = ended {
+                    open.remove(&conn);
+                }
+            }
+        };
+        let _ = tokio::time::timeout(quic::CLOSE_TIMEOUT, ended).await;
+        quic.finish(endpoint).await;
+    }
     tasks.abort_all();
-    // Those that had ended by then have said so themselves.
+    // A connection that has ended has recorded its end.
     while let Some(ended) = tasks.join_next().await {
         if let Ok((conn, _)) = ended {
             open.remove(&conn);
         }
     }
     for conn in open {
-        let mut event = event(What::Close, recorder.queue.now(), conn);
+        let mut event = event(EventKind::Close, recorder.queue.now(), conn);
         event.more.insert("by".into(), "wiretool".into());
         recorder.queue.event(conn, event);
     }
     outcome
 }
 
-/// One connection, from its acceptance to its end; says whether the server refused it.
+/// Serves one QUIC connection. Returns its number, and `true` if it could not be opened.
+async fn quic_connection(
+    incoming: quinn::Incoming,
+    conn: u32,
+    shared: Arc<ProxyState>,
+) -> (u32, bool) {
+    let Some(quic) = &shared.quic else {
+        return (conn, true);
+    };
+    let link = quic::Link {
+        recorder: Arc::clone(&shared.recorder),
+        conn,
+        last_transfer: Arc::clone(&shared.last_transfer),
+        print: Arc::clone(&shared.print),
+    };
+    let refused = quic::connection(incoming, &shared.connect, quic, Arc::new(link)).await;
+    (conn, refused)
+}
+
+/// Serves one connection. Returns its number, and `true` if it could not be opened.
 async fn connection(
     client: Socket,
     peer: Option<String>,
     conn: u32,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 ) -> (u32, bool) {
     let queue = &shared.recorder.queue;
     let touch = || {
         let now = queue.now();
-        shared.pulse.store(now, Ordering::Relaxed);
+        shared.last_transfer.store(now, Ordering::Relaxed);
         now
     };
-    let mut opened = event(What::Open, touch(), conn);
+    let mut opened = event(EventKind::Open, touch(), conn);
     if let Some(peer) = peer {
         opened.more.insert("peer".into(), peer.into());
     }
@@ -160,8 +211,8 @@ async fn connection(
         Some(tls) => match client.secure(tls).await {
             Ok(client) => client,
             Err(error) => {
-                (shared.say)(&format!("connection {conn}: {error}"));
-                let mut refused = event(What::Close, touch(), conn);
+                (shared.print)(&format!("connection {conn}: {error}"));
+                let mut refused = event(EventKind::Close, touch(), conn);
                 let text = error.to_string();
                 refused.more.insert("error".into(), text.into());
                 queue.event(conn, refused);
@@ -173,10 +224,10 @@ async fn connection(
         Ok(server) => server,
         Err(error) => {
             let to = &shared.connect;
-            (shared.say)(&format!(
+            (shared.print)(&format!(
                 "connection {conn}: cannot connect to {to}: {error}"
             ));
-            let mut refused = event(What::Reset, touch(), conn);
+            let mut refused = event(EventKind::Reset, touch(), conn);
             refused
                 .more
                 .insert("error".into(), error.to_string().into());
@@ -188,20 +239,20 @@ async fn connection(
     let link = Link {
         recorder: &shared.recorder,
         conn,
-        pulse: &shared.pulse,
+        last_transfer: &shared.last_transfer,
         faults: shared.faults.as_ref(),
     };
     let ended = match relay(client, server, &link).await {
-        Ended::Close => event(What::Close, touch(), conn),
-        Ended::Reset(stream) => {
-            let mut reset = event(What::Reset, touch(), conn);
+        ConnectionEnd::Close => event(EventKind::Close, touch(), conn),
+        ConnectionEnd::Reset(stream) => {
+            let mut reset = event(EventKind::Reset, touch(), conn);
             reset.more.insert("dir".into(), stream.name().into());
             reset
         }
-        Ended::Fault(cut) => {
+        ConnectionEnd::Fault(cut) => {
             let what = match cut {
-                Cut::Close => What::Close,
-                Cut::Reset => What::Reset,
+                FaultEnd::Close => EventKind::Close,
+                FaultEnd::Reset => EventKind::Reset,
             };
             let mut ended = event(what, touch(), conn);
             ended.more.insert("by".into(), "wiretool".into());

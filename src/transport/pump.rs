@@ -1,17 +1,17 @@
-//! The pump: one connection's bytes, both ways.
+//! The pump of one connection between two sockets.
 //!
 //! ```text
-//!   client --read--> write --> server        then, and only then, into the queue
+//!   client --read--> write --> server        a copy goes into the queue after the write
 //!   client <-- write <--read-- server
 //! ```
 //!
-//! The end of one direction is passed on and the other goes on; a reset ends both. What could not be written is held
-//! before anything more is read, so that a slow reader slows its sender and nobody else.
+//! The end of one direction is passed on, and the other direction continues; a reset ends both. Bytes that could not be
+//! written are written before the next read, so that a slow reader slows only its sender.
 
-use super::faults::{Cut, Faults, injected};
+use super::faults::{FaultEnd, Faults, injected};
 use super::recorder::Recorder;
 use super::socket::{Reader, Socket, Writer};
-use crate::capture::Stream;
+use crate::capture::ChunkSource;
 use crate::conversation::tap::eof;
 use crate::inject::Out;
 use std::cell::RefCell;
@@ -22,72 +22,76 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 
-/// Bytes of one read.
-pub(super) const READ: usize = 64 << 10;
+/// Maximum number of bytes of one read.
+pub(super) const READ_SIZE: usize = 64 << 10;
 
 thread_local! {
-    /// One for all connections: it is in use only while bytes go from one socket to the other.
-    pub(super) static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ]);
+    /// One buffer for all connections. It is in use only between a read and the write that follows it.
+    pub(super) static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_SIZE]);
 }
 
-/// How a connection ended.
+/// The end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// Both sides had said all.
+pub(super) enum ConnectionEnd {
+    /// Both directions have ended.
     Close,
-    /// It was cut; the side whose bytes go this way did it.
-    Reset(Stream),
-    /// A fault asked for it.
-    Fault(Cut),
+    /// The sender of this direction reset the connection.
+    Reset(ChunkSource),
+    /// A fault ended the connection.
+    Fault(FaultEnd),
 }
 
-/// How one direction ended.
-enum End<'s> {
-    /// No more bytes came.
+/// The end of one direction.
+enum DirectionEnd<'s> {
+    /// The sender has ended it.
     Eof(Reader<'s>),
-    /// The side that is read from cut it.
-    Cut,
-    /// The side that is written to takes no more.
+    /// The sender reset the connection.
+    Reset,
+    /// The receiver takes no more.
     Refused,
     /// A fault ends the connection.
-    Fault(Cut),
+    Fault(FaultEnd),
 }
 
-/// What one read brought.
-enum Step {
+/// The result of one read.
+enum ReadStep {
     Eof,
-    /// Nothing yet: there is no room in the queue.
+    /// Nothing was read, because the queue is full.
     Full,
     Bytes {
-        /// What could not be written at once.
+        /// The bytes that were not written immediately.
         rest: Vec<u8>,
     },
-    /// What faults make of it.
-    Faulted(Vec<Out>),
+    /// The actions of the injector.
+    Injected(Vec<Out>),
 }
 
-/// What the pump knows of its connection.
+/// The context of a pump.
 pub(super) struct Link<'b> {
     pub(super) recorder: &'b Recorder,
     pub(super) conn: u32,
-    /// When bytes last passed, in nanoseconds since the start.
-    pub(super) pulse: &'b AtomicI64,
+    /// Time of the last transfer, in nanoseconds since the start.
+    pub(super) last_transfer: &'b AtomicI64,
     pub(super) faults: Option<&'b Faults>,
 }
 
 /// Pumps until the connection has ended, and passes the end on.
-pub(super) async fn relay(mut client: Socket, mut server: Socket, link: &Link<'_>) -> Ended {
-    let ended = both(&mut client, &mut server, link).await;
+pub(super) async fn relay(
+    mut client: Socket,
+    mut server: Socket,
+    link: &Link<'_>,
+) -> ConnectionEnd {
+    let ended = pump_both(&mut client, &mut server, link).await;
     match ended {
-        Ended::Reset(_) | Ended::Fault(Cut::Reset) => {
+        ConnectionEnd::Reset(_) | ConnectionEnd::Fault(FaultEnd::Reset) => {
             client.reset();
             server.reset();
         }
-        Ended::Fault(Cut::Close) => {
-            // Apart, as every connection has room for the largest thing that may happen to it.
+        ConnectionEnd::Fault(FaultEnd::Close) => {
+            // Boxed, because this rare future is large and part of the future of each connection.
             Box::pin(async { tokio::join!(client.finish(), server.finish()) }).await;
         }
-        Ended::Close => {}
+        ConnectionEnd::Close => {}
     }
     if let Some(faults) = link.faults {
         faults.close(link.conn);
@@ -95,145 +99,162 @@ pub(super) async fn relay(mut client: Socket, mut server: Socket, link: &Link<'_
     ended
 }
 
-async fn both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) -> Ended {
+async fn pump_both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) -> ConnectionEnd {
     let (client_reader, client_writer) = client.split();
     let (server_reader, server_writer) = server.split();
-    let mut up = pin!(one_way(client_reader, server_writer, Stream::C2s, link));
-    let mut down = pin!(one_way(server_reader, client_writer, Stream::S2c, link));
-    // How each direction has ended, and who is to blame for an end that was none.
-    let (mut up_is, mut down_is, mut cut) = (Side::Open, Side::Open, None);
+    let mut up = pin!(pump_direction(
+        client_reader,
+        server_writer,
+        ChunkSource::C2s,
+        link
+    ));
+    let mut down = pin!(pump_direction(
+        server_reader,
+        client_writer,
+        ChunkSource::S2c,
+        link
+    ));
+    // The state of each direction, and the sender that a reset is attributed to.
+    let (mut up_is, mut down_is, mut reset_by) = (PumpSide::Open, PumpSide::Open, None);
     loop {
         tokio::select! {
             biased;
             end = &mut up, if up_is.is_open() => match end {
-                End::Eof(reader) => up_is = Side::Ended(reader),
-                End::Cut => return Ended::Reset(Stream::C2s),
-                End::Fault(cut) => return Ended::Fault(cut),
-                End::Refused => {
-                    up_is = Side::Refused;
-                    cut = cut.or(Some(Stream::S2c));
+                DirectionEnd::Eof(reader) => up_is = PumpSide::Ended(reader),
+                DirectionEnd::Reset => return ConnectionEnd::Reset(ChunkSource::C2s),
+                DirectionEnd::Fault(reset_by) => return ConnectionEnd::Fault(reset_by),
+                DirectionEnd::Refused => {
+                    up_is = PumpSide::Refused;
+                    reset_by = reset_by.or(Some(ChunkSource::S2c));
                 }
             },
             end = &mut down, if down_is.is_open() => match end {
-                End::Eof(reader) => down_is = Side::Ended(reader),
-                End::Cut => return Ended::Reset(Stream::S2c),
-                End::Fault(cut) => return Ended::Fault(cut),
-                End::Refused => {
-                    down_is = Side::Refused;
-                    cut = cut.or(Some(Stream::C2s));
+                DirectionEnd::Eof(reader) => down_is = PumpSide::Ended(reader),
+                DirectionEnd::Reset => return ConnectionEnd::Reset(ChunkSource::S2c),
+                DirectionEnd::Fault(reset_by) => return ConnectionEnd::Fault(reset_by),
+                DirectionEnd::Refused => {
+                    down_is = PumpSide::Refused;
+                    reset_by = reset_by.or(Some(ChunkSource::C2s));
                 }
             },
-            // Nobody reads any more from a side that has said all: that it breaks must be watched for.
-            () = up_is.broken() => return Ended::Reset(Stream::C2s),
-            () = down_is.broken() => return Ended::Reset(Stream::S2c),
+            // A direction that has ended is no longer read, so its errors must be watched for.
+            () = up_is.wait_for_error() => return ConnectionEnd::Reset(ChunkSource::C2s),
+            () = down_is.wait_for_error() => return ConnectionEnd::Reset(ChunkSource::S2c),
         }
         if !up_is.is_open() && !down_is.is_open() {
-            return cut.map_or(Ended::Close, Ended::Reset);
+            return reset_by.map_or(ConnectionEnd::Close, ConnectionEnd::Reset);
         }
     }
 }
 
-/// A side, as far as reading from it goes.
-enum Side<'s> {
+/// The reading state of a direction.
+enum PumpSide<'s> {
     Open,
     Ended(Reader<'s>),
     Refused,
 }
 
-impl Side<'_> {
+impl PumpSide<'_> {
     fn is_open(&self) -> bool {
         matches!(self, Self::Open)
     }
 
-    async fn broken(&self) {
+    async fn wait_for_error(&self) {
         match self {
-            Self::Ended(reader) => reader.broken().await,
+            Self::Ended(reader) => reader.wait_for_error().await,
             _ => std::future::pending().await,
         }
     }
 }
 
-async fn one_way<'s>(
+async fn pump_direction<'s>(
     mut from: Reader<'s>,
     mut to: Writer<'_>,
-    stream: Stream,
+    stream: ChunkSource,
     link: &Link<'_>,
-) -> End<'s> {
-    // Whether what is read next goes on though nobody will see it.
-    let mut unseen = false;
-    let mut way = Way::default();
+) -> DirectionEnd<'s> {
+    // Set after the queue stayed full: the next read passes without being recorded.
+    let mut unrecorded = false;
+    let mut fault_lane = FaultLane::default();
     loop {
         let queue = &link.recorder.queue;
         let step = poll_fn(|context| {
-            if !unseen && !queue.is_open(link.conn, stream, READ) {
-                return Poll::Ready(Ok(Ok(Step::Full)));
+            if !unrecorded && !queue.has_space(link.conn, stream, READ_SIZE) {
+                return Poll::Ready(Ok(Ok(ReadStep::Full)));
             }
             step(&mut from, &mut to, stream, link, context)
         });
         let step = step.await;
-        unseen = false;
+        unrecorded = false;
         match step {
-            // What nobody has read need not be held.
-            Ok(Ok(Step::Full)) => unseen = !queue.open(link.conn, stream, READ).await,
-            Ok(Ok(Step::Eof)) => {
-                let faults = link.faults.filter(|f| f.watch(stream));
-                let last = faults.map(|faults| tell(faults.end(link.conn, stream), link));
-                let eof = eof(link.recorder.queue.now(), link.conn, stream, from.is_torn());
+            // Bytes are read only when the queue has space or gives up.
+            Ok(Ok(ReadStep::Full)) => {
+                unrecorded = !queue.wait_for_space(link.conn, stream, READ_SIZE).await;
+            }
+            Ok(Ok(ReadStep::Eof)) => {
+                let faults = link.faults.filter(|f| f.is_affected(stream));
+                let last = faults.map(|faults| record_faults(faults.end(link.conn, stream), link));
+                let eof = eof(
+                    link.recorder.queue.now(),
+                    link.conn,
+                    stream,
+                    from.is_truncated(),
+                );
                 link.recorder.queue.event(link.conn, eof);
                 if let Some(last) = last
-                    && let Some(end) = way.go(last, &mut from, &mut to).await
+                    && let Some(end) = fault_lane.execute(last, &mut from, &mut to).await
                 {
                     return end;
                 }
-                if !way.stalled {
+                if !fault_lane.stalled {
                     let _ = poll_fn(|context| Pin::new(&mut to).poll_shutdown(context)).await;
                 }
-                return End::Eof(from);
+                return DirectionEnd::Eof(from);
             }
-            Ok(Ok(Step::Bytes { rest })) => {
+            Ok(Ok(ReadStep::Bytes { rest })) => {
                 if !rest.is_empty() && write(&mut to, &rest).await.is_err()
-                    || to.keeps() && flush(&mut to).await.is_err()
+                    || to.needs_flush() && flush(&mut to).await.is_err()
                 {
-                    from.refuse();
-                    return End::Refused;
+                    from.shut_down_reading();
+                    return DirectionEnd::Refused;
                 }
             }
-            Ok(Ok(Step::Faulted(out))) => {
-                if let Some(end) = way.go(out, &mut from, &mut to).await {
+            Ok(Ok(ReadStep::Injected(out))) => {
+                if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
                     return end;
                 }
             }
             Ok(Err(_)) => {
-                from.refuse();
-                return End::Refused;
+                from.shut_down_reading();
+                return DirectionEnd::Refused;
             }
-            Err(_) => return End::Cut,
+            Err(_) => return DirectionEnd::Reset,
         }
     }
 }
 
-/// One read, and the write that belongs to it. The outer error is of the side that is read from.
+/// Reads once and writes the bytes. The outer error belongs to the sender, the inner one to the receiver.
 fn step(
     from: &mut Reader<'_>,
     to: &mut Writer<'_>,
-    stream: Stream,
+    stream: ChunkSource,
     link: &Link<'_>,
     context: &mut Context<'_>,
-) -> Poll<io::Result<io::Result<Step>>> {
+) -> Poll<io::Result<io::Result<ReadStep>>> {
     BUFFER.with_borrow_mut(|buffer| {
-        let mut room = ReadBuf::new(buffer);
-        ready!(Pin::new(from).poll_read(context, &mut room))?;
-        let bytes = room.filled();
+        let mut space = ReadBuf::new(buffer);
+        ready!(Pin::new(from).poll_read(context, &mut space))?;
+        let bytes = space.filled();
         if bytes.is_empty() {
-            return Poll::Ready(Ok(Ok(Step::Eof)));
+            return Poll::Ready(Ok(Ok(ReadStep::Eof)));
         }
         let queue = &link.recorder.queue;
-        if let Some(faults) = link.faults.filter(|faults| faults.watch(stream)) {
+        if let Some(faults) = link.faults.filter(|faults| faults.is_affected(stream)) {
             let t = queue.now();
-            link.pulse.store(t, Ordering::Relaxed);
-            let out = tell(faults.push(t, link.conn, stream, bytes), link);
+            link.last_transfer.store(t, Ordering::Relaxed);
+            let out = record_faults(faults.push(t, link.conn, stream, bytes), link);
             queue.offer(t, link.conn, stream, bytes, true);
-            return Poll::Ready(Ok(Ok(Step::Faulted(out))));
+            return Poll::Ready(Ok(Ok(ReadStep::Injected(out))));
         }
         let sent = match Pin::new(to).poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => Ok(sent),
@@ -241,63 +262,63 @@ fn step(
             Poll::Ready(Err(error)) => Err(error),
         };
         let t = queue.now();
-        link.pulse.store(t, Ordering::Relaxed);
-        // There is room, or there is to be none.
+        link.last_transfer.store(t, Ordering::Relaxed);
+        // The queue has space, or `unrecorded` is set.
         queue.offer(t, link.conn, stream, bytes, true);
-        Poll::Ready(Ok(sent.map(|sent| Step::Bytes {
+        Poll::Ready(Ok(sent.map(|sent| ReadStep::Bytes {
             rest: bytes.get(sent..).unwrap_or_default().to_vec(),
         })))
     })
 }
 
-/// A direction in which things go wrong on purpose.
+/// The state of a direction with faults.
 #[derive(Default)]
-struct Way {
-    /// Nothing goes out any more, not even the end.
+struct FaultLane {
+    /// Nothing is sent any more, not even the end.
     stalled: bool,
 }
 
-impl Way {
-    /// Does what faults ask for; says how the direction ends, where it does.
-    async fn go<'s>(
+impl FaultLane {
+    /// Executes the actions of the injector. Returns the end of the direction if a fault ends it.
+    async fn execute<'s>(
         &mut self,
         outs: Vec<Out>,
         from: &mut Reader<'s>,
         to: &mut Writer<'_>,
-    ) -> Option<End<'s>> {
+    ) -> Option<DirectionEnd<'s>> {
         for out in outs {
             match out {
                 Out::Bytes(bytes) => {
                     if write(to, &bytes).await.is_err() {
-                        from.refuse();
-                        return Some(End::Refused);
+                        from.shut_down_reading();
+                        return Some(DirectionEnd::Refused);
                     }
                 }
                 Out::Wait(ns) => {
-                    // What was written before the wait is not to wait.
+                    // Bytes before the wait are not delayed.
                     let _ = flush(to).await;
                     tokio::time::sleep(std::time::Duration::from_nanos(ns)).await;
                 }
-                // It was told before the bytes.
-                Out::Told(_) => {}
-                Out::Close => return Some(End::Fault(Cut::Close)),
-                Out::Reset => return Some(End::Fault(Cut::Reset)),
+                // Recorded before the bytes.
+                Out::Event(_) => {}
+                Out::Close => return Some(DirectionEnd::Fault(FaultEnd::Close)),
+                Out::Reset => return Some(DirectionEnd::Fault(FaultEnd::Reset)),
                 Out::Stall => self.stalled = true,
             }
         }
-        if to.keeps() && flush(to).await.is_err() {
-            from.refuse();
-            return Some(End::Refused);
+        if to.needs_flush() && flush(to).await.is_err() {
+            from.shut_down_reading();
+            return Some(DirectionEnd::Refused);
         }
         None
     }
 }
 
-/// Records what is done to messages before the bytes that complete them: whoever reads the recording knows it in time.
-fn tell(outs: Vec<Out>, link: &Link<'_>) -> Vec<Out> {
+/// Records the faults before the bytes of their messages, so that a reader of the recording knows of them in time.
+fn record_faults(outs: Vec<Out>, link: &Link<'_>) -> Vec<Out> {
     let queue = &link.recorder.queue;
     let tell = |out| match out {
-        Out::Told(more) => {
+        Out::Event(more) => {
             queue.event(link.conn, injected(queue.now(), link.conn, more));
             None
         }

@@ -1,153 +1,98 @@
-//! What stands between the pump and the tap: a batch of bounded size, swapped for an empty one.
+//! The queue between the pump and the recorder: a batch of bounded size that is swapped for an empty one.
 //!
 //! ```text
-//!   pump --offer--> [ bytes | items ]  <--swap--> [ bytes | items ] --> tap
+//!   pump --offer--> [ bytes | items ]  <--swap--> [ bytes | items ] --> recorder
 //! ```
 //!
-//! The pump copies what it has forwarded into the batch and goes on. A batch that is full means that the tap is behind.
-//! Then, under [`Policy::Drop`], the pump waits for a tap that is at work, but no longer than [`PATIENCE`] for any
-//! room; it does not wait for one that hangs in a write. What finds no room is counted, and goes into the batch as
-//! [`What::Lost`] as soon as there is some. Under [`Policy::Wait`] it waits as long as it takes: then nothing is lost,
-//! and who sends is held back.
+//! The pump copies forwarded bytes into the batch. A full batch means that the recorder is too slow. With
+//! [`Policy::Drop`], the pump then waits at most [`RECORDER_TIMEOUT`] for an active recorder, and not at all for one that hangs in a
+//! write. Bytes that find no space are counted, and recorded as [`PumpItemKind::Lost`] as soon as there is space. With
+//! [`Policy::Wait`], the pump waits without a limit: nothing is lost, and the sender is
+//! slowed down.
 
-use crate::capture::{EventRecord, Stream};
+mod batch;
+
+pub use batch::{ItemBatch, PumpItem, PumpItemKind};
+
+use crate::capture::{ChunkSource, EventRecord};
+use crate::live::handler::Channel;
+use batch::ITEM_COST;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long the pump waits for a tap that is at work: far longer than one batch takes it.
-pub const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a write may take before it counts as hanging.
-pub const HANGS: Duration = Duration::from_millis(50);
-/// Bytes of one batch; there are two.
+/// Time limit for an active recorder: much longer than it needs for one batch.
+pub const RECORDER_TIMEOUT: Duration = Duration::from_secs(1);
+/// A write that takes longer than this counts as hanging.
+pub const HANG_TIMEOUT: Duration = Duration::from_millis(50);
+/// Size of one batch in bytes; there are two batches.
 pub const CAPACITY: usize = 2 << 20;
-/// What an item costs beside its bytes.
-const ITEM: usize = 64;
 
-/// What happens when the tap is behind.
+/// The behavior while the recorder is too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Traffic goes on; what the tap cannot take is lost to it, and counted.
+    /// Traffic continues. Bytes that find no space are lost to the recording and counted.
     Drop,
     /// Traffic waits.
     Wait,
 }
 
-/// What the pump saw.
-#[derive(Debug)]
-pub enum What {
-    /// Bytes, as one read returned them.
-    Chunk(Stream),
-    /// So many bytes went by untold.
-    Lost(Stream, u64),
-    /// Anything else.
-    Event(Box<EventRecord>),
-}
-
-/// One thing that the pump saw.
-#[derive(Debug)]
-pub struct Item {
-    /// Nanoseconds since the start.
-    pub t: i64,
-    /// Which connection.
-    pub conn: u32,
-    /// What it is.
-    pub what: What,
-    len: usize,
-}
-
-/// Items in order, their bytes one after another.
 #[derive(Default)]
-pub struct Batch {
-    bytes: Vec<u8>,
-    items: Vec<Item>,
-}
-
-impl Batch {
-    /// What it costs.
-    fn size(&self) -> usize {
-        self.bytes.len() + self.items.len() * ITEM
-    }
-
-    /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
-    /// Everything in it, in order, with the bytes of chunks.
-    pub fn items(&self) -> impl Iterator<Item = (&Item, &[u8])> {
-        let mut rest = self.bytes.as_slice();
-        self.items.iter().map(move |item| {
-            let (mine, after) = rest.split_at_checked(item.len).unwrap_or((rest, &[]));
-            rest = after;
-            (item, mine)
-        })
-    }
-
-    /// Empties it; what it took to hold them stays, unless it was unusually much.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.items.clear();
-        self.bytes.shrink_to(CAPACITY);
-    }
-}
-
-#[derive(Default)]
-struct State {
-    batch: Batch,
-    lost: BTreeMap<(u32, Stream), u64>,
-    /// Items that were ever put into a batch.
-    given: u64,
-    /// How many wait for room.
+struct QueueState {
+    batch: ItemBatch,
+    lost: BTreeMap<(Channel, ChunkSource), u64>,
+    /// Number of items that were ever added.
+    added: u64,
+    /// Number of tasks that wait for space.
     waiting: u32,
-    /// The tap waits to be told that there is something.
+    /// The recorder waits for a notification.
     parked: bool,
-    /// The tap takes a break, which ends early when the batch is half full.
-    resting: bool,
+    /// The recorder pauses until the batch is half full or the pause ends.
+    pausing: bool,
     closed: bool,
 }
 
-/// Whether an item found room.
+/// The result of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
-    /// It is in the batch, or lost and counted.
+pub enum OfferResult {
+    /// The bytes are in the batch, or lost and counted.
     Done,
-    /// There is no room; it is worth waiting for.
+    /// There is no space, and waiting is worthwhile.
     Full,
 }
 
-/// The batch between pump and tap.
+/// The queue between pump and recorder.
 pub struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     filled: Condvar,
-    room: Condvar,
-    /// The same for those who must not block.
-    room_async: Notify,
+    space: Condvar,
+    /// [`Queue::space`] for async code.
+    space_async: Notify,
     policy: Policy,
     start: Instant,
-    /// When the tap began the write it is in, in nanoseconds since the start; 0 where it is in none.
+    /// Start of the current write of the recorder, in nanoseconds since the start; 0 while it does not write.
     writing: AtomicU64,
-    /// Bytes that were lost in all, and events.
+    /// Number of lost bytes and events.
     lost: AtomicU64,
-    /// When it was closed, in nanoseconds since the start; 0 before.
+    /// Time of the close, in nanoseconds since the start; 0 before.
     closed: AtomicU64,
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // Nothing that runs under the lock can leave it half done.
+fn lock(state: &Mutex<QueueState>) -> MutexGuard<'_, QueueState> {
+    // No code that can panic runs under the lock in an inconsistent state.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Queue {
-    /// An empty one. Times count from now.
+    /// Creates an empty queue. Times count from now.
     pub fn new(policy: Policy) -> Self {
         Self {
             state: Mutex::default(),
             filled: Condvar::new(),
-            room: Condvar::new(),
-            room_async: Notify::new(),
+            space: Condvar::new(),
+            space_async: Notify::new(),
             policy,
             start: Instant::now(),
             writing: AtomicU64::new(0),
@@ -161,89 +106,148 @@ impl Queue {
         i64::try_from(self.start.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// How much was lost so far: bytes, and events.
+    /// Number of bytes and events that were lost so far.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// The tap begins a write that may take its time, or is done with it.
+    /// Marks the start or the end of a write of the recorder.
     pub fn writing(&self, begins: bool) {
         let now = if begins { self.now().max(1) } else { 0 };
         self.writing.store(now.unsigned_abs(), Ordering::Relaxed);
     }
 
-    /// Whether the tap has been in one write for so long.
-    pub fn writes_for(&self, time: Duration) -> bool {
+    /// Returns `true` if the current write has taken at least `time`.
+    pub fn is_writing_for(&self, time: Duration) -> bool {
         let since = self.writing.load(Ordering::Relaxed);
         since != 0 && self.now().unsigned_abs().saturating_sub(since) > time.as_nanos() as u64
     }
 
-    /// Whether the tap has been in one write for longer than [`HANGS`].
-    pub fn hangs(&self) -> bool {
-        self.writes_for(HANGS)
+    /// Returns `true` if the current write has taken longer than [`HANG_TIMEOUT`].
+    pub fn is_hanging(&self) -> bool {
+        self.is_writing_for(HANG_TIMEOUT)
     }
 
-    /// Bytes as one read returned them.
-    pub fn offer(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8], last: bool) -> Offer {
+    /// Adds the bytes of one read. With `last`, bytes without space are lost.
+    pub fn offer(
+        &self,
+        t: i64,
+        channel: impl Into<Channel>,
+        dir: ChunkSource,
+        bytes: &[u8],
+        last: bool,
+    ) -> OfferResult {
+        let channel = channel.into();
         let mut state = lock(&self.state);
-        let owed = state.lost.get(&(conn, stream)).copied().unwrap_or_default();
-        let full = state.batch.size() + bytes.len() + ITEM > CAPACITY && !state.batch.is_empty();
+        let known_loss = state.lost.get(&(channel, dir)).copied().unwrap_or_default();
+        let full =
+            state.batch.size() + bytes.len() + ITEM_COST > CAPACITY && !state.batch.is_empty();
         if full {
-            if self.policy == Policy::Wait || !(last || owed > 0 || self.hangs()) {
-                return Offer::Full;
+            if self.policy == Policy::Wait || !(last || known_loss > 0 || self.is_hanging()) {
+                return OfferResult::Full;
             }
-            *state.lost.entry((conn, stream)).or_default() += bytes.len() as u64;
+            *state.lost.entry((channel, dir)).or_default() += bytes.len() as u64;
             self.lost.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            return Offer::Done;
+            return OfferResult::Done;
         }
-        if owed > 0 {
-            settle(&mut state, t, (conn, stream));
+        if known_loss > 0 {
+            record_loss(&mut state, t, (channel, dir));
         }
+        self.push(state, t, channel, PumpItemKind::Chunk(dir), bytes);
+        OfferResult::Done
+    }
+
+    /// Adds a datagram. One without space is lost.
+    pub fn datagram(&self, t: i64, conn: u32, dir: ChunkSource, bytes: &[u8]) {
+        let state = lock(&self.state);
+        if state.batch.size() > CAPACITY {
+            self.lost.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            return;
+        }
+        self.push(state, t, conn.into(), PumpItemKind::Datagram(dir), bytes);
+    }
+
+    fn push(
+        &self,
+        mut state: MutexGuard<'_, QueueState>,
+        t: i64,
+        channel: Channel,
+        what: PumpItemKind,
+        bytes: &[u8],
+    ) {
         state.batch.bytes.extend_from_slice(bytes);
-        state.batch.items.push(Item {
+        state.batch.items.push(PumpItem {
             t,
-            conn,
-            what: What::Chunk(stream),
+            channel,
+            what,
             len: bytes.len(),
         });
-        self.tell(state);
-        Offer::Done
+        self.notify(state);
     }
 
-    /// Whether so many bytes have room, or are to be lost for want of it without waiting.
-    pub fn is_open(&self, conn: u32, stream: Stream, bytes: usize) -> bool {
+    /// Returns `true` if the batch has space for `bytes`, or if they are to be lost without waiting.
+    pub fn has_space(&self, channel: impl Into<Channel>, dir: ChunkSource, bytes: usize) -> bool {
+        let channel = channel.into();
         let state = lock(&self.state);
-        let full = state.batch.size() + bytes + ITEM > CAPACITY && !state.batch.is_empty();
+        let full = state.batch.size() + bytes + ITEM_COST > CAPACITY && !state.batch.is_empty();
         !full
             || self.policy == Policy::Drop
-                && (state.lost.contains_key(&(conn, stream)) || self.hangs())
+                && (state.lost.contains_key(&(channel, dir)) || self.is_hanging())
     }
 
-    /// Waits, without blocking the thread, until [`Queue::is_open`]; says whether it is, or was waited for in vain.
-    pub async fn open(&self, conn: u32, stream: Stream, bytes: usize) -> bool {
-        let mut until = Instant::now() + PATIENCE;
+    /// Waits until [`Queue::has_space`]. Returns `false` if the wait was in vain. Does not block the thread.
+    pub async fn wait_for_space(
+        &self,
+        channel: impl Into<Channel>,
+        dir: ChunkSource,
+        bytes: usize,
+    ) -> bool {
+        let channel = channel.into();
+        let mut until = Instant::now() + RECORDER_TIMEOUT;
         while self.policy == Policy::Wait || Instant::now() < until {
-            let room = self.room_async.notified();
-            tokio::pin!(room);
-            // From here on no call is missed.
-            room.as_mut().enable();
-            if self.is_open(conn, stream, bytes) {
+            let space = self.space_async.notified();
+            tokio::pin!(space);
+            // From here on, no notification is lost.
+            space.as_mut().enable();
+            if self.has_space(channel, dir, bytes) {
                 return true;
             }
-            // Whether it hangs shows while it is waited for; while it makes room for others, it does not.
-            if tokio::time::timeout(HANGS / 5, room).await.is_ok() {
-                until = Instant::now() + PATIENCE;
+            // A recorder that makes space for others does not hang.
+            if tokio::time::timeout(HANG_TIMEOUT / 5, space).await.is_ok() {
+                until = Instant::now() + RECORDER_TIMEOUT;
             }
         }
         false
     }
 
-    /// Offers until it is taken or lost.
-    pub fn give_blocking(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8]) {
+    /// Adds bytes, and waits until they are taken or lost. Does not block the thread.
+    pub async fn offer_async(
+        &self,
+        t: i64,
+        channel: impl Into<Channel>,
+        dir: ChunkSource,
+        bytes: &[u8],
+    ) {
+        let channel = channel.into();
+        let mut last = false;
+        while self.offer(t, channel, dir, bytes, last) == OfferResult::Full {
+            last = !self.wait_for_space(channel, dir, bytes.len()).await;
+        }
+    }
+
+    /// [`Queue::offer_async`] for a thread that may block.
+    pub fn offer_blocking(
+        &self,
+        t: i64,
+        channel: impl Into<Channel>,
+        dir: ChunkSource,
+        bytes: &[u8],
+    ) {
+        let channel = channel.into();
         let mut until = None;
         loop {
             let last = until.is_some_and(|until| Instant::now() >= until);
-            if self.offer(t, conn, stream, bytes, last) == Offer::Done {
+            if self.offer(t, channel, dir, bytes, last) == OfferResult::Done {
                 return;
             }
             let mut state = lock(&self.state);
@@ -251,55 +255,64 @@ impl Queue {
                 continue;
             }
             state.waiting += 1;
-            let waited = self.room.wait_timeout(state, HANGS / 5);
+            let waited = self.space.wait_timeout(state, HANG_TIMEOUT / 5);
             let mut waited = waited.unwrap_or_else(PoisonError::into_inner);
             waited.0.waiting -= 1;
             if until.is_none() || !waited.1.timed_out() {
-                until = Some(Instant::now() + PATIENCE);
+                until = Some(Instant::now() + RECORDER_TIMEOUT);
             }
         }
     }
 
-    /// Something that is no bytes. Nobody waits to tell it, and there is room for it where there is none for bytes.
+    /// Adds an event. There is always space for events, which nobody waits for.
     pub fn event(&self, conn: u32, event: EventRecord) {
         let mut state = lock(&self.state);
         if state.batch.size() > 2 * CAPACITY {
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        // What happened to a connection stands after what is known to be missing of it.
-        for stream in [Stream::C2s, Stream::S2c, Stream::Stderr] {
-            settle(&mut state, event.t, (conn, stream));
-        }
-        state.batch.items.push(Item {
-            t: event.t,
+        // The known loss of a connection precedes its events.
+        let channel = Channel {
             conn,
-            what: What::Event(Box::new(event)),
+            stream: event.stream,
+        };
+        let mine = |(other, _): &&(Channel, ChunkSource)| {
+            other.conn == conn && (channel.stream.is_none() || *other == channel)
+        };
+        let known: Vec<_> = state.lost.keys().filter(mine).copied().collect();
+        for key in known {
+            record_loss(&mut state, event.t, key);
+        }
+        state.batch.items.push(PumpItem {
+            t: event.t,
+            channel,
+            what: PumpItemKind::Event(Box::new(event)),
             len: 0,
         });
-        self.tell(state);
+        self.notify(state);
     }
 
-    /// From here on bytes of a stream are missing, of which so many are known.
-    pub fn missing(&self, conn: u32, stream: Stream, bytes: u64) {
+    /// Marks the bytes of a stream as missing from here on. The number of known missing bytes is `bytes`.
+    pub fn add_loss(&self, channel: impl Into<Channel>, dir: ChunkSource, bytes: u64) {
+        let channel = channel.into();
         let mut state = lock(&self.state);
         let t = self.now();
-        *state.lost.entry((conn, stream)).or_default() += bytes;
-        settle(&mut state, t, (conn, stream));
-        self.tell(state);
+        *state.lost.entry((channel, dir)).or_default() += bytes;
+        record_loss(&mut state, t, (channel, dir));
+        self.notify(state);
     }
 
-    fn tell(&self, mut state: MutexGuard<'_, State>) {
-        state.given += 1;
-        let wake = state.parked || (state.resting && state.batch.size() > CAPACITY / 2);
+    fn notify(&self, mut state: MutexGuard<'_, QueueState>) {
+        state.added += 1;
+        let wake = state.parked || (state.pausing && state.batch.size() > CAPACITY / 2);
         drop(state);
         if wake {
             self.filled.notify_one();
         }
     }
 
-    /// Swaps what is there for an empty batch; says whether there was anything.
-    pub fn swap(&self, batch: &mut Batch) -> bool {
+    /// Swaps the batch for an empty one. Returns `false` if it was empty.
+    pub fn swap(&self, batch: &mut ItemBatch) -> bool {
         let mut state = lock(&self.state);
         if state.batch.is_empty() {
             return false;
@@ -307,15 +320,15 @@ impl Queue {
         std::mem::swap(&mut state.batch, batch);
         let waiting = state.waiting > 0;
         drop(state);
-        // Calling out costs, also where nobody listens.
+        // A notification costs time even without a waiter.
         if waiting {
-            self.room.notify_all();
+            self.space.notify_all();
         }
-        self.room_async.notify_waiters();
+        self.space_async.notify_waiters();
         true
     }
 
-    /// Waits until there is something, or nothing will come any more. Says whether more may come.
+    /// Waits for items. Returns `false` when the queue is closed and empty.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
         while state.batch.is_empty() && !state.closed {
@@ -329,50 +342,50 @@ impl Queue {
         !state.closed
     }
 
-    /// Waits for a while, or until something was put in that is not `known`, whoever takes it out. Says whether more may
-    /// come.
-    pub fn changed(&self, known: &mut u64, time: Duration) -> bool {
+    /// Waits for `time`, or until more than `known` items were ever added. Returns `false` when the queue is closed
+    /// and empty.
+    pub fn wait_for_change(&self, known: &mut u64, time: Duration) -> bool {
         let mut state = lock(&self.state);
-        if state.given == *known && !state.closed {
+        if state.added == *known && !state.closed {
             state.parked = true;
             let waited = self.filled.wait_timeout(state, time);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             state.parked = false;
         }
-        *known = state.given;
+        *known = state.added;
         !state.closed
     }
 
-    /// Whether there is something.
-    pub fn waits(&self) -> bool {
+    /// Returns `true` if there are items.
+    pub fn has_items(&self) -> bool {
         !lock(&self.state).batch.is_empty()
     }
 
-    /// A break between two batches, so that a busy pump need not call for each item; short when there is much to do.
-    pub fn rest(&self, time: Duration) {
+    /// Pauses between two batches, so that a busy pump need not notify for each item.
+    pub fn pause(&self, time: Duration) {
         let mut state = lock(&self.state);
         if state.closed || state.batch.size() > CAPACITY / 2 {
             return;
         }
-        state.resting = true;
+        state.pausing = true;
         let waited = self.filled.wait_timeout(state, time);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.resting = false;
+        state.pausing = false;
     }
 
-    /// Whether it was closed so long ago.
+    /// Returns `true` if the queue was closed at least `time` ago.
     pub fn closed_for(&self, time: Duration) -> bool {
         let since = self.closed.load(Ordering::Relaxed);
         let now = self.now().unsigned_abs();
         since != 0 && now.saturating_sub(since) > time.as_nanos() as u64
     }
 
-    /// Nothing more will come; what is still known to be missing is told.
+    /// Closes the queue and adds the known losses.
     pub fn close(&self) {
         let t = self.now();
         let mut state = lock(&self.state);
         while let Some(key) = state.lost.keys().next().copied() {
-            settle(&mut state, t, key);
+            record_loss(&mut state, t, key);
         }
         state.closed = true;
         drop(state);
@@ -382,14 +395,14 @@ impl Queue {
     }
 }
 
-/// Tells what is missing of a stream, where something is.
-fn settle(state: &mut State, t: i64, key: (u32, Stream)) {
-    let (conn, stream) = key;
+/// Adds the known loss of a stream.
+fn record_loss(state: &mut QueueState, t: i64, key: (Channel, ChunkSource)) {
+    let (channel, dir) = key;
     if let Some(bytes) = state.lost.remove(&key) {
-        state.batch.items.push(Item {
+        state.batch.items.push(PumpItem {
             t,
-            conn,
-            what: What::Lost(stream, bytes),
+            channel,
+            what: PumpItemKind::Lost(dir, bytes),
             len: 0,
         });
     }

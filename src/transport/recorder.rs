@@ -1,77 +1,82 @@
-//! Where what the pump saw is written down: the tap, and the files behind it.
+//! The recorder: the tap and its output files.
 //!
 //! ```text
-//!   queue --> tap --> recording    lines of one swap in one write
+//!   queue --> tap --> recording    all lines of a batch in one write
 //!                '--> view         line by line
 //! ```
 //!
-//! For sockets a thread of its own works here; a child's pumps lend a hand themselves.
+//! With sockets, a thread does this work. With a child, the threads of its pumps help.
 
-use super::queue::{Batch, Policy, Queue, What};
+use super::queue::{ItemBatch, Policy, PumpItemKind, Queue};
 use crate::capture::Header;
-use crate::conversation::tap::{Counts, Settings, Show, Shown, Tap};
+use crate::conversation::tap::{Tap, TapConfig, TapCounts, TapDetail, TapObserver};
+use crate::live::handler::Channel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines of the recording that are written at once.
-const WRITE: usize = 256 << 10;
-/// A break between two looks into the queue, too short to be noticed, long enough to save most wake-ups.
-const PACE: Duration = Duration::from_millis(4);
-/// How long a pump may be held up by the hand it lends.
-const WATCH: Duration = Duration::from_millis(5);
-/// How long a pump waits for what others have left to be written down.
-const MOMENT: Duration = Duration::from_millis(50);
-/// How long a view that nobody reads holds up the end.
-const VIEW_GRACE: Duration = Duration::from_secs(1);
-/// How long what is left may take to be written at the end.
-const END_GRACE: Duration = Duration::from_secs(5);
-/// Bytes that a pipe or terminal with any room takes without waiting.
-const ATOMIC: usize = 4096;
+/// Size at which lines of the recording are written.
+const WRITE_SIZE: usize = 256 << 10;
+/// Pause between two batches: too short to notice, long enough to avoid most wake-ups.
+const BATCH_PAUSE: Duration = Duration::from_millis(4);
+/// Time limit for a pump that helps.
+const HELP_TIMEOUT: Duration = Duration::from_millis(5);
+/// Time limit for a pump that waits for lines of others to be written.
+const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(50);
+/// Time limit at the end for a view that nobody reads.
+const VIEW_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time limit at the end for the remaining lines.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// Number of bytes that a pipe or a terminal with any free space takes without blocking.
+const PIPE_SPACE: usize = 4096;
 
-/// Tells the user something.
-pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
+/// Prints a message for the user.
+pub type MessagePrinter = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Shows frames as text: appends what is to be written.
-pub type Render = Box<dyn FnMut(Shown<'_>, &mut Vec<u8>) + Send>;
+/// Renders a frame as text, appended to the buffer.
+pub type Render = Box<dyn FnMut(TapDetail<'_>, &mut Vec<u8>) + Send>;
 
-/// A file and what to call it.
-pub struct Sink {
-    /// Where to write.
+/// A file and its name.
+pub struct RecordingFile {
+    /// The file.
     pub file: File,
-    /// Its name in messages.
+    /// The name in messages.
     pub name: String,
 }
 
-/// Where frames are shown.
-pub struct View {
-    /// Where to write.
-    pub sink: Sink,
-    /// How they look.
+/// The live view of frames.
+pub struct RecorderScreen {
+    /// The output file.
+    pub sink: RecordingFile,
+    /// The renderer.
     pub render: Render,
 }
 
-/// What is done with what passes.
+/// The configuration of a recorder.
 pub struct Setup {
-    /// How it is understood.
-    pub tap: Settings<'static>,
-    /// The recording; [`Settings::record`] must be set with it.
-    pub recording: Option<Sink>,
-    /// The view.
-    pub view: Option<View>,
-    /// What happens when all that is slower than the traffic.
+    /// The configuration of the decoder.
+    pub tap: TapConfig<'static>,
+    /// The recording. Requires [`TapConfig::record`].
+    pub recording: Option<RecordingFile>,
+    /// The live view.
+    pub view: Option<RecorderScreen>,
+    /// The behavior while the recorder is too slow.
     pub policy: Policy,
-    /// Who is told what the user should know.
-    pub say: Say,
+    /// Prints messages for the user.
+    pub print: MessagePrinter,
 }
 
 impl Setup {
-    /// What passes is recorded, where there is a recording, and nothing is shown.
-    pub fn recording(header: Header, recording: Option<Sink>, say: Say) -> Self {
+    /// A setup that records if `recording` is given, and shows nothing.
+    pub fn recording(
+        header: Header,
+        recording: Option<RecordingFile>,
+        print: MessagePrinter,
+    ) -> Self {
         Self {
-            tap: Settings {
+            tap: TapConfig {
                 header,
                 record: recording.is_some(),
                 decode: None,
@@ -81,41 +86,41 @@ impl Setup {
             recording,
             view: None,
             policy: Policy::Wait,
-            say,
+            print,
         }
     }
 }
 
-/// How it went, as far as looking is concerned.
+/// Statistics of the traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// What went by.
-    pub counts: Counts,
-    /// Bytes that went by without being looked at.
+pub struct RecordingSummary {
+    /// Counts of what passed.
+    pub counts: TapCounts,
+    /// Number of bytes that passed without being inspected.
     pub lost: u64,
-    /// Something could not be written.
-    pub trouble: bool,
+    /// A write failed.
+    pub failed: bool,
 }
 
 struct RecorderState {
     tap: Tap<'static>,
-    recording: Option<Sink>,
-    view: Option<View>,
-    say: Say,
-    batch: Batch,
+    recording: Option<RecordingFile>,
+    view: Option<RecorderScreen>,
+    print: MessagePrinter,
+    batch: ItemBatch,
     /// Lines of the recording that are not written yet.
     lines: Vec<u8>,
     /// Text of the view that is not written yet.
     text: Vec<u8>,
-    trouble: bool,
+    failed: bool,
 }
 
-/// The queue and what works behind it.
+/// The queue and its consumer.
 pub(super) struct Recorder {
-    /// What the pump saw goes here.
+    /// Receives what the pump forwards.
     pub(super) queue: Queue,
     state: Mutex<RecorderState>,
-    seen: Mutex<Option<Seen>>,
+    summary: Mutex<Option<RecordingSummary>>,
     done: Condvar,
 }
 
@@ -124,7 +129,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Recorder {
-    /// Writes the recording's first line.
+    /// Writes the header of the recording.
     pub(super) fn new(setup: Setup) -> Arc<Self> {
         let mut lines = Vec::new();
         let tap = Tap::new(setup.tap, &mut lines);
@@ -133,29 +138,29 @@ impl Recorder {
             tap,
             recording: setup.recording,
             view: setup.view,
-            say: setup.say,
-            batch: Batch::default(),
+            print: setup.print,
+            batch: ItemBatch::default(),
             lines,
             text: Vec::new(),
-            trouble: false,
+            failed: false,
         };
         state.write(&queue);
         Arc::new(Self {
             queue,
             state: Mutex::new(state),
-            seen: Mutex::new(None),
+            summary: Mutex::new(None),
             done: Condvar::new(),
         })
     }
 
-    /// A thread that works until the queue is closed and empty.
+    /// Starts a thread that works until the queue is closed and empty.
     pub(super) fn spawn(self: &Arc<Self>) -> io::Result<()> {
         let recorder = Arc::clone(self);
         let thread = std::thread::Builder::new().name("tap".into());
         thread.spawn(move || {
             while recorder.queue.wait() {
                 recorder.work();
-                recorder.queue.rest(PACE);
+                recorder.queue.pause(BATCH_PAUSE);
             }
             recorder.end();
         })?;
@@ -167,7 +172,7 @@ impl Recorder {
         while state.work(&self.queue) {}
     }
 
-    /// Works on what is there, unless somebody does so already; says whether it could.
+    /// Processes the queue unless another thread does. Returns `false` in that case.
     pub(super) fn help(&self) -> bool {
         let state = self.state.try_lock();
         state.is_ok_and(|mut state| {
@@ -176,35 +181,38 @@ impl Recorder {
         })
     }
 
-    /// Sees to it that what is there is written down: works on it, or waits for a moment for whoever does.
+    /// Makes sure that the queue is processed: does it, or waits for the thread that does it, within a limit.
     pub(super) fn catch_up(&self) {
         if self.help() {
             return;
         }
-        // It may have to wait for its turn like anybody; for a disk that hangs nobody waits.
-        let until = Instant::now() + MOMENT;
-        while !self.help() && !self.queue.writes_for(WATCH) && Instant::now() < until {
+        // The lock may be held by a thread that waits for a slow disk.
+        let until = Instant::now() + CATCH_UP_TIMEOUT;
+        while !self.help() && !self.queue.is_writing_for(HELP_TIMEOUT) && Instant::now() < until {
             std::thread::yield_now();
         }
     }
 
-    /// A thread that steps in where those who lend a hand are held up: then `replace` is called.
-    pub(super) fn watch(self: &Arc<Self>, replace: impl Fn() + Send + 'static) -> io::Result<()> {
+    /// Starts a thread that calls `replace` when the helping pumps are blocked.
+    pub(super) fn watch_pumps(
+        self: &Arc<Self>,
+        replace: impl Fn() + Send + 'static,
+    ) -> io::Result<()> {
         let recorder = Arc::clone(self);
         let thread = std::thread::Builder::new().name("tap".into());
         thread.spawn(move || {
             let queue = &recorder.queue;
             let mut known = 0;
-            while queue.changed(&mut known, WATCH * 20) {
-                queue.rest(WATCH);
-                // Who is held up puts nothing new in.
+            while queue.wait_for_change(&mut known, HELP_TIMEOUT * 20) {
+                queue.pause(HELP_TIMEOUT);
+                // A blocked pump adds nothing new.
                 while recorder.state.try_lock().is_err() {
-                    if queue.writes_for(WATCH) {
+                    if queue.is_writing_for(HELP_TIMEOUT) {
                         replace();
                     }
-                    std::thread::sleep(WATCH);
+                    std::thread::sleep(HELP_TIMEOUT);
                 }
-                if queue.waits() {
+                if queue.has_items() {
                     recorder.help();
                 }
             }
@@ -213,52 +221,52 @@ impl Recorder {
         Ok(())
     }
 
-    /// Works on what is left, and writes the end.
+    /// Processes the rest of the queue and writes the end of the recording.
     pub(super) fn end(&self) {
         self.work();
         let mut state = lock(&self.state);
         state.finish(&self.queue);
-        let seen = Seen {
+        let summary = RecordingSummary {
             counts: state.tap.counts(),
             lost: self.queue.lost(),
-            trouble: state.trouble,
+            failed: state.failed,
         };
-        *lock(&self.seen) = Some(seen);
+        *lock(&self.summary) = Some(summary);
         self.done.notify_all();
     }
 
-    /// Waits for [`Recorder::end`], for as long as can be asked of somebody who wants to stop.
-    pub(super) fn join(&self, say: &Say) -> Seen {
-        let until = Instant::now() + END_GRACE;
-        let mut seen = lock(&self.seen);
+    /// Waits for [`Recorder::end`] within a limit that a user who stops the program accepts.
+    pub(super) fn join(&self, print: &MessagePrinter) -> RecordingSummary {
+        let until = Instant::now() + END_TIMEOUT;
+        let mut summary = lock(&self.summary);
         loop {
-            if let Some(seen) = *seen {
-                return seen;
+            if let Some(summary) = *summary {
+                return summary;
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            let waited = self.done.wait_timeout(seen, left);
-            seen = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.done.wait_timeout(summary, left);
+            summary = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        say("what passed last could not be written in time");
-        Seen {
+        print("the last bytes could not be written in time");
+        RecordingSummary {
             lost: self.queue.lost(),
-            trouble: true,
-            ..Seen::default()
+            failed: true,
+            ..RecordingSummary::default()
         }
     }
 }
 
 impl RecorderState {
-    /// Takes one batch and writes down what is in it; says whether there was one.
+    /// Processes one batch. Returns `false` if there was none.
     fn work(&mut self, queue: &Queue) -> bool {
         let mut batch = std::mem::take(&mut self.batch);
         let any = queue.swap(&mut batch);
         for (item, bytes) in batch.items() {
-            self.item(item.t, item.conn, &item.what, bytes);
-            if self.lines.len() >= WRITE || self.text.len() >= WRITE {
+            self.item(item.t, item.channel, &item.what, bytes);
+            if self.lines.len() >= WRITE_SIZE || self.text.len() >= WRITE_SIZE {
                 self.write(queue);
             }
         }
@@ -268,49 +276,54 @@ impl RecorderState {
         any
     }
 
-    /// Has the tap take something in: lines of the recording go where they belong, and so does what is shown.
-    fn tell(&mut self, take: impl FnOnce(&mut Tap<'static>, &mut Vec<u8>, &mut Show<'_>)) {
+    /// Passes an observation to the tap and collects the lines of the recording and the text of the view.
+    fn observe(
+        &mut self,
+        take: impl FnOnce(&mut Tap<'static>, &mut Vec<u8>, &mut TapObserver<'_>),
+    ) {
         let Self {
             tap,
             view,
-            say,
+            print,
             lines,
             text,
             ..
         } = self;
-        let mut show = |shown: Shown<'_>| match (shown, &mut *view) {
-            (Shown::Remark(remark), _) => say(remark),
+        let mut show = |shown: TapDetail<'_>| match (shown, &mut *view) {
+            (TapDetail::Remark(remark), _) => print(remark),
             (shown, Some(view)) => (view.render)(shown, text),
             (_, None) => {}
         };
         take(tap, lines, &mut show);
     }
 
-    fn item(&mut self, t: i64, conn: u32, what: &What, bytes: &[u8]) {
-        self.tell(|tap, lines, show| match what {
-            What::Chunk(stream) => tap.chunk(t, conn, *stream, bytes, lines, show),
-            What::Lost(stream, bytes) => tap.lost(t, conn, *stream, *bytes, lines, show),
-            What::Event(event) => tap.event(event, lines, show),
+    fn item(&mut self, t: i64, channel: Channel, what: &PumpItemKind, bytes: &[u8]) {
+        let place = (channel.conn, channel.stream);
+        self.observe(|tap, lines, show| match what {
+            PumpItemKind::Chunk(dir) => tap.chunk(t, place, *dir, bytes, lines, show),
+            PumpItemKind::Datagram(dir) => tap.datagram(t, channel.conn, *dir, bytes, lines, show),
+            PumpItemKind::Lost(stream, bytes) => tap.lost(t, place, *stream, *bytes, lines, show),
+            PumpItemKind::Event(event) => tap.event(event, lines, show),
         });
     }
 
     fn finish(&mut self, queue: &Queue) {
-        self.tell(|tap, lines, show| tap.finish(queue.now(), lines, show));
+        self.observe(|tap, lines, show| tap.finish(queue.now(), lines, show));
         self.write(queue);
     }
 
-    /// The recording first: it is what stays.
+    /// Writes the recording first, because it is permanent.
     fn write(&mut self, queue: &Queue) {
         if !self.lines.is_empty() {
             queue.writing(true);
             if let Some(sink) = &mut self.recording
                 && let Err(error) = sink.file.write_all(&self.lines)
             {
-                (self.say)(&format!(
-                    "cannot write the recording {}: {error}; traffic goes on, unrecorded",
+                (self.print)(&format!(
+                    "cannot write the recording {}: {error}; traffic continues, but is not recorded",
                     sink.name
                 ));
-                self.trouble = true;
+                self.failed = true;
                 self.recording = None;
                 self.tap.stop_recording();
             }
@@ -322,13 +335,13 @@ impl RecorderState {
             if let Some(view) = &mut self.view
                 && let Err(error) = view.sink.show(&self.text, queue)
             {
-                // That a reader has seen enough is its right.
+                // A reader may close the view at any time.
                 if error.kind() != io::ErrorKind::BrokenPipe {
                     let name = &view.sink.name;
-                    (self.say)(&format!(
+                    (self.print)(&format!(
                         "cannot write to {name}: {error}; nothing more is shown"
                     ));
-                    self.trouble = true;
+                    self.failed = true;
                 }
                 self.view = None;
             }
@@ -338,16 +351,16 @@ impl RecorderState {
     }
 }
 
-impl Sink {
-    /// Writes line by line, and gives up on a reader that sleeps when all else has ended.
+impl RecordingFile {
+    /// Writes line by line, and stops for a blocked reader after everything else has ended.
     fn show(&mut self, text: &[u8], queue: &Queue) -> io::Result<()> {
         if self.file.metadata().is_ok_and(|meta| meta.is_file()) {
             return self.file.write_all(text);
         }
         let lines = text.split_inclusive(|b| *b == b'\n');
-        for piece in lines.flat_map(|line| line.chunks(ATOMIC)) {
-            while !writable(&self.file, VIEW_GRACE / 10)? {
-                if queue.closed_for(VIEW_GRACE) {
+        for piece in lines.flat_map(|line| line.chunks(PIPE_SPACE)) {
+            while !writable(&self.file, VIEW_TIMEOUT / 10)? {
+                if queue.closed_for(VIEW_TIMEOUT) {
                     return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads it"));
                 }
             }
@@ -357,7 +370,7 @@ impl Sink {
     }
 }
 
-/// Whether a little can be written without waiting, within some time.
+/// Waits until a short write does not block, within a limit.
 pub(super) fn writable(file: &File, within: Duration) -> io::Result<bool> {
     let mut fds = [PollFd::new(file, PollFlags::OUT)];
     let timeout = Timespec {

@@ -1,4 +1,4 @@
-//! Where a handler shows text: a thread of its own, so that nothing else waits for who reads it.
+//! The screen of a handler: a thread that writes text, so that a slow reader blocks nothing else.
 
 use super::connection::Common;
 use std::io;
@@ -7,27 +7,27 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// Shows text. That nobody reads any more ([`io::ErrorKind::BrokenPipe`]) ends the run in silence; another error is told.
-pub type Screen = Box<dyn FnMut(&str) -> io::Result<()> + Send>;
+/// Writes text. [`io::ErrorKind::BrokenPipe`] ends the run silently; another error is reported.
+pub type TextScreen = Box<dyn FnMut(&str) -> io::Result<()> + Send>;
 
 #[derive(Default)]
-struct State {
+struct ScreenState {
     waiting: AtomicUsize,
-    /// How showing came to its end, where it did.
+    /// The error that ended the writing.
     ended: Mutex<Option<io::Result<()>>>,
     done: Notify,
 }
 
-/// The way to the screen.
+/// The sender side of the screen thread.
 pub(super) struct ScreenWriter {
     texts: Option<Sender<String>>,
-    state: Arc<State>,
+    state: Arc<ScreenState>,
 }
 
 impl ScreenWriter {
-    pub(super) fn new(mut screen: Screen, common: &Arc<Common>) -> io::Result<Self> {
+    pub(super) fn new(mut screen: TextScreen, common: &Arc<Common>) -> io::Result<Self> {
         let (texts, shown) = channel::<String>();
-        let state = Arc::<State>::default();
+        let state = Arc::<ScreenState>::default();
         let (common, shared) = (Arc::clone(common), Arc::clone(&state));
         let thread = std::thread::Builder::new().name("screen".into());
         thread.spawn(move || {
@@ -38,13 +38,13 @@ impl ScreenWriter {
                     break;
                 }
                 shared.waiting.fetch_sub(text.len(), Ordering::Relaxed);
-                common.room.notify_one();
+                common.space_freed.notify_one();
             }
             let mut slot = shared.ended.lock().unwrap_or_else(PoisonError::into_inner);
             *slot = Some(ended);
             drop(slot);
             shared.done.notify_one();
-            common.room.notify_one();
+            common.space_freed.notify_one();
         })?;
         Ok(Self {
             texts: Some(texts),
@@ -55,12 +55,12 @@ impl ScreenWriter {
     pub(super) fn show(&self, text: String) {
         self.state.waiting.fetch_add(text.len(), Ordering::Relaxed);
         if let Some(texts) = &self.texts {
-            // Nobody takes it where showing has failed, which is known then.
+            // Fails only after a write has failed, which is reported separately.
             let _ = texts.send(text);
         }
     }
 
-    /// Bytes that wait to be shown.
+    /// Number of bytes that wait to be written.
     pub(super) fn waiting(&self) -> usize {
         if self.is_closed() {
             return 0;
@@ -68,13 +68,13 @@ impl ScreenWriter {
         self.state.waiting.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing can be shown any more.
+    /// Returns `true` if nothing more can be written.
     pub(super) fn is_closed(&self) -> bool {
         let ended = self.state.ended.lock();
         ended.unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Waits until everything is shown, or cannot be.
+    /// Waits until everything is written or cannot be written.
     pub(super) async fn finish(&mut self) {
         self.texts = None;
         while !self.is_closed() {
@@ -82,8 +82,8 @@ impl ScreenWriter {
         }
     }
 
-    /// Why something could not be shown, apart from nobody's reading it.
-    pub(super) fn trouble(self) -> Option<io::Error> {
+    /// The error that ended the writing, unless the reader has closed.
+    pub(super) fn error(self) -> Option<io::Error> {
         let mut ended = self.state.ended.lock();
         let ended = ended.as_deref_mut().ok()?.take()?;
         ended

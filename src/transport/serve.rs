@@ -1,121 +1,138 @@
-//! A handler as a client, as a server on an address, and as a server for whoever started us.
+//! Runs a handler as a client, as a server on an address, or as a server for the parent process.
 //!
 //! ```text
-//!   call          handler --dial--> tcp, unix, tls, or a child
-//!   Bound::serve  anybody ------> handler
+//!   call          handler --connect--> tcp, unix, tls, or a child
+//!   Bound::serve  clients ---------> handler
 //!   serve_stdio   our stdin ----> handler --> our stdout
 //! ```
 //!
-//! Every byte and every end is recorded as a proxy would: what a client says is c2s, what a server says s2c.
+//! All bytes and ends are recorded as by a proxy: c2s from the client, s2c from the server.
 
 use super::connect::{Incoming, Target};
 use super::driver::Driver;
-use super::listen::{Bound, Outcome, more_files, runtime};
+use super::listen::{BoundListener, ListenOutcome, raise_file_limit, runtime};
+use super::quic::{self, QuicServer};
 use super::recorder::Setup;
-use super::screen::Screen;
+use super::screen::TextScreen;
 use super::signals::Signals;
-use super::tls::Server;
-use crate::capture::Stream;
+use super::socket::SocketListener;
+use super::tls::TlsServer;
+use crate::capture::ChunkSource;
 use crate::live::handler::Handler;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
 
-/// How long a server that does not answer at all is usually waited for.
-pub const CONNECT: Duration = Duration::from_secs(10);
+/// Default time limit for a server that does not answer.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Lets a handler dial, until it stops, or nothing is open and it waits for nothing.
+/// Runs a handler that opens connections, until it stops or has neither a connection nor a timer.
 ///
-/// Whatever `setup` says of its policy, nothing is lost to the recording: it is waited for.
+/// The recording is complete: the run waits for the recorder, whatever the policy of `setup` is.
 ///
 /// # Errors
 ///
-/// There are no threads to be had, or no signals. That there is no connection is told to the handler.
+/// Fails if threads or signals are not available. The handler receives the errors of connections.
 pub fn call(
     target: Target,
     handler: &mut dyn Handler,
-    screen: Screen,
+    screen: TextScreen,
     setup: Setup,
-) -> io::Result<Outcome> {
-    more_files();
+) -> io::Result<ListenOutcome> {
+    raise_file_limit();
     let runtime = runtime()?;
     let signals = runtime.block_on(async {
         match &target {
-            Target::Address { .. } => Signals::stopping(),
-            // No child is to be left alone.
+            Target::Address { .. } | Target::Quic { .. } => Signals::stopping(),
+            // Children must be waited for.
             Target::Child { .. } => Signals::ending(),
         }
     })?;
-    let mut driver = Driver::new(handler, Stream::C2s, Some(target), screen, setup)?;
+    let mut driver = Driver::new(handler, ChunkSource::C2s, Some(target), screen, setup)?;
     runtime.block_on(driver.run(signals, None));
-    // A name that is still being looked up is of no use to anybody.
+    // A pending name lookup is of no use any more.
     runtime.shutdown_background();
     Ok(driver.outcome())
 }
 
-/// What a server does beside answering.
+/// Options of a server.
 #[derive(Default)]
 pub struct Accepting {
-    /// End when the first connection has ended.
+    /// End with the first connection.
     pub once: bool,
-    /// End when nothing has passed for so long.
+    /// End after this time without traffic.
     pub idle: Option<Duration>,
     /// TLS with clients.
-    pub tls: Option<Server>,
+    pub tls: Option<TlsServer>,
+    /// QUIC with clients, for a QUIC address.
+    pub quic: Option<QuicServer>,
 }
 
-impl Bound {
-    /// Lets a handler serve whoever connects, until it stops.
+impl BoundListener {
+    /// Runs a handler that serves clients, until it stops.
     ///
-    /// Whatever `setup` says of its policy, nothing is lost to the recording: it is waited for.
+    /// The recording is complete: the run waits for the recorder, whatever the policy of `setup` is.
     ///
     /// # Errors
     ///
-    /// There are no threads to be had.
+    /// Fails if no thread can be started.
     pub fn serve(
         self,
         options: Accepting,
         handler: &mut dyn Handler,
-        screen: Screen,
+        screen: TextScreen,
         setup: Setup,
-    ) -> io::Result<Outcome> {
-        more_files();
+    ) -> io::Result<ListenOutcome> {
+        raise_file_limit();
         let Self {
             runtime,
             listener,
             signals,
             ..
         } = self;
-        let mut driver = Driver::new(handler, Stream::S2c, None, screen, setup)?;
+        let mut driver = Driver::new(handler, ChunkSource::S2c, None, screen, setup)?;
         driver.once = options.once;
         driver.idle = options.idle;
+        let endpoint = match (&listener, &options.quic) {
+            (SocketListener::Quic(endpoint), Some(quic)) => {
+                quic.listen(endpoint)?;
+                Some(endpoint.clone())
+            }
+            _ => None,
+        };
         let incoming = Incoming {
             listener,
             tls: options.tls,
+            quic: options.quic,
         };
-        runtime.block_on(driver.run(signals, Some(incoming)));
+        runtime.block_on(async {
+            driver.run(signals, Some(incoming)).await;
+            if let Some(endpoint) = endpoint {
+                let _ = tokio::time::timeout(quic::CLOSE_TIMEOUT, endpoint.wait_idle()).await;
+            }
+        });
         Ok(driver.outcome())
     }
 }
 
-/// Lets a handler serve whoever started us, as connection 1, until that has ended.
+/// Runs a handler that serves the parent process as connection 1, until that connection ends.
 ///
-/// Nothing but what the handler sends is written to `stdout`, and all of that is in the recording before. The thread that
-/// reads `stdin` is left behind where that does not end: it ends with the process.
+/// Only bytes of the handler are written to `stdout`, and they are recorded before. If `stdin` does not end, the thread that
+/// reads it stays until the process exits.
 ///
 /// # Errors
 ///
-/// There are no threads to be had, or no signals.
+/// Fails if threads or signals are not available.
 pub fn serve_stdio(
     stdin: File,
     stdout: File,
     handler: &mut dyn Handler,
-    screen: Screen,
+    screen: TextScreen,
     setup: Setup,
-) -> io::Result<Outcome> {
+) -> io::Result<ListenOutcome> {
     let runtime = runtime()?;
     let signals = runtime.block_on(async { Signals::stopping() })?;
-    let mut driver = Driver::new(handler, Stream::S2c, None, screen, setup)?;
+    let mut driver = Driver::new(handler, ChunkSource::S2c, None, screen, setup)?;
     runtime.block_on(async {
         driver.stdio(stdin, stdout);
         driver.run(signals, None).await;

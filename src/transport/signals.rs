@@ -1,10 +1,10 @@
-//! Signals that reach us.
+//! Signals that wiretool receives.
 
 use rustix::process::Signal as Kill;
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What ends a program that does not care, and can be caught.
+/// Signals that end a program by default and can be caught.
 const ENDING: &[Kill] = &[
     Kill::HUP,
     Kill::INT,
@@ -18,20 +18,20 @@ const ENDING: &[Kill] = &[
     Kill::PROF,
 ];
 
-/// What asks a program to stop.
+/// Signals that ask a program to stop.
 const STOPPING: &[Kill] = &[Kill::HUP, Kill::INT, Kill::TERM];
 
-/// What keys bring: every process of the terminal's foreground group has it from the terminal itself.
+/// Signals of keys. The terminal sends them to all processes of its foreground group.
 const KEYS: &[Kill] = &[Kill::INT, Kill::QUIT];
 
-/// Signals that are waited for.
+/// A stream of signals.
 pub(super) struct Signals {
     all: Vec<(Kill, Signal)>,
 }
 
 impl Signals {
     fn of(kinds: &[Kill]) -> io::Result<Self> {
-        // Once it is caught, a file that may grow no further is an error of the write, and not our end.
+        // SIGXFSZ is caught, so that the file size limit causes a write error instead of an exit.
         drop(signal(SignalKind::from_raw(Kill::XFSZ.as_raw()))?);
         let all = kinds
             .iter()
@@ -40,17 +40,17 @@ impl Signals {
         Ok(Self { all })
     }
 
-    /// Those that ask it to stop.
+    /// The signals that ask a program to stop.
     pub(super) fn stopping() -> io::Result<Self> {
         Self::of(STOPPING)
     }
 
-    /// All that would end it.
+    /// All signals that end a program.
     pub(super) fn ending() -> io::Result<Self> {
         Self::of(ENDING)
     }
 
-    /// The next one.
+    /// The next signal.
     pub(super) async fn next(&mut self) -> Kill {
         std::future::poll_fn(|context| {
             for (kind, signal) in &mut self.all {
@@ -64,12 +64,12 @@ impl Signals {
     }
 }
 
-/// Whether a signal asks a program to stop.
+/// Returns `true` if the signal asks a program to stop.
 pub(super) fn is_stop(kind: Kill) -> bool {
     STOPPING.contains(&kind)
 }
 
-/// Whether a key of the terminal brought this signal, so that the child has it already.
+/// Returns `true` if the signal came from a key, so that the child has received it too.
 pub(super) fn from_terminal(kind: Kill) -> bool {
     let foreground = || {
         let terminal = std::fs::File::open("/dev/tty").ok()?;

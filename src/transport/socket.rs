@@ -1,10 +1,10 @@
-//! Sockets of both kinds as one.
+//! TCP, Unix and TLS sockets as one type.
 
 use super::address::Address;
-use super::tls::{Client, Server};
+use super::tls::{TlsClient, TlsServer};
 use std::future::poll_fn;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream, tcp, unix};
 use tokio_rustls::TlsStream;
 
-/// How long who has said all waits for the other side to say the same.
-pub(super) const MOMENT: Duration = Duration::from_millis(250);
+/// Time limit for the peer to end its direction after we have ended ours.
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// A connected socket.
 pub(super) enum Socket {
@@ -24,17 +24,17 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    /// Connects; a server that does not answer at all is waited for `within` so long, or as long as the system does.
+    /// Connects. `within` limits the wait for a server that does not answer; otherwise the limit of the system applies.
     pub(super) async fn connect(
         address: &Address,
-        tls: Option<&Client>,
+        tls: Option<&TlsClient>,
         within: Option<Duration>,
     ) -> io::Result<Self> {
         match address {
             Address::Tcp { host, port } | Address::Over { host, port, .. } => {
                 let connected = TcpStream::connect((host.as_str(), *port));
-                // Apart: it is large, and soon over.
-                let stream = Box::pin(in_time(within, connected)).await?;
+                // Boxed, because the future is large and short-lived.
+                let stream = Box::pin(with_timeout(within, connected)).await?;
                 let _ = stream.set_nodelay(true);
                 match tls.filter(|_| address.is_tls()) {
                     Some(tls) => {
@@ -46,13 +46,13 @@ impl Socket {
             }
             Address::Unix(path) => {
                 let connected = UnixStream::connect(path);
-                Ok(Self::Unix(in_time(within, connected).await?))
+                Ok(Self::Unix(with_timeout(within, connected).await?))
             }
         }
     }
 
-    /// The same with TLS, as who was dialled.
-    pub(super) async fn secure(self, tls: &Server) -> io::Result<Self> {
+    /// Performs the TLS handshake as the server.
+    pub(super) async fn secure(self, tls: &TlsServer) -> io::Result<Self> {
         match self {
             Self::Tcp(stream) => {
                 let secured = Box::pin(tls.accept(stream)).await?;
@@ -62,7 +62,7 @@ impl Socket {
         }
     }
 
-    /// Its two directions.
+    /// Splits the socket into its directions.
     pub(super) fn split(&mut self) -> (Reader<'_>, Writer<'_>) {
         match self {
             Self::Tcp(stream) => {
@@ -80,25 +80,25 @@ impl Socket {
         }
     }
 
-    /// Says that all was said, and gives the other side a moment to say the same: what it had on its way would
-    /// otherwise come back to it as a reset.
+    /// Ends our direction and waits briefly for the end of the other one. Without the wait, bytes that are still on
+    /// their way cause a reset.
     pub(super) async fn finish(&mut self) {
         let (mut reader, mut writer) = self.split();
         let last = async {
             let _ = poll_fn(|context| Pin::new(&mut writer).poll_shutdown(context)).await;
             let mut buffer = [0; 4096];
             loop {
-                let mut room = ReadBuf::new(&mut buffer);
-                let read = poll_fn(|context| Pin::new(&mut reader).poll_read(context, &mut room));
-                if read.await.is_err() || room.filled().is_empty() {
+                let mut space = ReadBuf::new(&mut buffer);
+                let read = poll_fn(|context| Pin::new(&mut reader).poll_read(context, &mut space));
+                if read.await.is_err() || space.filled().is_empty() {
                     return;
                 }
             }
         };
-        let _ = tokio::time::timeout(MOMENT, last).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, last).await;
     }
 
-    /// Closes it so that the other side sees a reset, where its kind has that.
+    /// Closes the socket with a reset, if its type supports that.
     pub(super) fn reset(self) {
         let stream = match &self {
             Self::Tcp(stream) => stream,
@@ -109,40 +109,42 @@ impl Socket {
     }
 }
 
-async fn in_time<T>(
+async fn with_timeout<T>(
     within: Option<Duration>,
     connected: impl Future<Output = io::Result<T>>,
 ) -> io::Result<T> {
     let Some(within) = within else {
         return connected.await;
     };
-    let late = |_| {
+    let timed_out = |_| {
         let text = format!("no answer within {within:?}");
         io::Error::new(io::ErrorKind::TimedOut, text)
     };
     let connected = tokio::time::timeout(within, connected).await;
-    connected.map_err(late)?
+    connected.map_err(timed_out)?
 }
 
-/// What is read from a socket.
+/// The reading half of a socket.
 pub(super) enum Reader<'s> {
     Tcp(tcp::ReadHalf<'s>),
     Unix(unix::ReadHalf<'s>),
-    /// With whether it ended without the word that TLS has for it.
+    /// `true` if the stream ended without a `close_notify`.
     Tls(ReadHalf<&'s mut TlsStream<TcpStream>>, bool),
 }
 
 impl Reader<'_> {
-    /// Whether it ended without TLS's word for it: then nobody knows whether all has come (RFC 8446 section 6.1).
-    pub(super) const fn is_torn(&self) -> bool {
+    /// Returns `true` if TLS ended without a `close_notify`: the data may be truncated (RFC 8446 section 6.1).
+    pub(super) const fn is_truncated(&self) -> bool {
         matches!(self, Self::Tls(_, true))
     }
 
-    /// Ends when the socket breaks, though nothing is being read from it; never where it does not.
-    pub(super) async fn broken(&self) {
+    /// Returns when the socket fails, without reading from it. Never returns otherwise.
+    pub(super) async fn wait_for_error(&self) {
         let error = match self {
-            Self::Tcp(half) => half.ready(Interest::ERROR).await.is_err() || taken(half.as_ref()),
-            // Without a reset there is nothing to watch for.
+            Self::Tcp(half) => {
+                half.ready(Interest::ERROR).await.is_err() || has_pending_error(half.as_ref())
+            }
+            // Only TCP sockets report a reset here.
             Self::Unix(_) | Self::Tls(..) => false,
         };
         if !error {
@@ -150,16 +152,16 @@ impl Reader<'_> {
         }
     }
 
-    /// Nobody will read any more: where its kind has that, the other side sees it.
-    pub(super) fn refuse(&self) {
+    /// Announces that nothing more will be read. Only Unix sockets pass this on to the peer.
+    pub(super) fn shut_down_reading(&self) {
         if let Self::Unix(half) = self {
             let _ = rustix::net::shutdown(half.as_ref(), rustix::net::Shutdown::Read);
         }
     }
 }
 
-/// Whether an error was pending.
-fn taken(stream: &TcpStream) -> bool {
+/// Returns `true` if an error was pending.
+fn has_pending_error(stream: &TcpStream) -> bool {
     stream.take_error().map_or(true, |error| error.is_some())
 }
 
@@ -167,15 +169,15 @@ impl AsyncRead for Reader<'_> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        room: &mut ReadBuf<'_>,
+        space: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Self::Tcp(half) => Pin::new(half).poll_read(context, room),
-            Self::Unix(half) => Pin::new(half).poll_read(context, room),
-            Self::Tls(half, torn) => match Pin::new(half).poll_read(context, room) {
-                // Many peers just hang up, without saying in TLS that they do.
+            Self::Tcp(half) => Pin::new(half).poll_read(context, space),
+            Self::Unix(half) => Pin::new(half).poll_read(context, space),
+            Self::Tls(half, truncated) => match Pin::new(half).poll_read(context, space) {
+                // Many peers close the connection without a `close_notify`.
                 Poll::Ready(Err(e)) if e.kind() == io::ErrorKind::UnexpectedEof => {
-                    *torn = true;
+                    *truncated = true;
                     Poll::Ready(Ok(()))
                 }
                 read => read,
@@ -184,7 +186,7 @@ impl AsyncRead for Reader<'_> {
     }
 }
 
-/// What is written to a socket.
+/// The writing half of a socket.
 pub(super) enum Writer<'s> {
     Tcp(tcp::WriteHalf<'s>),
     Unix(unix::WriteHalf<'s>),
@@ -192,8 +194,8 @@ pub(super) enum Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// Whether what was written may still wait here, and must be flushed.
-    pub(super) const fn keeps(&self) -> bool {
+    /// Returns `true` if written bytes may stay in a buffer, so that a flush is needed.
+    pub(super) const fn needs_flush(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
 }
@@ -227,15 +229,19 @@ impl AsyncWrite for Writer<'_> {
     }
 }
 
-/// A listening socket. One of kind unix leaves no file behind.
-pub(super) enum Listener {
+/// A listening socket. A Unix socket removes its file at the end.
+pub(super) enum SocketListener {
     Tcp(TcpListener),
     Unix(UnixListener, PathBuf),
+    Quic(quinn::Endpoint),
 }
 
-impl Listener {
+impl SocketListener {
     pub(super) async fn bind(address: &Address) -> io::Result<Self> {
         match address {
+            Address::Over { host, port, .. } if address.is_quic() => {
+                Ok(Self::Quic(super::quic::listen(host, *port).await?))
+            }
             Address::Tcp { host, port } | Address::Over { host, port, .. } => {
                 let listener = TcpListener::bind((host.as_str(), *port)).await?;
                 Ok(Self::Tcp(listener))
@@ -243,8 +249,8 @@ impl Listener {
             Address::Unix(path) => {
                 let bound = UnixListener::bind(path);
                 let bound = match bound {
-                    // What a program left behind that was killed is in nobody's use.
-                    Err(e) if e.kind() == io::ErrorKind::AddrInUse && is_dead(path).await => {
+                    // Removes the file of a program that was killed.
+                    Err(e) if e.kind() == io::ErrorKind::AddrInUse && is_stale(path).await => {
                         std::fs::remove_file(path)?;
                         UnixListener::bind(path)
                     }
@@ -255,43 +261,37 @@ impl Listener {
         }
     }
 
-    /// Where it listens, with the port that was chosen.
-    pub(super) fn address(&self, asked: &Address) -> Address {
-        match (self, asked) {
-            (Self::Tcp(listener), Address::Tcp { host, port }) => Address::Tcp {
-                host: host.clone(),
-                port: listener.local_addr().map_or(*port, |a| a.port()),
-            },
-            (Self::Tcp(listener), Address::Over { scheme, host, port }) => Address::Over {
-                scheme: *scheme,
-                host: host.clone(),
-                port: listener.local_addr().map_or(*port, |a| a.port()),
-            },
-            _ => asked.clone(),
+    /// The bound address; `None` for a Unix socket.
+    fn local(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(listener) => listener.local_addr().ok(),
+            Self::Quic(endpoint) => endpoint.local_addr().ok(),
+            Self::Unix(..) => None,
         }
     }
 
-    /// Whether every address of this machine is listened on.
-    pub(super) fn is_everywhere(&self) -> bool {
-        let Self::Tcp(listener) = self else {
-            return false;
-        };
-        listener
-            .local_addr()
-            .is_ok_and(|at| at.ip().is_unspecified())
+    /// The address with the port that was chosen.
+    pub(super) fn address(&self, asked: &Address) -> Address {
+        let mut address = asked.clone();
+        if let (Some(local), Address::Tcp { port, .. } | Address::Over { port, .. }) =
+            (self.local(), &mut address)
+        {
+            *port = local.port();
+        }
+        address
     }
 
-    /// Whether who connects there comes back here.
-    pub(super) async fn is_reached_by(&self, connect: &Address) -> bool {
-        match (self, connect) {
-            (
-                Self::Tcp(listener),
-                Address::Tcp { host, port } | Address::Over { host, port, .. },
-            ) => {
-                let Ok(here) = listener.local_addr() else {
-                    return false;
-                };
-                if here.port() != *port {
+    /// Returns `true` if the socket listens on all addresses of this machine.
+    pub(super) fn is_on_all_addresses(&self) -> bool {
+        self.local().is_some_and(|at| at.ip().is_unspecified())
+    }
+
+    /// Returns `true` if a connection to this address arrives here.
+    pub(super) async fn is_destination_of(&self, connect: &Address) -> bool {
+        match (self.local(), connect) {
+            (Some(here), Address::Tcp { host, port } | Address::Over { host, port, .. }) => {
+                let is_quic = matches!(self, Self::Quic(_));
+                if here.port() != *port || connect.is_quic() != is_quic {
                     return false;
                 }
                 let found = tokio::net::lookup_host((host.as_str(), *port)).await;
@@ -303,7 +303,10 @@ impl Listener {
                 };
                 found.is_ok_and(|mut found| found.any(|to| ours(to.ip())))
             }
-            (Self::Unix(_, here), Address::Unix(to)) => {
+            (None, Address::Unix(to)) => {
+                let Self::Unix(_, here) = self else {
+                    return false;
+                };
                 let real = |path: &PathBuf| path.canonicalize().ok();
                 real(here).is_some() && real(here) == real(to)
             }
@@ -311,7 +314,7 @@ impl Listener {
         }
     }
 
-    /// The next connection, and who it is.
+    /// Accepts the next connection over a socket. Returns it with the address of the peer. Never returns for QUIC.
     pub(super) async fn accept(&self) -> io::Result<(Socket, Option<String>)> {
         match self {
             Self::Tcp(listener) => {
@@ -323,11 +326,22 @@ impl Listener {
                 let (stream, _) = listener.accept().await?;
                 Ok((Socket::Unix(stream), None))
             }
+            Self::Quic(_) => std::future::pending().await,
         }
     }
 }
 
-impl Drop for Listener {
+/// The next QUIC client. Never returns for another listener.
+pub(super) async fn incoming(listener: &SocketListener) -> quinn::Incoming {
+    if let SocketListener::Quic(endpoint) = listener
+        && let Some(incoming) = endpoint.accept().await
+    {
+        return incoming;
+    }
+    std::future::pending().await
+}
+
+impl Drop for SocketListener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
             let _ = std::fs::remove_file(path);
@@ -335,8 +349,8 @@ impl Drop for Listener {
     }
 }
 
-/// Whether a path is a socket that nobody listens on.
-async fn is_dead(path: &PathBuf) -> bool {
+/// Returns `true` if the path is a socket without a listener.
+async fn is_stale(path: &PathBuf) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
     let refused = UnixStream::connect(path).await;

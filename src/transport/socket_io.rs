@@ -1,196 +1,206 @@
-//! A handler's connection over a socket.
+//! A connection of a handler over a socket.
 //!
 //! ```text
-//!   reader --> recording --> events          at most one read is held, and none while much waits to be written
+//!   reader --> recording --> events          at most one read is buffered, none while much waits to be written
 //!   writer <-- parts, then shut, close or cut
 //! ```
 
-use super::connection::{Connection, ConnectionEvent, End};
-use super::pump::{BUFFER, READ};
-use super::socket::{MOMENT, Reader, Socket, Writer};
+use super::connection::{Connection, ConnectionEvent, WriteEnd};
+use super::pump::{BUFFER, READ_SIZE};
+use super::socket::{CLOSE_TIMEOUT, Reader, Socket, Writer};
 use crate::live::handler::Ended;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// How it came to its end.
-enum How {
-    /// In order; whether we did not wait for the other side's end.
+/// The end of a connection.
+enum SocketEnd {
+    /// A regular end; `true` if we did not wait for the end of the peer.
     Closed(bool),
-    /// The other side cut it.
-    Broken,
-    /// We were told to cut it.
-    Cut,
-    /// The other side does not take what it was sent.
-    Stuck,
+    /// The peer reset the connection.
+    ResetByPeer,
+    /// The handler reset the connection.
+    ResetByUs,
+    /// The peer does not read.
+    Stalled,
 }
 
-/// Reads and writes until it is over; records and tells how.
+/// Reads and writes until the connection ends. Records and reports the end.
 pub(super) async fn serve_socket(mut socket: Socket, connection: &Arc<Connection>) {
     let how = {
         let (mut reader, mut writer) = socket.split();
-        let how = both(&mut reader, &mut writer, connection).await;
-        if let How::Cut = how {
-            spill(&mut writer, connection);
+        let how = read_and_write(&mut reader, &mut writer, connection).await;
+        if let SocketEnd::ResetByUs = how {
+            write_available(&mut writer, connection);
         }
         how
     };
     let ended = match how {
-        How::Closed(ours) => {
+        SocketEnd::Closed(ours) => {
             drop(socket);
             connection.closed(ours);
             Ended::Closed
         }
-        How::Broken => {
+        SocketEnd::ResetByPeer => {
             drop(socket);
             connection.reset(false);
             Ended::Reset
         }
-        How::Cut => {
+        SocketEnd::ResetByUs => {
             if connection.is_stopped() {
-                connection.give_up();
+                connection.discard_as_lost();
                 drop(socket);
             } else {
                 socket.reset();
             }
-            connection.cut_off()
+            connection.end_by_us()
         }
-        How::Stuck => {
+        SocketEnd::Stalled => {
             socket.reset();
             let conn = connection.conn;
-            connection.say(&format!(
-                "connection {conn}: the other side does not take what it was sent: cut"
+            connection.print(&format!(
+                "connection {conn}: the other side does not read its data: closed"
             ));
-            connection.give_up();
+            connection.discard_as_lost();
             connection.reset(true);
             Ended::Reset
         }
     };
-    connection.over(ended).await;
+    connection.report_end(ended).await;
 }
 
-/// How far writing has come.
+/// The state of the writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Said {
-    Some,
-    /// All, and the other side was told so.
-    All,
-    /// It takes no more.
+enum WriteProgress {
+    Partial,
+    /// Everything is written, and our direction has ended.
+    Complete,
+    /// The peer takes no more.
     Refused,
 }
 
-async fn both(
+async fn read_and_write(
     reader: &mut Reader<'_>,
     writer: &mut Writer<'_>,
     connection: &Arc<Connection>,
-) -> How {
-    let mut hearing = pin!(hear(reader, connection));
-    let mut speaking = pin!(speak(writer, connection));
-    let mut heard: Option<&mut Reader<'_>> = None;
-    let (mut said, mut until) = (Said::Some, None);
+) -> SocketEnd {
+    let mut reading = pin!(async {
+        read_until_end(reader, connection).await?;
+        connection.eof(connection.theirs, reader.is_truncated());
+        connection.emit(ConnectionEvent::Eof).await;
+        io::Result::Ok(reader)
+    });
+    let mut writing = pin!(async {
+        write_parts(writer, connection).await?;
+        // A failure matters only to the reading side, which reports it.
+        let _ = poll_fn(|context| Pin::new(&mut *writer).poll_shutdown(context)).await;
+        connection.eof(connection.ours, false);
+        io::Result::Ok(())
+    });
+    let mut read_ended: Option<&mut Reader<'_>> = None;
+    let (mut progress, mut until) = (WriteProgress::Partial, None);
     loop {
         tokio::select! {
             biased;
-            () = connection.cut() => return How::Cut,
-            said_all = &mut speaking, if said == Said::Some => {
-                said = if said_all.is_ok() { Said::All } else { Said::Refused };
-                if said == Said::Refused {
-                    connection.lose();
-                    until = Some(Instant::now() + MOMENT);
+            () = connection.wait_for_reset() => return SocketEnd::ResetByUs,
+            all_written = &mut writing, if progress == WriteProgress::Partial => {
+                progress = if all_written.is_ok() { WriteProgress::Complete } else { WriteProgress::Refused };
+                if progress == WriteProgress::Refused {
+                    connection.discard_unsent();
+                    until = Some(Instant::now() + CLOSE_TIMEOUT);
                 }
             }
-            all = &mut hearing, if heard.is_none() => match all {
-                Ok(reader) => heard = Some(reader),
-                Err(_) => return How::Broken,
+            all = &mut reading, if read_ended.is_none() => match all {
+                Ok(reader) => read_ended = Some(reader),
+                Err(_) => return SocketEnd::ResetByPeer,
             },
-            // What the other side had on its way would otherwise come back to it as a reset.
-            () = connection.until(|s| (s.end >= Some(End::Close)).then_some(())), if said == Said::All && until.is_none() => {
-                until = Some(Instant::now() + MOMENT);
+            // Without this wait, bytes of the peer that are on their way cause a reset.
+            () = connection.wait_for(|s| (s.end >= Some(WriteEnd::Close)).then_some(())), if progress == WriteProgress::Complete && until.is_none() => {
+                until = Some(Instant::now() + CLOSE_TIMEOUT);
             }
-            () = passed(until) => return match said {
-                Said::Refused => How::Broken,
-                Said::Some | Said::All => How::Closed(true),
+            () = wait_until(until) => return match progress {
+                WriteProgress::Refused => SocketEnd::ResetByPeer,
+                WriteProgress::Partial | WriteProgress::Complete => SocketEnd::Closed(true),
             },
-            () = connection.patience(), if said == Said::Some => return How::Stuck,
-            () = broken(heard.as_deref()) => return How::Broken,
+            () = connection.wait_for_stall(), if progress == WriteProgress::Partial => return SocketEnd::Stalled,
+            () = wait_for_error(read_ended.as_deref()) => return SocketEnd::ResetByPeer,
         }
-        match said {
-            Said::All if heard.is_some() => return How::Closed(false),
-            Said::Refused if heard.is_some() => return How::Broken,
+        match progress {
+            WriteProgress::Complete if read_ended.is_some() => return SocketEnd::Closed(false),
+            WriteProgress::Refused if read_ended.is_some() => return SocketEnd::ResetByPeer,
             _ => {}
         }
     }
 }
 
-async fn broken(reader: Option<&Reader<'_>>) {
+async fn wait_for_error(reader: Option<&Reader<'_>>) {
     match reader {
-        Some(reader) => reader.broken().await,
+        Some(reader) => reader.wait_for_error().await,
         None => std::future::pending().await,
     }
 }
 
-async fn passed(until: Option<Instant>) {
+async fn wait_until(until: Option<Instant>) {
     match until {
         Some(until) => tokio::time::sleep_until(until).await,
         None => std::future::pending().await,
     }
 }
 
-/// Hears until the other side says no more.
-async fn hear<'r, 's>(
-    from: &'r mut Reader<'s>,
+/// Reads until the peer ends its direction.
+pub(super) async fn read_until_end(
+    from: &mut (impl AsyncRead + Unpin),
     connection: &Arc<Connection>,
-) -> io::Result<&'r mut Reader<'s>> {
+) -> io::Result<()> {
     loop {
-        connection.calm().await;
+        connection.wait_until_readable().await;
         let bytes = poll_fn(|context| {
             BUFFER.with_borrow_mut(|buffer| {
-                let mut room = ReadBuf::new(buffer);
-                ready!(Pin::new(&mut *from).poll_read(context, &mut room))?;
-                Poll::Ready(io::Result::Ok(room.filled().to_vec()))
+                let mut space = ReadBuf::new(buffer);
+                ready!(Pin::new(&mut *from).poll_read(context, &mut space))?;
+                Poll::Ready(io::Result::Ok(space.filled().to_vec()))
             })
         });
         let bytes = bytes.await?;
         if bytes.is_empty() {
-            connection.eof(connection.theirs, from.is_torn());
-            connection.tell(ConnectionEvent::Eof).await;
-            return Ok(from);
+            return Ok(());
         }
         connection.record(connection.theirs, &bytes).await;
-        connection.tell(ConnectionEvent::Received(bytes)).await;
+        connection.emit(ConnectionEvent::Received(bytes)).await;
     }
 }
 
-/// Writes what is given, until nothing more will be; then says so.
-async fn speak(to: &mut Writer<'_>, connection: &Connection) -> io::Result<()> {
+/// Writes the parts until their end.
+pub(super) async fn write_parts(
+    to: &mut (impl AsyncWrite + Unpin),
+    connection: &Connection,
+) -> io::Result<()> {
     let queue = &connection.common.recorder.queue;
-    let next = || connection.until(|s| (s.has_parts() || s.end.is_some()).then(|| s.has_parts()));
+    let next =
+        || connection.wait_for(|s| (s.has_parts() || s.end.is_some()).then(|| s.has_parts()));
     while next().await {
-        queue.open(connection.conn, connection.ours, READ).await;
+        queue
+            .wait_for_space(connection.channel(), connection.ours, READ_SIZE)
+            .await;
         poll_fn(|context| write(to, connection, context)).await?;
-        if to.keeps() {
-            poll_fn(|context| Pin::new(&mut *to).poll_flush(context)).await?;
-        }
+        poll_fn(|context| Pin::new(&mut *to).poll_flush(context)).await?;
     }
-    // That it cannot be said any more shows elsewhere, where it matters.
-    let _ = poll_fn(|context| Pin::new(&mut *to).poll_shutdown(context)).await;
-    connection.eof(connection.ours, false);
     Ok(())
 }
 
-/// Writes something, and puts it down before anything else can happen; nothing where that has no room.
+/// Writes a piece and records it before any other event. Writes nothing while the queue is full.
 fn write(
-    to: &mut Writer<'_>,
+    to: &mut (impl AsyncWrite + Unpin),
     connection: &Connection,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<()>> {
-    let (conn, queue) = (connection.conn, &connection.common.recorder.queue);
-    connection.try_write(READ, |bytes| {
-        if !queue.is_open(conn, connection.ours, bytes.len()) {
+    let (channel, queue) = (connection.channel(), &connection.common.recorder.queue);
+    connection.try_write(READ_SIZE, |bytes| {
+        if !queue.has_space(channel, connection.ours, bytes.len()) {
             return Poll::Ready(Ok(0));
         }
         let sent = ready!(Pin::new(to).poll_write(context, bytes))?;
@@ -198,14 +208,14 @@ fn write(
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
         }
         let bytes = bytes.get(..sent).unwrap_or_default();
-        // There is room, unless a child's stderr has just taken it.
-        queue.give_blocking(connection.touch(), conn, connection.ours, bytes);
+        // The queue has space, unless the stderr of a child has just taken it.
+        queue.offer_blocking(connection.touch(), channel, connection.ours, bytes);
         Poll::Ready(Ok(sent))
     })
 }
 
-/// Before it is cut: what is taken without waiting.
-fn spill(to: &mut Writer<'_>, connection: &Connection) {
+/// Before a reset: writes what the peer takes without waiting.
+fn write_available(to: &mut Writer<'_>, connection: &Connection) {
     let mut context = Context::from_waker(Waker::noop());
     let mut before = usize::MAX;
     while connection.waiting() > 0 && connection.waiting() < before {

@@ -1,13 +1,13 @@
-//! A child, started with pipes, and whoever started us, on our own stdin, stdout and stderr.
+//! The wrap mode: a child with pipes, between the parent process and the child.
 //!
-//! What reaches us goes to the child and what it says goes on: bytes, ends, signals, and at last its status.
+//! Passes on bytes, ends, signals and the exit status.
 
 use super::faults::Faults;
 use super::listen::runtime;
-use super::recorder::{Recorder, Say, Seen, Setup};
+use super::recorder::{MessagePrinter, Recorder, RecordingSummary, Setup};
 use super::signals::{Signals, from_terminal, is_stop};
 use super::stdio_pump::{Forwarding, StdioPump};
-use crate::capture::{EventRecord, Stream, What};
+use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::guard::Quarantine;
 use crate::conversation::tap::event;
 use std::ffi::OsString;
@@ -19,77 +19,77 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The one connection there is.
+/// The number of the only connection.
 pub(super) const CONN: u32 = 1;
-/// Between looks whether the pipes of a child that has ended are closed: at first, and at most.
-const LOOK: Duration = Duration::from_micros(250);
-const LONG_LOOK: Duration = Duration::from_millis(20);
-/// Looks that find nothing in a pipe that another process keeps open, before it is left.
-const LOOKS: u32 = 5;
+/// First and longest interval at which the pipes of a child that has exited are examined.
+const POLL_INTERVAL: Duration = Duration::from_micros(250);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Number of examinations without data after which a pipe that another process holds open is left.
+const MAX_IDLE_POLLS: u32 = 5;
 
-/// What to run, and how.
-pub struct Child {
+/// The child to run.
+pub struct ChildCommand {
     /// The command and its arguments.
     pub argv: Vec<OsString>,
-    /// Read the child's stderr however slowly ours is read.
+    /// Read the stderr of the child at full speed, even if ours is read slowly.
     pub drain_stderr: bool,
-    /// Moves lines of the child's stdout that are no lines of the protocol to our stderr.
+    /// Moves foreign lines of the child's stdout to our stderr.
     pub quarantine: Option<Quarantine>,
-    /// What goes wrong on purpose.
+    /// The faults to inject.
     pub faults: Option<Faults>,
-    /// How long other processes may keep its stdout and stderr open after it has ended; without a limit where there is none.
+    /// Time limit for other processes that hold stdout or stderr open after the child has exited. `None`: no limit.
     pub held: Option<Duration>,
 }
 
-/// Our side of it: whoever started us is at the other end.
+/// Our files, which lead to the parent process.
 pub struct Wrap {
-    /// Goes to the child's stdin.
+    /// Is forwarded to the stdin of the child.
     pub stdin: File,
-    /// Gets the child's stdout.
+    /// Receives the stdout of the child.
     pub stdout: File,
-    /// Gets the child's stderr.
+    /// Receives the stderr of the child.
     pub stderr: File,
 }
 
-/// How it ended.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
-    /// What was seen.
-    pub seen: Seen,
-    /// How the child ended.
+pub struct ChildExit {
+    /// Statistics of the traffic.
+    pub seen: RecordingSummary,
+    /// The exit status of the child.
     pub status: ExitStatus,
 }
 
-/// Runs a child until it ends.
+/// Runs a child until it exits.
 ///
-/// The thread that reads `stdin` is left behind where that does not end: it ends with the process.
+/// If `stdin` does not end, the thread that reads it stays until the process exits.
 ///
 /// # Errors
 ///
-/// The command cannot be run; or there are no pipes or threads to be had.
-pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
+/// Fails if the command cannot be run, or if pipes or threads are not available.
+pub fn wrap(child: ChildCommand, ours: Wrap, setup: Setup) -> io::Result<ChildExit> {
     let runtime = runtime()?;
-    let say = Arc::clone(&setup.say);
-    let (recorder, status) = runtime.block_on(run(child, ours, setup, &say))?;
+    let print = Arc::clone(&setup.print);
+    let (recorder, status) = runtime.block_on(run(child, ours, setup, &print))?;
     recorder.queue.close();
-    let seen = recorder.join(&say);
-    Ok(Ended { seen, status })
+    let seen = recorder.join(&print);
+    Ok(ChildExit { seen, status })
 }
 
 async fn run(
-    child: Child,
+    child: ChildCommand,
     ours: Wrap,
     setup: Setup,
-    say: &Say,
+    print: &MessagePrinter,
 ) -> io::Result<(Arc<Recorder>, ExitStatus)> {
-    // Before there is a child: a signal that came in between would leave it alone.
+    // Registered before the child starts: a signal between the two would orphan the child.
     let mut signals = Signals::ending()?;
-    // What cannot be run is recorded, too: as a connection that there never was.
+    // A command that cannot be run is recorded as a connection that was refused.
     let recorder = Recorder::new(setup);
-    let started = Running::start(&child.argv, false).inspect_err(|error| {
+    let started = RunningChild::start(&child.argv, false).inspect_err(|error| {
         let queue = &recorder.queue;
-        queue.event(CONN, event(What::Open, queue.now(), CONN));
-        let mut refused = event(What::Close, queue.now(), CONN);
+        queue.event(CONN, event(EventKind::Open, queue.now(), CONN));
+        let mut refused = event(EventKind::Close, queue.now(), CONN);
         refused
             .more
             .insert("error".into(), error.to_string().into());
@@ -97,14 +97,14 @@ async fn run(
         queue.close();
         recorder.end();
     });
-    let Running {
+    let RunningChild {
         child: mut running,
         stdin: to_child,
         stdout: from_child,
         stderr: errors,
     } = started?;
     let queue = &recorder.queue;
-    let mut opened = event(What::Open, queue.now(), CONN);
+    let mut opened = event(EventKind::Open, queue.now(), CONN);
     if let Some(pid) = running.id() {
         opened.more.insert("pid".into(), pid.into());
     }
@@ -123,7 +123,7 @@ async fn run(
         Forwarding::Plain
     };
     let up = StdioPump::new(
-        (CONN, Stream::C2s),
+        (CONN, ChunkSource::C2s),
         ours.stdin,
         to_child,
         Forwarding::Plain,
@@ -131,7 +131,7 @@ async fn run(
         faults.as_ref(),
     );
     let down = StdioPump::new(
-        (CONN, Stream::S2c),
+        (CONN, ChunkSource::S2c),
         from_child,
         ours.stdout,
         stdout,
@@ -139,7 +139,7 @@ async fn run(
         faults.as_ref(),
     );
     let errors = StdioPump::new(
-        (CONN, Stream::Stderr),
+        (CONN, ChunkSource::Stderr),
         errors,
         ours.stderr,
         stderr,
@@ -150,9 +150,9 @@ async fn run(
     for pump in &pumps {
         pump.spawn()?;
     }
-    recorder.watch(move || {
+    recorder.watch_pumps(move || {
         for pump in &pumps {
-            // Without another thread it waits for the one it has.
+            // If no thread can be started, the pump waits for its own thread.
             let _ = pump.spawn();
         }
     })?;
@@ -162,7 +162,7 @@ async fn run(
             biased;
             status = running.wait() => break status?,
             signal = signals.next() => {
-                // Who wants an end does not wait for others.
+                // After a stop signal, other processes are not waited for.
                 if is_stop(signal) {
                     held = Some(Duration::ZERO);
                 }
@@ -174,25 +174,25 @@ async fn run(
             }
         }
     };
-    let mut exit = exited(status, queue.now(), CONN);
-    // What it said last is in its pipes, and processes that it has started may still write to them.
+    let mut exit = exit_event(status, queue.now(), CONN);
+    // The last output is in the pipes, and processes that the child started may still write to them.
     let mut until = held.map(|held| Instant::now() + held);
-    let (mut look, mut idle) = (LOOK, 0);
-    while idle < LOOKS && !(down.is_over() && errors.is_over()) {
+    let (mut poll_interval, mut idle) = (POLL_INTERVAL, 0);
+    while idle < MAX_IDLE_POLLS && !(down.is_finished() && errors.is_finished()) {
         let is_late = until.is_some_and(|until| Instant::now() >= until);
         let is_idle = is_late && down.is_idle() && errors.is_idle();
         idle = if is_idle { idle + 1 } else { 0 };
         tokio::select! {
             biased;
             _ = signals.next() => until = Some(Instant::now()),
-            () = tokio::time::sleep(look) => {}
+            () = tokio::time::sleep(poll_interval) => {}
         }
-        look = LONG_LOOK.min(look * 2);
+        poll_interval = MAX_POLL_INTERVAL.min(poll_interval * 2);
     }
     for (pump, name) in [(&down, "stdout"), (&errors, "stderr")] {
-        if pump.leave() {
-            say(&format!(
-                "the child has ended, and another process keeps its {name} open: what that writes from now on is lost"
+        if pump.stop_waiting() {
+            print(&format!(
+                "the child has ended, but another process keeps its {name} open: further output is lost"
             ));
         }
     }
@@ -201,20 +201,20 @@ async fn run(
     Ok((recorder, status))
 }
 
-/// A child, and our ends of its pipes.
-pub(super) struct Running {
+/// A child and our ends of its pipes.
+pub(super) struct RunningChild {
     pub(super) child: tokio::process::Child,
     pub(super) stdin: File,
     pub(super) stdout: File,
     pub(super) stderr: File,
 }
 
-impl Running {
-    /// Starts it; `ours` is killed when nobody waits for it any more, and leads a group of processes, so that those which
-    /// it has started can be killed with it.
+impl RunningChild {
+    /// Starts a child. With `ours`, the child is killed when wiretool stops waiting for it, and leads a process group, so
+    /// that the processes that it started can be killed with it.
     ///
-    /// One that is only wrapped stays in the group of whoever started us: keys, stops and signals to that group reach it as
-    /// they would without us, it can ask the terminal for a password, and it is gone when its executor kills the group.
+    /// A wrapped child stays in the process group of the parent: keys and signals to that group reach it directly, it
+    /// can ask the terminal for a password, and it ends when the executor kills the group.
     pub(super) fn start(argv: &[OsString], ours: bool) -> io::Result<Self> {
         let (child_in, stdin) = io::pipe()?;
         let (stdout, child_out) = io::pipe()?;
@@ -233,7 +233,7 @@ impl Running {
             if ours {
                 command.process_group(0);
             }
-            // The command holds the child's ends of the pipes, and lets them go here.
+            // Drops the child's ends of the pipes.
             command.spawn()?
         };
         Ok(Self {
@@ -245,9 +245,9 @@ impl Running {
     }
 }
 
-/// The event of a child's end.
-pub(super) fn exited(status: ExitStatus, t: i64, conn: u32) -> EventRecord {
-    let mut exit = event(What::Exit, t, conn);
+/// The event of the exit of a child.
+pub(super) fn exit_event(status: ExitStatus, t: i64, conn: u32) -> EventRecord {
+    let mut exit = event(EventKind::Exit, t, conn);
     match (status.code(), status.signal()) {
         (Some(code), _) => exit.more.insert("code".into(), code.into()),
         (None, signal) => exit.more.insert("signal".into(), signal.into()),

@@ -1,18 +1,18 @@
-//! A pump: one of a child's three streams, pumped by a thread.
+//! A pump for one of the three streams of a child, run by a thread.
 //!
 //! ```text
 //!   our stdin --> child's stdin        child's stdout --> our stdout        child's stderr --> our stderr
 //! ```
 //!
-//! A thread reads, hands a copy to the queue, writes, and then helps the recorder, so that what was read is in the
-//! recording before more is read: a process can be killed at any time. While it does so, another thread may take the
-//! pump over; that happens where the recorder is held up, by a disk that hangs.
+//! A thread reads, puts a copy into the queue, writes, and then helps the recorder. So the bytes are recorded before the
+//! next read, because a process can be killed at any time. While the thread helps, another thread may take over the pump:
+//! this happens when the recorder is blocked by a slow disk.
 
 use super::connection::{Connection, ConnectionEvent};
 use super::faults::{Faults, injected};
 use super::recorder::{Recorder, writable};
-use crate::capture::{Stream, What};
-use crate::conversation::guard::{Quarantine, Way};
+use crate::capture::{ChunkSource, EventKind};
+use crate::conversation::guard::{LineTarget, Quarantine};
 use crate::conversation::tap::event;
 use crate::inject::Out;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -22,38 +22,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-/// Bytes of one read: what a pipe holds.
-const READ: usize = 64 << 10;
-/// Reads of fewer bytes are no bulk.
-const SMALL: usize = 16 << 10;
-/// Bytes that a pipe with any room takes without waiting.
-const ATOMIC: usize = 4096;
-/// How what is read is passed on.
+/// Maximum number of bytes of one read: the size of a pipe.
+const READ_SIZE: usize = 64 << 10;
+/// Reads of fewer bytes are not bulk data.
+const SMALL_READ: usize = 16 << 10;
+/// Number of bytes that a pipe with any free space takes without blocking.
+const PIPE_SPACE: usize = 4096;
+/// The destination of the bytes.
 pub(super) enum Forwarding {
-    /// As it comes, and no faster than it is taken.
+    /// Forward, at the speed of the reader.
     Plain,
-    /// As it comes; what is not taken at once is let go.
+    /// Forward; drop bytes that are not taken immediately.
     Drain,
-    /// Line by line; what is no line of the protocol goes to this file instead.
+    /// Forward line by line; write foreign lines to this file instead.
     Quarantine(Box<Quarantine>, File),
-    /// To whoever handles this connection, as long as not too many answers wait to be written there.
+    /// Deliver to the handler of this connection, with back-pressure.
     Deliver(Arc<Connection>),
 }
 
-/// What is read and where it goes.
-struct Ends {
+/// The files and the buffer of a pump.
+struct PumpEnds {
     from: Arc<File>,
-    /// Nowhere where it is delivered.
+    /// `None` with [`Forwarding::Deliver`].
     to: Option<File>,
     forwarding: Forwarding,
     buffer: Vec<u8>,
-    /// Bytes in the buffer that were read and not passed on.
+    /// Number of bytes in the buffer that were read and not forwarded yet.
     pending: usize,
-    /// Bytes that were passed on, or moved aside.
+    /// Number of bytes that were forwarded or moved to the other file.
     done: u64,
 }
 
-impl Ends {
+impl PumpEnds {
     fn connection(&self) -> Option<Arc<Connection>> {
         match &self.forwarding {
             Forwarding::Deliver(connection) => Some(Arc::clone(connection)),
@@ -62,23 +62,23 @@ impl Ends {
     }
 }
 
-/// One stream.
+/// The pump of one stream.
 pub(super) struct StdioPump {
     conn: u32,
-    stream: Stream,
+    stream: ChunkSource,
     recorder: Arc<Recorder>,
     faults: Option<Arc<Faults>>,
-    /// Here while nobody reads or writes.
-    ends: Mutex<Option<Ends>>,
+    /// `None` while a thread reads or writes.
+    ends: Mutex<Option<PumpEnds>>,
     from: Weak<File>,
-    /// Something was read and is not written yet.
+    /// Bytes were read and are not written yet.
     moving: AtomicBool,
-    over: AtomicBool,
+    finished: AtomicBool,
 }
 
 impl StdioPump {
     pub(super) fn new(
-        (conn, stream): (u32, Stream),
+        (conn, stream): (u32, ChunkSource),
         from: File,
         to: impl Into<Option<File>>,
         forwarding: Forwarding,
@@ -90,32 +90,32 @@ impl StdioPump {
             conn,
             stream,
             recorder: Arc::clone(recorder),
-            faults: faults.filter(|f| f.watch(stream)).map(Arc::clone),
+            faults: faults.filter(|f| f.is_affected(stream)).map(Arc::clone),
             from: Arc::downgrade(&from),
-            ends: Mutex::new(Some(Ends {
+            ends: Mutex::new(Some(PumpEnds {
                 from,
                 to: to.into(),
                 forwarding,
-                buffer: vec![0; READ],
+                buffer: vec![0; READ_SIZE],
                 pending: 0,
                 done: 0,
             })),
             moving: AtomicBool::new(false),
-            over: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
         })
     }
 
-    fn take(&self) -> Option<Ends> {
+    fn take(&self) -> Option<PumpEnds> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.take()
     }
 
-    fn put(&self, with: Ends) {
+    fn put(&self, with: PumpEnds) {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         *ends = Some(with);
     }
 
-    /// A thread for it, where none is at it.
+    /// Starts a thread, unless one already runs the pump.
     pub(super) fn spawn(self: &Arc<Self>) -> io::Result<()> {
         let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         if ends.is_none() {
@@ -128,29 +128,29 @@ impl StdioPump {
         Ok(())
     }
 
-    /// Whether it has ended.
-    pub(super) fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire)
+    /// Returns `true` after the stream has ended.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire)
     }
 
-    /// Whether nothing is on its way through it.
+    /// Returns `true` if no bytes are on their way through the pump.
     pub(super) fn is_idle(&self) -> bool {
         !self.moving.load(Ordering::Acquire) && self.unread() == 0
     }
 
-    /// Bytes that were written to it and not read yet.
+    /// Number of bytes in the pipe that are not read yet.
     fn unread(&self) -> u64 {
         let from = self.from.upgrade();
         let waiting = from.and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
         waiting.unwrap_or_default()
     }
 
-    /// Nobody waits for its end any more, and somebody may still write to it: that is recorded. Says whether it is so.
-    pub(super) fn leave(&self) -> bool {
-        let is_held = !self.is_over();
+    /// Stops waiting for the end. Records a loss and returns `true` if another process may still write to the stream.
+    pub(super) fn stop_waiting(&self) -> bool {
+        let is_held = !self.is_finished();
         if is_held {
             let queue = &self.recorder.queue;
-            queue.missing(self.conn, self.stream, self.unread());
+            queue.add_loss(self.conn, self.stream, self.unread());
         }
         is_held
     }
@@ -160,24 +160,24 @@ impl StdioPump {
             let connection = ends.connection();
             if ends.pending == 0 {
                 if let Some(connection) = &connection {
-                    connection.calm_blocking();
+                    connection.wait_until_readable_blocking();
                 }
                 let Ok(n) = read(&ends.from, &mut ends.buffer) else {
                     return self.end(ends);
                 };
-                if connection.is_some_and(|connection| connection.is_over()) {
-                    return self.over.store(true, Ordering::Release);
+                if connection.is_some_and(|connection| connection.is_finished()) {
+                    return self.finished.store(true, Ordering::Release);
                 }
                 self.moving.store(true, Ordering::Release);
                 ends.pending = n;
-                // Of what a process saw that is killed, at most the last read is missing; of much, a little.
-                if n > 0 && n < SMALL && self.recorder.queue.waits() {
+                // If the process is killed, at most the last read is missing.
+                if n > 0 && n < SMALL_READ && self.recorder.queue.has_items() {
                     self.put(ends);
                     self.recorder.catch_up();
                     continue;
                 }
             }
-            if let Ok(true) = self.pass(&mut ends) {
+            if let Ok(true) = self.forward(&mut ends) {
                 self.put(ends);
                 self.recorder.help();
             } else {
@@ -186,41 +186,41 @@ impl StdioPump {
         }
     }
 
-    fn end(&self, ends: Ends) {
+    fn end(&self, ends: PumpEnds) {
         if let Some(connection) = ends.connection() {
-            if !connection.is_over() {
+            if !connection.is_finished() {
                 connection.eof(self.stream, false);
-                connection.tell_blocking(ConnectionEvent::Eof);
-                connection.change(|state| state.heard_all = true);
+                connection.emit_blocking(ConnectionEvent::Eof);
+                connection.change(|state| state.read_ended = true);
             }
-        } else if self.stream != Stream::Stderr {
-            let mut event = event(What::Eof, self.recorder.queue.now(), self.conn);
+        } else if self.stream != ChunkSource::Stderr {
+            let mut event = event(EventKind::Eof, self.recorder.queue.now(), self.conn);
             event.more.insert("dir".into(), self.stream.name().into());
             self.recorder.queue.event(self.conn, event);
         }
-        // Closing both ends tells both sides: one that there is no more, the other that nobody reads. A child may end at
-        // that, and all with it.
+        // Closes both ends: the reader sees the end, the writer a broken pipe. A child may exit because of this, so
+        // the end is recorded first.
         drop(ends);
         self.recorder.help();
         self.moving.store(false, Ordering::Release);
-        self.over.store(true, Ordering::Release);
+        self.finished.store(true, Ordering::Release);
     }
 
-    /// What follows from one read; says whether more may come.
-    fn pass(&self, ends: &mut Ends) -> io::Result<bool> {
+    /// Forwards the bytes of one read. Returns `false` at the end of the stream.
+    fn forward(&self, ends: &mut PumpEnds) -> io::Result<bool> {
         let n = std::mem::take(&mut ends.pending);
         let queue = &self.recorder.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
         if n > 0 {
-            // Before it is written: else an answer could be told before its question.
+            // Recorded before the write, so that an answer never precedes its request.
             let connection = ends.connection();
             let now = connection.map_or_else(|| queue.now(), |connection| connection.touch());
-            queue.give_blocking(now, self.conn, self.stream, bytes);
+            queue.offer_blocking(now, self.conn, self.stream, bytes);
         }
         let to = match (&mut ends.forwarding, &ends.to) {
             (Forwarding::Deliver(connection), _) => {
                 let more =
-                    n > 0 && connection.tell_blocking(ConnectionEvent::Received(bytes.to_vec()));
+                    n > 0 && connection.emit_blocking(ConnectionEvent::Received(bytes.to_vec()));
                 self.moving.store(false, Ordering::Release);
                 return Ok(more);
             }
@@ -232,27 +232,27 @@ impl StdioPump {
                 0 => faults.end(self.conn, self.stream),
                 _ => faults.push(queue.now(), self.conn, self.stream, bytes),
             };
-            self.go(outs, to)?;
+            self.execute(outs, to)?;
             self.moving.store(false, Ordering::Release);
             return Ok(n > 0);
         }
         match &mut ends.forwarding {
             Forwarding::Plain => write(to, bytes)?,
-            Forwarding::Drain => spill(to, bytes)?,
-            Forwarding::Quarantine(quarantine, aside) => {
+            Forwarding::Drain => write_available(to, bytes)?,
+            Forwarding::Quarantine(quarantine, foreign_lines) => {
                 let done = &mut ends.done;
-                let mut sink = |way, line: &[u8]| {
+                let mut sink = |decision, line: &[u8]| {
                     let offset = *done;
                     *done += line.len() as u64;
-                    if way == Way::On {
+                    if decision == LineTarget::Peer {
                         return write(to, line);
                     }
-                    let mut moved = event(What::Other("quarantine"), queue.now(), self.conn);
+                    let mut moved = event(EventKind::Other("quarantine"), queue.now(), self.conn);
                     moved.more.insert("dir".into(), self.stream.name().into());
                     moved.more.insert("offset".into(), offset.into());
                     moved.more.insert("bytes".into(), line.len().into());
                     queue.event(self.conn, moved);
-                    write(aside, line)
+                    write(foreign_lines, line)
                 };
                 if n == 0 {
                     quarantine.finish(&mut sink)?;
@@ -268,18 +268,18 @@ impl StdioPump {
 }
 
 impl StdioPump {
-    /// Does what faults ask for. Of pipes nothing is left but to be closed where a connection would be cut.
-    fn go(&self, outs: Vec<Out>, to: &File) -> io::Result<()> {
+    /// Executes the actions of the injector. A pipe has no reset, so it is closed instead.
+    fn execute(&self, outs: Vec<Out>, to: &File) -> io::Result<()> {
         for out in outs {
             match out {
                 Out::Bytes(bytes) => write(to, &bytes)?,
                 Out::Wait(ns) => std::thread::sleep(Duration::from_nanos(ns)),
-                Out::Told(more) => {
+                Out::Event(more) => {
                     let queue = &self.recorder.queue;
                     queue.event(self.conn, injected(queue.now(), self.conn, more));
                 }
                 Out::Close | Out::Reset => return Err(io::ErrorKind::ConnectionAborted.into()),
-                // What comes later is swallowed, but the end is not: nobody is to be left behind for ever.
+                // Later bytes are discarded, but the end is passed on: the reader must not wait for ever.
                 Out::Stall => {}
             }
         }
@@ -287,7 +287,7 @@ impl StdioPump {
     }
 }
 
-/// Reads, also from what another program has set not to wait.
+/// Reads, also from a file that another program has set to non-blocking mode.
 pub(super) fn read(mut from: &File, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match from.read(buffer) {
@@ -298,7 +298,7 @@ pub(super) fn read(mut from: &File, buffer: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Writes all, also to what another program has set not to wait.
+/// Writes everything, also to a file that another program has set to non-blocking mode.
 pub(super) fn write(mut to: &File, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match to.write(bytes) {
@@ -316,10 +316,10 @@ fn wait(file: &File, flags: PollFlags) {
     let _ = poll(&mut [PollFd::new(file, flags)], None);
 }
 
-/// Writes what is taken without waiting.
-fn spill(to: &File, bytes: &[u8]) -> io::Result<()> {
-    for piece in bytes.chunks(ATOMIC) {
-        // Where nobody reads any more, draining goes on.
+/// Writes what is taken without blocking.
+fn write_available(to: &File, bytes: &[u8]) -> io::Result<()> {
+    for piece in bytes.chunks(PIPE_SPACE) {
+        // A closed reader does not stop the draining.
         if !writable(to, Duration::ZERO).unwrap_or_default() {
             break;
         }

@@ -1,4 +1,4 @@
-//! TLS on either side: who is trusted, and what is said when it fails.
+//! TLS for clients and servers: trust, certificates and error messages.
 //!
 //! ```text
 //!   client --plain or TLS--> wiretool --plain or TLS--> server        recordings hold the plaintext
@@ -23,85 +23,91 @@ use rustls::{
     SignatureScheme,
 };
 
-/// How long the other side may take to agree.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of the handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const HTTP: &[u8] = b"http/1.1";
 
-/// Whose certificates are good.
+/// The certificates that a client accepts.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Whoever the system trusts.
+    /// Certificates that lead to a root of the system.
     System,
-    /// These roots, in PEM.
-    These(Vec<u8>),
-    /// Everybody.
-    Anyone,
+    /// Those that lead to one of roots roots (PEM).
+    Roots(Vec<u8>),
+    /// Any certificate.
+    Any,
 }
 
-/// Our side where we connect.
+/// The configuration of a TLS client.
 #[derive(Clone)]
-pub struct Client(TlsConnector);
+pub struct TlsClient(TlsConnector);
 
-/// Our side where we listen.
+/// The configuration of a TLS server.
 #[derive(Clone)]
-pub struct Server(TlsAcceptor);
+pub struct TlsServer(TlsAcceptor);
 
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Certificates in PEM; there must be one.
+/// Parses certificates in PEM; at least one.
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match read {
-        Ok(found) if found.is_empty() => Err("no certificate in it: PEM is wanted".into()),
+        Ok(found) if found.is_empty() => Err("it contains no certificate in PEM".into()),
         Ok(found) => Ok(found),
         Err(error) => Err(format!("no certificate that can be read: {error}")),
     }
 }
 
-impl Client {
-    /// Offers `http/1.1` where that is what will be spoken.
+impl TlsClient {
+    /// Creates the configuration. With `http`, ALPN offers `http/1.1`.
     ///
     /// # Errors
     ///
-    /// A sentence on roots that cannot be used.
+    /// Returns a sentence about roots that cannot be used.
     pub fn new(trust: &Trust, http: bool) -> Result<Self, String> {
         let config = ClientConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
             .map_err(|e| e.to_string())?;
         let mut roots = RootCertStore::empty();
         let config = match trust {
-            Trust::Anyone => config
+            Trust::Any => config
                 .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Anyone(provider()))),
+                .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider()))),
             Trust::System => {
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
                 if roots.is_empty() {
-                    let text = "this system has no roots that it trusts: name one with --cacert";
+                    let text =
+                        "the system has no trusted root certificates: give one with --cacert";
                     return Err(text.into());
                 }
                 config.with_root_certificates(roots)
             }
-            Trust::These(pem) => {
+            Trust::Roots(pem) => {
                 let given = certificates(pem)?;
                 for root in &given {
-                    roots.add(root.clone()).map_err(|e| words(&e))?;
+                    roots.add(root.clone()).map_err(|e| plain_text(&e))?;
                 }
                 let provider = provider();
                 let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
-                let chains = chains.build().map_err(|e| words(&e))?;
-                let these = These { given, chains };
+                let chains = chains.build().map_err(|e| plain_text(&e))?;
+                let roots = TrustedRoots { given, chains };
                 config
                     .dangerous()
-                    .with_custom_certificate_verifier(Arc::new(these))
+                    .with_custom_certificate_verifier(Arc::new(roots))
             }
         };
         let mut config = config.with_no_client_auth();
+        config.key_log = Arc::new(rustls::KeyLogFile::new());
         if http {
             config.alpn_protocols = vec![HTTP.to_vec()];
         }
         Ok(Self(Arc::new(config).into()))
+    }
+
+    pub(super) fn config(&self) -> Arc<ClientConfig> {
+        Arc::clone(self.0.config())
     }
 
     pub(super) async fn connect(
@@ -110,23 +116,23 @@ impl Client {
         stream: TcpStream,
     ) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| other(format!("{host:?} is no name that a certificate can have")))?;
-        let done = tokio::time::timeout(PATIENCE, self.0.connect(name, stream)).await;
+            .map_err(|_| io_error(format!("{host:?} is not a valid name for a certificate")))?;
+        let done = tokio::time::timeout(HANDSHAKE_TIMEOUT, self.0.connect(name, stream)).await;
         match done {
             Ok(Ok(stream)) => Ok(stream.into()),
-            Ok(Err(error)) => Err(other(refused(&error, "the server"))),
-            Err(_) => Err(other(late("the server"))),
+            Ok(Err(error)) => Err(io_error(explain(&error, "the server"))),
+            Err(_) => Err(io_error(timeout_message("the server"))),
         }
     }
 }
 
-impl Server {
-    /// Shows this certificate, and those behind it, and holds its key; both in PEM. Agrees on `http/1.1` where that is
-    /// what will be spoken.
+impl TlsServer {
+    /// Creates the configuration from a certificate chain and its key, both in PEM. With `http`, ALPN selects
+    /// `http/1.1`.
     ///
     /// # Errors
     ///
-    /// A sentence on what cannot be used.
+    /// Returns a sentence about the problem.
     pub fn new(certificate: &[u8], key: &[u8], http: bool) -> Result<Self, String> {
         let chain = certificates(certificate).map_err(|e| format!("--cert: {e}"))?;
         let key = PrivateKeyDer::from_pem_slice(key)
@@ -136,47 +142,51 @@ impl Server {
             .map_err(|e| e.to_string())?
             .with_no_client_auth()
             .with_single_cert(chain, key)
-            .map_err(|e| format!("--cert and --key do not go together: {e}"))?;
+            .map_err(|e| format!("--cert and --key do not match: {e}"))?;
+        config.key_log = Arc::new(rustls::KeyLogFile::new());
         if http {
             config.alpn_protocols = vec![HTTP.to_vec()];
         }
         Ok(Self(Arc::new(config).into()))
     }
 
+    pub(super) fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(self.0.config())
+    }
+
     pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        let done = tokio::time::timeout(PATIENCE, self.0.accept(stream)).await;
+        let done = tokio::time::timeout(HANDSHAKE_TIMEOUT, self.0.accept(stream)).await;
         match done {
             Ok(Ok(stream)) => Ok(stream.into()),
-            Ok(Err(error)) => Err(other(refused(&error, "the client"))),
-            Err(_) => Err(other(late("the client"))),
+            Ok(Err(error)) => Err(io_error(explain(&error, "the client"))),
+            Err(_) => Err(io_error(timeout_message("the client"))),
         }
     }
 }
 
-fn other(text: String) -> io::Error {
+fn io_error(text: String) -> io::Error {
     io::Error::other(text)
 }
 
-fn late(who: &str) -> String {
+fn timeout_message(who: &str) -> String {
     format!(
-        "{who} did not agree on TLS within {} s: does it speak TLS there?",
-        PATIENCE.as_secs()
+        "{who} did not complete the TLS handshake within {} s: perhaps it does not use TLS",
+        HANDSHAKE_TIMEOUT.as_secs()
     )
 }
 
-/// Why there is no TLS with the other side, in words that help.
-fn refused(error: &io::Error, who: &str) -> String {
+/// Explains a failed handshake.
+fn explain(error: &io::Error, who: &str) -> String {
     let inner = error.get_ref().and_then(|e| e.downcast_ref());
     let Some(inner) = inner else {
         return match error.kind() {
             io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
-                format!("{who} hung up in the middle of the TLS handshake")
+                format!("{who} closed the connection during the TLS handshake")
             }
             _ => error.to_string(),
         };
     };
-    let certificate =
-        |what: &str| format!("{who}'s certificate {what}; --insecure takes it all the same");
+    let certificate = |what: &str| format!("{who}'s certificate {what}; --insecure accepts it");
     match inner {
         rustls::Error::InvalidCertificate(why) => match why {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
@@ -195,54 +205,54 @@ fn refused(error: &io::Error, who: &str) -> String {
             )),
             CertificateError::NotValidForName => certificate("is for another name"),
             CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
-                "nobody trusted has signed {who}'s certificate: name its root with --cacert FILE, or take anybody's with \
+                "no trusted CA signed {who}'s certificate: name its root with --cacert FILE, or accept any certificate with \
                  --insecure"
             ),
             CertificateError::Other(OtherError(why)) if is_authority(why.as_ref()) => format!(
-                "{who}'s certificate is one of a certificate authority: trust exactly this one with --cacert FILE, or take \
-                 anybody's with --insecure"
+                "{who}'s certificate belongs to a certificate authority, not to a server: trust this one with \
+                 --cacert FILE, or accept any certificate with --insecure"
             ),
             CertificateError::Other(OtherError(why)) => {
-                certificate(&format!("is not good: {}", words(why.as_ref())))
+                certificate(&format!("is not valid: {}", plain_text(why.as_ref())))
             }
-            why => certificate(&format!("is not good: {}", words(why))),
+            why => certificate(&format!("is not valid: {}", plain_text(why))),
         },
         rustls::Error::InvalidMessage(_) => {
             format!(
-                "{who} does not speak TLS there: plain text is spoken with tcp://, ws:// or http://"
+                "{who} does not use TLS at this address: without TLS use tcp://, ws:// or http://"
             )
         }
         rustls::Error::AlertReceived(alert) => {
             format!(
                 "{who} ended the TLS handshake: {}",
-                spaced(&format!("{alert:?}"))
+                split_words(&format!("{alert:?}"))
             )
         }
         rustls::Error::NoApplicationProtocol => {
-            format!("{who} does not speak HTTP/1.1 (by ALPN)")
+            format!("{who} does not use HTTP/1.1 (ALPN)")
         }
-        other => words(other),
+        other => plain_text(other),
     }
 }
 
-/// An error of the TLS library, without names of its types.
-fn words(error: &dyn Display) -> String {
+/// The text of a TLS error without the names of library types.
+fn plain_text(error: &dyn Display) -> String {
     let text = error.to_string();
     let pieces = text.split(|c: char| !c.is_alphanumeric());
-    // What is written for programs has names in it such as `UnsupportedCertVersion`.
+    // The library's texts contain type names such as `UnsupportedCertVersion`.
     let is_name = |word: &&str| word.chars().skip(1).any(char::is_uppercase);
     let mut plain = text.clone();
     for name in pieces
         .filter(is_name)
         .filter(|n| n.chars().any(char::is_lowercase))
     {
-        plain = plain.replace(name, &spaced(name));
+        plain = plain.replace(name, &split_words(name));
     }
     plain
 }
 
-/// `HandshakeFailure` as `handshake failure`.
-fn spaced(name: &str) -> String {
+/// Turns `HandshakeFailure` into `handshake failure`.
+fn split_words(name: &str) -> String {
     let mut words = String::new();
     for c in name.chars() {
         if c.is_uppercase() && !words.is_empty() {
@@ -253,12 +263,12 @@ fn spaced(name: &str) -> String {
     words
 }
 
-/// Whether a certificate was refused because it may sign others. Plain `openssl req -x509` makes such ones.
+/// Returns `true` if a certificate was refused because it is a CA certificate, as `openssl req -x509` makes them.
 fn is_authority(why: &(dyn std::error::Error + 'static)) -> bool {
     matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// `DnsName("a.example")` and so on, as people write them.
+/// Lists the names of a certificate: `DnsName("a.example")` becomes `a.example`.
 fn names(presented: &[String]) -> String {
     let bare = presented.iter().map(|name| {
         let inside = name
@@ -267,19 +277,19 @@ fn names(presented: &[String]) -> String {
         inside.unwrap_or(name).trim_matches('"')
     });
     match bare.collect::<Vec<_>>().join(", ").as_str() {
-        "" => "nobody by name".to_owned(),
+        "" => "no name".to_owned(),
         names => names.to_owned(),
     }
 }
 
-/// Takes what leads to one of the given certificates, and each of these itself.
+/// Accepts certificates that lead to a given one, and the given certificates themselves.
 #[derive(Debug)]
-struct These {
+struct TrustedRoots {
     given: Vec<CertificateDer<'static>>,
     chains: Arc<WebPkiServerVerifier>,
 }
 
-impl ServerCertVerifier for These {
+impl ServerCertVerifier for TrustedRoots {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -289,14 +299,14 @@ impl ServerCertVerifier for These {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         let chains = &self.chains;
-        let judged = chains.verify_server_cert(end_entity, intermediates, name, ocsp, now);
-        match &judged {
-            // That it is not in force is found before that it is an authority's.
+        let verified = chains.verify_server_cert(end_entity, intermediates, name, ocsp, now);
+        match &verified {
+            // The validity period is checked before the CA flag.
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why))))
                 if is_authority(why.as_ref()) && self.given.contains(end_entity) =>
             {
                 match verify_server_name(&ParsedCertificate::try_from(end_entity)?, name) {
-                    // It names nobody, and it is trusted by itself.
+                    // A trusted certificate without any name is accepted.
                     Err(rustls::Error::InvalidCertificate(
                         CertificateError::NotValidForNameContext { presented, .. },
                     )) if presented.is_empty() => {}
@@ -304,7 +314,7 @@ impl ServerCertVerifier for These {
                 }
                 Ok(ServerCertVerified::assertion())
             }
-            _ => judged,
+            _ => verified,
         }
     }
 
@@ -333,11 +343,11 @@ impl ServerCertVerifier for These {
     }
 }
 
-/// Takes any certificate, and still has its owner prove to have the key.
+/// Accepts any certificate, but verifies that the server has its key.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

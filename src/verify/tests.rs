@@ -1,20 +1,21 @@
-//! The law of `--exact`: what the lines of one direction tell, put together, is its stream, byte for byte.
+//! The law of `--exact`: the lines of one direction reproduce its stream, byte for byte.
 //!
-//! Every fixture is read, whole and in small pieces, and damaged; so is every `.bin` below `WIRETOOL_CAPTURES`, where
-//! that is set. `cargo test --test integration exact -- --nocapture` shows how many frames only their bytes give.
+//! Every fixture is read, whole and in small pieces, and damaged; so is every `.bin` file below
+//! `WIRETOOL_CAPTURES`, if that is set. `cargo test --test integration exact -- --nocapture` shows
+//! the number of verbatim frames.
 
 // Long: one table of cases.
 
-use crate::capture::{Form, Input, Item};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::capture::{CaptureInput, Form, Item};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Want, json};
-use crate::framing::{Framing, LengthMode, Limits, Weave, Wire};
+use crate::framing::{FrameJoiner, Framing, LengthMode, Limits, Wire};
 use crate::protocol::telequick::{Schema, Telequick};
 use crate::protocol::{self, Direction, Protocol, registry};
 use crate::render::{self, Look};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
-use crate::verify::{Counts, Verdict, Verify};
+use crate::verify::{FrameVerdict, Verifier, VerifyCounts};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// An input, and how it is to be read.
+/// An input, and its options.
 #[derive(Default)]
 struct Case {
     name: String,
@@ -79,26 +80,26 @@ impl Case {
                 let origin = Origin {
                     conn: recording.then_some(chunk.conn),
                     direction: chunk.direction.or(dir),
-                    time: None,
+                    ..Origin::default()
                 };
                 case.chunks.push((origin, chunk.bytes.to_vec()));
             }
             _ => {}
         };
-        let mut input = Input::new(form);
+        let mut input = CaptureInput::new(form);
         input.push(bytes, &mut sink);
         input.finish(&mut sink);
         case
     }
 
-    fn options(&self) -> Options<'_> {
+    fn options(&self) -> DecodeOptions<'_> {
         let own = self.own.as_ref().map(|p| p as &dyn Protocol);
         let named = self.protocol.as_deref();
         let all = registry::all()
             .iter()
             .copied()
             .map(|p| own.filter(|o| o.name() == p.name()).unwrap_or(p));
-        Options {
+        DecodeOptions {
             protocols: all
                 .filter(|p| named.is_none_or(|n| n == p.name()))
                 .collect(),
@@ -110,7 +111,7 @@ impl Case {
         }
     }
 
-    /// The streams as they came, of those directions that can be read.
+    /// Returns the original streams of those directions that can be read.
     fn streams(&self) -> Streams {
         let mut streams = Streams::new();
         for (origin, bytes) in &self.chunks {
@@ -163,18 +164,18 @@ impl Case {
 struct Output {
     lines: Vec<String>,
     streams: Streams,
-    weaves: BTreeMap<Key, Weave>,
-    verify: Verify,
-    counts: Counts,
+    weaves: BTreeMap<Key, FrameJoiner>,
+    verify: Verifier,
+    counts: VerifyCounts,
     differences: String,
     undetected: usize,
 }
 
 impl Output {
-    /// Tells a frame as JSON, and writes it again from that.
+    /// Prints a frame as JSON, and writes it again from that.
     fn frame(&mut self, decoded: &Decoded<'_>) {
         let verdict = self.verify.frame(decoded).expect("its own bytes");
-        if let Verdict::Different { .. } = verdict {
+        if let FrameVerdict::Different { .. } = verdict {
             self.differences += &format!("#{} {verdict}\n", decoded.index);
         }
         self.counts.add(&verdict);
@@ -193,11 +194,11 @@ impl Output {
             let mode = message.and_then(|m| m.get("length_mode"));
             let mode = mode.and_then(Node::text).unwrap_or_default();
             let id = id.as_i128().and_then(|id| u32::try_from(id).ok());
-            let told = (
+            let reported = (
                 id.expect("a u32"),
                 LengthMode::from_name(&mode).unwrap_or_default(),
             );
-            wire.method.get_or_insert(told);
+            wire.method.get_or_insert(reported);
         }
         let body = match (node.get("raw"), message) {
             (Some(raw), _) => match raw.get("$bin").and_then(Node::text) {
@@ -206,11 +207,11 @@ impl Output {
             },
             (None, Some(message)) => {
                 let form = if wire.packed == Some(true) {
-                    protocol::Form::MessagePack
+                    protocol::MessageForm::MessagePack
                 } else {
-                    protocol::Form::Json
+                    protocol::MessageForm::Json
                 };
-                render::json::body_again(decoded, message, form).expect("a body")
+                render::json::encode_body(decoded, message, form).expect("a body")
             }
             (None, None) => Vec::new(),
         };
@@ -229,7 +230,7 @@ impl Output {
     }
 }
 
-/// The fixtures, with their flags; `tests/integration/fixtures.rs` says where those stand.
+/// Returns the fixtures with their flags, as `tests/integration/fixtures.rs` describes.
 fn fixtures() -> Vec<Case> {
     let folder = root().join("fixtures");
     let sidecar = fs::read_to_string(folder.join("flags.txt")).expect("fixtures/flags.txt");
@@ -277,7 +278,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn sum(total: &mut Counts, counts: &Counts) {
+fn sum(total: &mut VerifyCounts, counts: &VerifyCounts) {
     total.identical += counts.identical;
     for (name, n) in &counts.freedoms {
         *total.freedoms.entry(name).or_default() += n;
@@ -287,8 +288,8 @@ fn sum(total: &mut Counts, counts: &Counts) {
     }
 }
 
-/// Frames that are sound and yet only given by their bytes.
-fn unstructured(counts: &Counts) -> u64 {
+/// Returns the number of frames without fault that only their bytes reproduce.
+fn unstructured(counts: &VerifyCounts) -> u64 {
     let known = ["between frames", "compressed", "fault"];
     let sound = counts
         .verbatim
@@ -298,8 +299,8 @@ fn unstructured(counts: &Counts) -> u64 {
 }
 
 #[test]
-fn every_fixture_comes_back() {
-    let mut total = Counts::default();
+fn every_fixture_is_reproduced() {
+    let mut total = VerifyCounts::default();
     for case in fixtures() {
         let whole = case.check(usize::MAX);
         assert_eq!(whole.undetected, 0, "{}", case.name);
@@ -310,20 +311,21 @@ fn every_fixture_comes_back() {
         }
     }
     println!("fixtures: {total}");
-    // An event cut by chunks, and whatever else has no simple form: few, so that the law proves something.
+    // An event that chunks split, and other frames without simple form: few, so that the law is
+    // significant.
     assert!(unstructured(&total) <= 3, "{total}");
     assert!(total.verbatims() * 8 < total.identical, "{total}");
 }
 
 #[test]
-fn every_capture_comes_back() {
+fn every_capture_is_reproduced() {
     let Some(folder) = std::env::var_os("WIRETOOL_CAPTURES") else {
         return;
     };
     let mut files = Vec::new();
     below(Path::new(&folder), &mut files);
     files.retain(|path| path.extension().is_some_and(|e| e == "bin"));
-    let mut total = Counts::default();
+    let mut total = VerifyCounts::default();
     let (mut count, mut unread) = (0, 0);
     for path in files {
         let below = path.strip_prefix(&folder).expect("below it");
@@ -353,7 +355,7 @@ fn every_capture_comes_back() {
 }
 
 #[test]
-fn damage_comes_back_too() {
+fn damaged_streams_are_reproduced() {
     let mut frames = 0;
     for case in fixtures() {
         let clean = case.decode(usize::MAX);
@@ -399,7 +401,7 @@ fn damage_comes_back_too() {
     assert!(frames > 1000, "{frames}");
 }
 
-/// A stream of WebSocket frames of JSON.
+/// A stream of WebSocket frames with JSON.
 fn websocket(bytes: &[u8], message: u32) -> Case {
     let origin = Origin {
         direction: Some(Direction::ToServer),
@@ -419,7 +421,7 @@ fn websocket(bytes: &[u8], message: u32) -> Case {
 }
 
 #[test]
-fn what_stands_inside_a_message_is_told_once() {
+fn inner_frames_are_reported_once() {
     // {"kind": in one frame, two pings, "BYE"} in the next; then one whole.
     let mut bytes = b"\x01\x08{\"kind\":\x89\x00\x89\x01a\x80\x06\"BYE\"}".to_vec();
     bytes.extend_from_slice(b"\x81\x0e{\"kind\":\"BYE\"}");
@@ -440,24 +442,24 @@ fn what_stands_inside_a_message_is_told_once() {
 }
 
 #[test]
-fn what_is_passed_over_is_told_in_runs() {
+fn skipped_bytes_are_reported_in_runs() {
     // A payload over the limit, of 200000 bytes, then a message.
     let mut bytes = b"\x81\x7f\0\0\0\0\0\x03\x0d\x40".to_vec();
     bytes.resize(bytes.len() + 200_000, b'x');
     bytes.extend_from_slice(b"\x81\x0e{\"kind\":\"BYE\"}");
-    // And a message that never ends, with a ping too long to be kept.
+    // And a message that never ends, with a ping over the limit.
     bytes.extend_from_slice(b"\x01\x08{\"kind\":\x89\x7e\x08\x00");
     bytes.resize(bytes.len() + 2048, b'y');
     bytes.extend_from_slice(b"\x00\x01\"");
     let case = websocket(&bytes, 1000);
     let output = case.check(usize::MAX);
     let skipped = output.lines.iter().filter(|l| l.contains("\"skipped\""));
-    let places: Vec<&str> = skipped
+    let positions: Vec<&str> = skipped
         .filter_map(|l| Some(&l[..l.find(",\"framing")?]))
         .collect();
-    // The header whose payload is passed over, and all but the last run of that.
-    assert_eq!(places.len(), 4, "{places:#?}");
-    assert!(places[1].ends_with("\"offset\":10,\"len\":65536"));
+    // The header of the skipped payload, and all except the last run of that.
+    assert_eq!(positions.len(), 4, "{positions:#?}");
+    assert!(positions[1].ends_with("\"offset\":10,\"len\":65536"));
     assert!(output.lines.iter().all(|line| line.len() < 400_000));
     for most in [1000, 4096, 65536] {
         assert_eq!(case.check(most).lines, output.lines, "{most}");
@@ -465,7 +467,7 @@ fn what_is_passed_over_is_told_in_runs() {
 }
 
 #[test]
-fn a_flood_of_pings_inside_a_message_is_bounded() {
+fn flood_of_inner_pings_is_bounded() {
     let mut bytes = b"\x01\x01{".to_vec();
     for _ in 0..70_000 {
         bytes.extend_from_slice(b"\x89\x00");

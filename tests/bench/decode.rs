@@ -1,20 +1,20 @@
-//! How fast is each layer, and what else could do its work? `cargo bench`, or `cargo bench -- saikuro`.
+//! Measures the speed of each layer and compares it with other libraries: `cargo bench`, or `cargo bench -- saikuro`.
 //!
 //! ```text
-//!   frame      where does each message end?
-//!   check      is it valid? parsed, and nothing told
-//!   tape       every value with its place
+//!   frame      framing only
+//!   check      parsing without output
+//!   tape       all values with their positions
 //!   text       the message as JSON
-//!   json       the whole way: bytes in, `decode -f json` lines out
+//!   json       the whole pipeline: bytes in, lines of `decode -f json` out
 //!   line       the same for `-f line`
 //! ```
 //!
-//! Messages are made up here, the same ones in every run. Under `reference` stand other readers of the same bodies.
+//! The messages are generated here and are the same in every run. `reference` holds other parsers of the same bodies.
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use serde_json::json;
 use std::hint::black_box;
-use wiretool::decoder::{Decoder, Options, Origin};
+use wiretool::decoder::{DecodeOptions, Decoder, Origin};
 use wiretool::encoding::{Nothing, Parsed, Want, json as json_text, msgpack, serde_envelope};
 use wiretool::error::DecodeError;
 use wiretool::framing::{Framer, Framing, LengthMode, Limits, Step};
@@ -24,9 +24,9 @@ use wiretool::render::{self, Look};
 use wiretool::span::Span;
 use wiretool::tape::{Sink, Tape};
 
-/// Messages in a stream.
+/// The number of messages in a stream.
 const COUNT: u64 = 2000;
-/// The id of telequick's `AudioFrame`, and what stands before its fields.
+/// The id of telequick's `AudioFrame`, and the start of its body before the fields.
 const AUDIO_FRAME: u32 = 2_991_054_320;
 const ENVELOPE: usize = serde_envelope::HEADER;
 
@@ -84,7 +84,7 @@ impl Case {
         case
     }
 
-    /// Where the bodies lie, found by framing alone.
+    /// The ranges of the bodies, found by framing only.
     fn frames(&self) -> Vec<Span> {
         let (limits, hints) = (Limits::default(), self.protocol.descriptor().hints);
         let mut framer = Framer::new(self.framing, limits, hints, LengthMode::Auto, true);
@@ -117,9 +117,9 @@ impl Case {
         }
     }
 
-    /// Decodes the stream in pieces as a file is read.
+    /// Decodes the stream in pieces of the size of file reads.
     fn decode(&self, want: Want, mut each: impl FnMut(&wiretool::decoder::Decoded<'_>)) {
-        let mut options = Options::new(vec![self.protocol]);
+        let mut options = DecodeOptions::new(vec![self.protocol]);
         (options.framing, options.want) = (Some(self.framing), want);
         let mut decoder = Decoder::new(options);
         for piece in self.stream.chunks(256 << 10) {
@@ -159,7 +159,7 @@ fn cases() -> [Case; 6] {
     ]
 }
 
-/// A number that looks random and is the same each time.
+/// A pseudo-random number, the same in every run.
 fn mixed(n: u64) -> u64 {
     (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -219,7 +219,7 @@ fn telequick(n: u64) -> Vec<u8> {
         fields.extend(bytes);
     };
     run(format!("CA{:016x}{:016x}", mixed(0), mixed(1)).as_bytes());
-    // 20 ms of sound.
+    // 20 ms of audio.
     run(&(0..160)
         .map(|i| (mixed(n + i) >> 56) as u8)
         .collect::<Vec<_>>());
@@ -283,7 +283,7 @@ fn bench(criterion: &mut Criterion, case: &Case) {
     group.bench_function("line", |b| {
         b.iter(|| {
             lines.clear();
-            case.decode(Want::Head, |decoded| {
+            case.decode(Want::Line, |decoded| {
                 render::line::write(decoded, None, Look::default(), &mut lines);
             });
         });

@@ -1,9 +1,9 @@
-//! Builds a message from a struct and writes it as a frame: `MessagePack` behind a length.
+//! Builds a message from a struct and writes it as a frame: `MessagePack` with a length prefix.
 
 use serde::Serialize;
 use std::error::Error;
 use std::io::{self, Write};
-use wiretool::encode::{Bytes, Encoder, Options};
+use wiretool::encode::{Bytes, EncodeOptions, Encoder};
 use wiretool::protocol::Direction;
 use wiretool::protocol::make::Mint;
 use wiretool::protocol::registry;
@@ -19,10 +19,10 @@ struct Call<'a> {
     args: (i64, i64),
 }
 
-/// The example; its test looks at what it prints.
+/// The example. Its test compares the output.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let saikuro = registry::find("saikuro").ok_or("no saikuro")?;
-    let mut encoder = Encoder::new(Options::new(saikuro), Mint::new(1));
+    let mut encoder = Encoder::new(EncodeOptions::new(saikuro), Mint::new(1));
     let mut call = Call {
         version: 1,
         kind: "call",
@@ -34,7 +34,7 @@ pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     encoder.write(&call, Some(Direction::ToServer), &mut frame)?;
     writeln!(out, "{}", frame.escape_ascii())?;
 
-    // What is none of the protocol's messages is refused, and the field is named.
+    // A value that is not a message of the protocol is refused with the name of the field.
     call.id = Bytes(&[]);
     match encoder.write(&call, Some(Direction::ToServer), &mut frame) {
         Ok(()) => writeln!(out, "written")?,

@@ -1,9 +1,9 @@
-//! Holds a recording to the rules of its protocol. Needs the feature `rules`.
+//! Checks a recording against the rules of its protocol. Needs the feature `rules`.
 
 use std::error::Error;
 use std::io::{self, Write};
 use wiretool::conversation::{Judge, follow};
-use wiretool::decoder::Options;
+use wiretool::decoder::DecodeOptions;
 use wiretool::protocol::registry;
 use wiretool::protocol::session::SessionConfig;
 
@@ -13,9 +13,9 @@ const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle"}
 {"t":2,"event":"end"}
 "#;
 
-/// The example; its test looks at what it prints.
+/// The example. Its test compares the output.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let options = Options::new(registry::all().to_vec());
+    let options = DecodeOptions::new(registry::all().to_vec());
     let (judge, session_config) = (Judge::default(), SessionConfig::default());
     let summary = follow(
         RECORDING.as_bytes(),

@@ -1,17 +1,17 @@
-//! Prints each message as a tree, with the place of every field. Needs the feature `render`.
+//! Prints each message as a tree with the position of every field. Needs the feature `render`.
 
 use std::error::Error;
 use std::io::{self, Write};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::protocol::{Notes, registry};
 use wiretool::render::{Look, tree};
 
 /// A frame of telequick: `Barge` of a call.
 const FRAME: &[u8] = b"\x11\0\0\0\x12\xfa\xbb\xe5\0\0\x07\0\0\0\x03\0\0\0abc";
 
-/// The example; its test looks at what it prints.
+/// The example. Its test compares the output.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let mut decoder = Decoder::new(Options::new(registry::all().to_vec()));
+    let mut decoder = Decoder::new(DecodeOptions::new(registry::all().to_vec()));
     let mut notes = Notes::default();
     let mut print = |decoded: &Decoded<'_>| -> io::Result<()> {
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Reads one field of a message, with the bytes in which it lies.
+//! Reads one field of a message and the bytes that hold it.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use wiretool::tape::Tape;
 
 const MESSAGE: &[u8] = br#"{"kind":"INV","seq":7,"tool":"search","input":{"q":"caf\u00e9"}}"#;
 
-/// The example; its test looks at what it prints.
+/// The example. Its test compares the output.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let mut tape = Tape::new();
     json::parse(MESSAGE, Span::new(0, MESSAGE.len()), 128, &mut tape)?;

@@ -1,23 +1,23 @@
-//! Decodes a stream as its bytes arrive; the protocol and the framing are detected.
+//! Decodes a stream while its bytes arrive. The protocol and the framing are detected.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::protocol::registry;
 
-/// What one side of a connection says; any reader does, such as a file or a socket.
+/// The bytes of one side of a connection. Any reader works, such as a file or a socket.
 const STREAM: &[u8] =
     br#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}
 {"jsonrpc":"2.0","method":"shutdown"}
 "#;
 
-/// The example; its test looks at what it prints.
+/// The example. Its test compares the output.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     read(STREAM, out)
 }
 
 fn read(mut input: impl Read, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let mut decoder = Decoder::new(Options::new(registry::all().to_vec()));
+    let mut decoder = Decoder::new(DecodeOptions::new(registry::all().to_vec()));
     let mut print = |decoded: &Decoded<'_>| -> io::Result<()> {
         let (protocol, message) = (decoded.protocol.name(), decoded.message);
         writeln!(

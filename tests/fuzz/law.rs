@@ -1,9 +1,9 @@
-//! What every target asserts.
+//! The assertions of every target.
 
-use crate::common::{Setup, assert_same, cut, examine, json_of};
+use crate::common::{Setup, assert_same, check_all, cut, json_of};
 use wiretool::framing::Framing;
 
-/// The last three bytes choose the framing and where the stream is cut; the rest is the stream.
+/// The last three bytes select the framing and the split of the stream; the rest is the stream.
 #[allow(dead_code, reason = "one target reads inputs, the others streams")]
 pub fn stream(protocol: &'static str, data: &[u8]) {
     let Some((bytes, [framing, high, low])) = data.split_last_chunk() else {
@@ -15,7 +15,7 @@ pub fn stream(protocol: &'static str, data: &[u8]) {
         ..Setup::of(protocol)
     };
     let at = usize::from(u16::from_be_bytes([*high, *low])) % (bytes.len() + 1);
-    examine(&setup, bytes);
+    check_all(&setup, bytes);
     let whole = json_of(&setup, [bytes]);
     let split = json_of(&setup, cut(bytes, &[at]));
     assert_same(&whole, &split, || format!("{setup:?} cut at {at}"));

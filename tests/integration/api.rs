@@ -1,7 +1,7 @@
-//! The public items of the library, as `tests/api.txt` lists them: a change of the API shows in its diff.
+//! Compares the public items of the library with `tests/api.txt`, so that a change of the API shows in a diff.
 //!
-//! `WIRETOOL_BLESS=1 cargo test --test integration api` writes the list anew. A line is a path and a declaration. Items of
-//! the features that are on by default are included; trait implementations, derived or written, are not.
+//! `WIRETOOL_BLESS=1 cargo test --test integration api` rewrites the list. A line is a path and a declaration. The
+//! items of the default features are included; trait implementations are not, derived or written.
 
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use syn::{Attribute, Fields, ImplItem, Item, ItemUse, TraitItem, Type, UseTree, Visibility};
 
-/// A module of the library, with its items.
+/// A module of the library with its items.
 struct Module {
     items: Vec<Item>,
 }
@@ -17,7 +17,7 @@ struct Module {
 /// Modules by path, such as `decoder::run`; the root is the empty path.
 type Modules = BTreeMap<String, Module>;
 
-fn joined(path: &str, name: &str) -> String {
+fn join_tokens(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_owned()
     } else {
@@ -25,14 +25,14 @@ fn joined(path: &str, name: &str) -> String {
     }
 }
 
-fn has(attributes: &[Attribute], what: &str) -> bool {
+fn has_word(attributes: &[Attribute], what: &str) -> bool {
     attributes
         .iter()
         .any(|a| a.to_token_stream().to_string().replace(' ', "") == what)
 }
 
-fn is_left_out(attributes: &[Attribute]) -> bool {
-    has(attributes, "#[doc(hidden)]")
+fn is_excluded(attributes: &[Attribute]) -> bool {
+    has_word(attributes, "#[doc(hidden)]")
         || attributes.iter().any(|a| {
             let text = a.to_token_stream().to_string().replace(' ', "");
             text.starts_with("#[cfg(") && text.contains("test")
@@ -43,7 +43,7 @@ fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// Reads the file of a module and those below it.
+/// Reads the file of a module and the files of its submodules.
 fn read(file: &Path, folder: &Path, path: String, modules: &mut Modules) {
     let text = fs::read_to_string(file).expect("a source file");
     let items = syn::parse_file(&text).expect("Rust").items;
@@ -54,11 +54,11 @@ fn add(items: Vec<Item>, folder: &Path, path: String, modules: &mut Modules) {
     let mut kept = Vec::new();
     for item in items {
         if let Item::Mod(module) = &item
-            && !is_left_out(&module.attrs)
+            && !is_excluded(&module.attrs)
         {
             let name = module.ident.to_string();
             let below = folder.join(&name);
-            let of = joined(&path, &name);
+            let of = join_tokens(&path, &name);
             if let Some((_, items)) = &module.content {
                 add(items.clone(), &below, of, modules);
             } else {
@@ -76,7 +76,7 @@ fn add(items: Vec<Item>, folder: &Path, path: String, modules: &mut Modules) {
     modules.insert(path, Module { items: kept });
 }
 
-/// Tokens as people write them.
+/// Tokens with the usual spaces.
 fn text(tokens: impl ToTokens) -> String {
     let mut text = tokens.to_token_stream().to_string();
     for (from, to) in [
@@ -112,17 +112,18 @@ struct Listing<'m> {
 }
 
 impl Listing<'_> {
-    /// Every public item of a module, under its public path.
+    /// Lists the public items of a module under their public paths.
     fn module(&mut self, of: &str, path: &str) {
         for item in &self.modules[of].items {
             match item {
-                Item::Mod(m) if is_public(&m.vis) && !is_left_out(&m.attrs) => {
+                Item::Mod(m) if is_public(&m.vis) && !is_excluded(&m.attrs) => {
                     let name = m.ident.to_string();
-                    self.lines.insert(format!("mod {}", joined(path, &name)));
-                    self.module(&joined(of, &name), &joined(path, &name));
+                    self.lines
+                        .insert(format!("mod {}", join_tokens(path, &name)));
+                    self.module(&join_tokens(of, &name), &join_tokens(path, &name));
                 }
                 Item::Use(item) => self.uses(item, of, path),
-                item => self.item(item, of, path, None),
+                item => self.public_item(item, of, path, None),
             }
         }
     }
@@ -144,24 +145,24 @@ impl Listing<'_> {
                     self.tree(tree, from.clone(), of, path);
                 }
             }
-            UseTree::Name(name) => self.one(&name.ident.to_string(), None, &from, of, path),
+            UseTree::Name(name) => self.add_item(&name.ident.to_string(), None, &from, of, path),
             UseTree::Rename(name) => {
                 let new = name.rename.to_string();
-                self.one(&name.ident.to_string(), Some(&new), &from, of, path);
+                self.add_item(&name.ident.to_string(), Some(&new), &from, of, path);
             }
             UseTree::Glob(_) => panic!("pub use of everything in {of}"),
         }
     }
 
-    /// One name that a module hands on from another.
-    fn one(&mut self, name: &str, new: Option<&str>, from: &[String], of: &str, path: &str) {
-        let relative = joined(of, &from.join("::"));
+    /// Adds one re-exported name.
+    fn add_item(&mut self, name: &str, new: Option<&str>, from: &[String], of: &str, path: &str) {
+        let relative = join_tokens(of, &from.join("::"));
         let (first, rest) = from.split_first().map_or(("", &[][..]), |(f, r)| (f, r));
         let module = match first {
             "crate" => rest.join("::"),
             "super" => {
                 let parent = of.rsplit_once("::").map_or("", |(parent, _)| parent);
-                joined(parent, &rest.join("::"))
+                join_tokens(parent, &rest.join("::"))
             }
             _ if from.is_empty() => of.to_owned(),
             _ => relative,
@@ -172,17 +173,17 @@ impl Listing<'_> {
         };
         for item in &found.items {
             match item {
-                // Handed on twice.
+                // Exported twice.
                 Item::Use(item) if names(&item.tree, name) => {
-                    self.tree(&only(&item.tree, name), Vec::new(), &module, path);
+                    self.tree(&reduce_use(&item.tree, name), Vec::new(), &module, path);
                 }
-                item => self.item(item, &module, path, Some((name, new.unwrap_or(name)))),
+                item => self.public_item(item, &module, path, Some((name, new.unwrap_or(name)))),
             }
         }
     }
 
-    /// An item, if it is public or is the one that is asked for.
-    fn item(&mut self, item: &Item, of: &str, path: &str, only: Option<(&str, &str)>) {
+    /// Returns an item if it is public or is the requested one.
+    fn public_item(&mut self, item: &Item, of: &str, path: &str, only: Option<(&str, &str)>) {
         let (name, visibility, attributes) = match item {
             Item::Const(i) => (&i.ident, &i.vis, &i.attrs),
             Item::Static(i) => (&i.ident, &i.vis, &i.attrs),
@@ -195,13 +196,13 @@ impl Listing<'_> {
         };
         let name = name.to_string();
         if !is_public(visibility)
-            || is_left_out(attributes)
+            || is_excluded(attributes)
             || only.is_some_and(|(only, _)| only != name)
         {
             return;
         }
-        let path = joined(path, only.map_or(name.as_str(), |(_, new)| new));
-        let open = if has(attributes, "#[non_exhaustive]") {
+        let path = join_tokens(path, only.map_or(name.as_str(), |(_, new)| new));
+        let open = if has_word(attributes, "#[non_exhaustive]") {
             "#[non_exhaustive] "
         } else {
             ""
@@ -241,7 +242,7 @@ impl Listing<'_> {
                 lines.push(format!("trait {path}{}", text(&i.generics)));
                 for item in &i.items {
                     match item {
-                        TraitItem::Fn(f) if !is_left_out(&f.attrs) => {
+                        TraitItem::Fn(f) if !is_excluded(&f.attrs) => {
                             let optional = if f.default.is_some() { "provided " } else { "" };
                             lines.push(format!("{optional}{}", method(&path, &f.sig)));
                         }
@@ -263,7 +264,7 @@ impl Listing<'_> {
         }
     }
 
-    /// The public methods of a type, which may stand in its module, beside it and below it.
+    /// The public methods of a type. They may be in its module or in its parent, sibling or child modules.
     fn methods(&mut self, name: &str, of: &str, path: &str) {
         let near = of.rsplit_once("::").map_or(of, |(parent, _)| parent);
         let is_type = |item: &Item| match item {
@@ -283,12 +284,12 @@ impl Listing<'_> {
                     continue;
                 };
                 let last = own.path.segments.last().map(|s| s.ident.to_string());
-                if i.trait_.is_some() || last.as_deref() != Some(name) || is_left_out(&i.attrs) {
+                if i.trait_.is_some() || last.as_deref() != Some(name) || is_excluded(&i.attrs) {
                     continue;
                 }
                 for item in &i.items {
                     match item {
-                        ImplItem::Fn(f) if is_public(&f.vis) && !is_left_out(&f.attrs) => {
+                        ImplItem::Fn(f) if is_public(&f.vis) && !is_excluded(&f.attrs) => {
                             self.lines.insert(method(path, &f.sig));
                         }
                         ImplItem::Const(c) if is_public(&c.vis) => {
@@ -309,7 +310,7 @@ fn strip(fields: &mut Fields) {
     }
 }
 
-/// `fn path(...)`, with the name of the function replaced by its path.
+/// `fn path(...)`: the name of the function is replaced by its path.
 fn signature(path: &str, signature: &syn::Signature) -> String {
     let text = text(signature);
     let (before, after) = text.split_once("fn ").expect("a function");
@@ -321,7 +322,7 @@ fn method(path: &str, of: &syn::Signature) -> String {
     signature(&format!("{path}::{}", of.ident), of)
 }
 
-/// Whether a `use` names this.
+/// Returns `true` if a `use` names this item.
 fn names(tree: &UseTree, name: &str) -> bool {
     match tree {
         UseTree::Path(part) => names(&part.tree, name),
@@ -332,17 +333,17 @@ fn names(tree: &UseTree, name: &str) -> bool {
     }
 }
 
-/// A `use` of this name alone.
-fn only(tree: &UseTree, name: &str) -> UseTree {
+/// Reduces a `use` to this name.
+fn reduce_use(tree: &UseTree, name: &str) -> UseTree {
     match tree {
         UseTree::Path(part) => {
             let mut part = part.clone();
-            *part.tree = only(&part.tree, name);
+            *part.tree = reduce_use(&part.tree, name);
             UseTree::Path(part)
         }
         UseTree::Group(group) => {
             let one = group.items.iter().find(|tree| names(tree, name));
-            only(one.expect("the name"), name)
+            reduce_use(one.expect("the name"), name)
         }
         other => other.clone(),
     }
@@ -361,7 +362,7 @@ fn listing(src: &Path) -> String {
 }
 
 #[test]
-fn the_public_items_are_those_of_the_list() {
+fn public_items_equal_the_list() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let src = std::env::var_os("WIRETOOL_API_OF").map_or(root.join("src"), PathBuf::from);
     let listed = listing(&src);

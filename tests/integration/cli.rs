@@ -1,11 +1,11 @@
-//! The command line as a user meets it: exit codes, streams, colour, files, manners.
+//! The command line: exit codes, streams, colour, files.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// saikuro: `math.add(2, 3)` and its answer, behind their prefixes.
+/// saikuro: `math.add(2, 3)` and its answer, with length prefixes.
 const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
 const ANSWER: &str = "0000002283a26964c410a1b2c3d4e5f67890abcdef1234567890a26f6bc3a6726573756c7405";
 
@@ -19,7 +19,7 @@ fn wiretool(args: &[&str]) -> Command {
     command
 }
 
-fn run(args: &[&str], input: &[u8]) -> Told {
+fn run(args: &[&str], input: &[u8]) -> Ran {
     common::run(&mut wiretool(args), input)
 }
 
@@ -30,16 +30,11 @@ fn file(folder: &Path, name: &str, content: &[u8]) -> String {
 }
 
 #[test]
-fn version_help_and_usage() {
+fn version_help_and_usage_have_exit_codes() {
     let (code, out, err) = run(&["--version"], b"");
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, format!("wiretool {}\n", env!("CARGO_PKG_VERSION")));
-    for args in [
-        &["--help"][..],
-        &["-h"],
-        &["decode", "--help"],
-        &["decode", "-h"],
-    ] {
+    for args in [&["--help"][..], &["decode", "--help"]] {
         let (code, out, err) = run(args, b"");
         assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
         let place = |text: &str| {
@@ -60,7 +55,7 @@ fn version_help_and_usage() {
 }
 
 #[test]
-fn exit_codes_and_streams() {
+fn results_have_exit_codes_and_streams() {
     let call = bytes(CALL);
     let (code, out, err) = run(&["decode"], &call);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -85,7 +80,7 @@ fn exit_codes_and_streams() {
 }
 
 #[test]
-fn every_form_gives_the_same() {
+fn every_form_gives_same_output() {
     let call = bytes(CALL);
     let wanted = run(&["decode", "-f", "json"], &call).1;
     let spaced: Vec<String> = call.iter().map(|b| format!("{b:02x}")).collect();
@@ -115,7 +110,7 @@ fn every_form_gives_the_same() {
 }
 
 #[test]
-fn a_lone_message_is_a_tree_and_several_are_lines() {
+fn single_message_is_tree_and_several_are_lines() {
     let (call, both) = (bytes(CALL), bytes(&format!("{CALL}{ANSWER}")));
     insta::assert_snapshot!(run(&["decode"], &call).1, @r#"
     #0 · call math.add  id a1b2c3d4-e5f6-7890-abcd-ef1234567890  (saikuro, prefix, request, 69 bytes at 0)
@@ -129,14 +124,14 @@ fn a_lone_message_is_a_tree_and_several_are_lines() {
       67..68      [0]  2
       68..69      [1]  3
     "#);
-    insta::assert_snapshot!(run(&["decode"], &both).1, @"
-        0 ·        0     69 B  call            math.add                            a1b2c3d4-e5f6-7890-abcd-ef1234567890
-        1 ·       69     38 B  response                                 ok         a1b2c3d4-e5f6-7890-abcd-ef1234567890
-    ");
+    insta::assert_snapshot!(run(&["decode"], &both).1, @r#"
+    0        0 · call           math.add             a1b2c…567890 [2, 3]
+    1       69 · response                            a1b2c…567890 ok 5
+    "#);
 }
 
 #[test]
-fn selection() {
+fn selection_flags_choose_messages() {
     let both = bytes(&format!("{CALL}{ANSWER}"));
     let count = |args: &[&str]| {
         let (code, out, _) = run(&[&["decode", "-f", "json"], args].concat(), &both);
@@ -161,7 +156,7 @@ fn selection() {
 }
 
 #[test]
-fn places() {
+fn offset_and_path_flags_show_positions() {
     let both = bytes(&format!("{CALL}{ANSWER}"));
     for (args, wanted) in [
         (
@@ -189,7 +184,7 @@ fn places() {
 }
 
 #[test]
-fn colour_is_for_those_who_can_see_it() {
+fn colour_is_written_to_terminals_only() {
     let call = bytes(CALL);
     let colours = |args: &[&str], set: &[(&str, &str)]| {
         let mut command = wiretool(&[&["decode", "-f", "line"], args].concat());
@@ -211,7 +206,7 @@ fn colour_is_for_those_who_can_see_it() {
 }
 
 #[test]
-fn wire_bytes_never_reach_a_screen_as_they_are() {
+fn wire_bytes_are_escaped_on_screen() {
     let line = "{\"jsonrpc\":\"2.0\",\"id\":\"\u{202e}\u{9b}31m\",\"method\":\"invoke\",\"params\":{\"selector\":\"a\\u001b[2J\",\"calldata\":[]}}\n";
     for format in ["line", "tree", "hex"] {
         let (_, out, _) = run(&["decode", "-p", "oracle", "-f", format], line.as_bytes());
@@ -223,7 +218,7 @@ fn wire_bytes_never_reach_a_screen_as_they_are() {
 }
 
 #[test]
-fn secrets_are_masked_unless_asked_for() {
+fn secrets_are_masked_without_flag() {
     let hey = br#"{"v":1,"kind":"HEY","agent":{"id":"a"},"auth":{"type":"bearer","token":"qct.v1.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"}}"#;
     for format in ["tree", "hex"] {
         let args = ["decode", "-p", "sael", "--framing", "lines", "-f", format];
@@ -243,7 +238,7 @@ fn secrets_are_masked_unless_asked_for() {
 }
 
 #[test]
-fn a_message_is_shown_before_the_input_ends() {
+fn message_is_shown_before_end_of_input() {
     let mut child = wiretool(&["decode"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -253,7 +248,7 @@ fn a_message_is_shown_before_the_input_ends() {
     stdin.write_all(&bytes(CALL)).unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
-    // Blocks for ever, and fails by time-out, where it is not shown.
+    // Without the output this blocks until the time-out.
     lines.read_line(&mut first).unwrap();
     assert!(first.contains("math.add"), "{first}");
     stdin.write_all(&bytes(ANSWER)).unwrap();
@@ -265,7 +260,7 @@ fn a_message_is_shown_before_the_input_ends() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_reader_is_no_error() {
     let many = bytes(CALL).repeat(20_000);
     let mut child = wiretool(&["decode", "-f", "json"])
         .stdin(Stdio::piped())
@@ -288,7 +283,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_full_disk_is_an_error() {
+fn full_disk_is_an_error() {
     if !Path::new("/dev/full").exists() {
         return;
     }
@@ -303,14 +298,14 @@ fn a_full_disk_is_an_error() {
         .stderr(Stdio::piped())
         .output()
         .unwrap();
-    let (code, _, err) = common::told(&output);
+    let (code, _, err) = common::outcome_of(&output);
     assert_eq!(code, 2);
     assert!(err.contains("cannot write to stdout"), "{err}");
 }
 
-/// Every command that writes to stdout, with one that is closed, or thrown away.
+/// Every command that writes to stdout, with a closed stdout and with `/dev/null`.
 #[test]
-fn a_closed_stdout_is_an_error() {
+fn closed_stdout_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let input = file(folder.path(), "a.bin", &bytes(CALL));
     let target = folder.path().join("out.json");
@@ -319,7 +314,7 @@ fn a_closed_stdout_is_an_error() {
         let script = format!("exec \"$0\" {args} {redirect}");
         let mut sh = common::shell("sh");
         let output = sh.args(["-c", &script, "wiretool"]);
-        common::told(&output.stdin(Stdio::null()).output().unwrap())
+        common::outcome_of(&output.stdin(Stdio::null()).output().unwrap())
     };
     let complaint = "wiretool: cannot write to stdout: it is closed\n".to_owned();
     let nothing = (0, String::new(), String::new());
@@ -343,7 +338,7 @@ fn a_closed_stdout_is_an_error() {
 }
 
 #[test]
-fn an_output_file_is_there_whole_or_not_at_all() {
+fn output_file_is_complete_or_absent() {
     let folder = tempfile::tempdir().unwrap();
     let input = file(folder.path(), "in.bin", &bytes(CALL));
     let target = folder.path().join("out.json");
@@ -370,9 +365,9 @@ fn an_output_file_is_there_whole_or_not_at_all() {
     );
 }
 
-/// What stands in place of a file is as readable as that was, and where that was.
+/// The new file has the permissions and the location of the old one.
 #[test]
-fn an_output_takes_the_place_of_a_file() {
+fn output_replaces_a_file() {
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let folder = tempfile::tempdir().unwrap();
@@ -419,7 +414,7 @@ fn an_output_takes_the_place_of_a_file() {
 }
 
 #[test]
-fn an_output_is_no_input_however_that_is_given() {
+fn output_equal_to_input_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let input = file(folder.path(), "in.bin", &bytes(CALL));
     std::os::unix::fs::symlink("in.bin", folder.path().join("link")).unwrap();
@@ -439,14 +434,14 @@ fn an_output_is_no_input_however_that_is_given() {
             .current_dir(folder.path())
             .output()
             .unwrap();
-        let (code, _, err) = common::told(&output);
+        let (code, _, err) = common::outcome_of(&output);
         assert_eq!(code, 2, "{args}");
         assert!(err.contains("is an input as well"), "{args}: {err}");
         assert_eq!(std::fs::read(&input).unwrap(), bytes(CALL), "{args}");
     }
     assert_eq!(std::fs::read(&recording).unwrap(), recorded);
-    // Another file than the one that is read may well be written.
-    let (code, _, err) = common::told(
+    // The output may be a file other than the input.
+    let (code, _, err) = common::outcome_of(
         &common::shell("sh")
             .args(["-c", "wiretool decode -f json -o out < in.bin"])
             .current_dir(folder.path())
@@ -457,7 +452,7 @@ fn an_output_is_no_input_however_that_is_given() {
 }
 
 #[test]
-fn redact_reads_stdin_as_others_do() {
+fn redact_reads_stdin_like_other_commands() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
     let (code, out, err) = run(&["redact"], &recorded);
@@ -471,13 +466,13 @@ fn redact_reads_stdin_as_others_do() {
     assert_eq!(code, 2);
     assert_eq!(
         err,
-        "wiretool: stdin: this is no recording: one begins with a line {\"wiretool\":1,…}\n"
+        "wiretool: stdin: not a recording: the first line must be {\"wiretool\":1,…}\n"
     );
 }
 
-/// That nobody reads stdout is no trouble; that nobody reads a pipe that was named is.
+/// A closed reader of stdout is not an error; a closed reader of a named pipe is one.
 #[test]
-fn a_pipe_that_was_named_is_read() {
+fn named_pipe_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let many = bytes(CALL).repeat(20_000);
     file(folder.path(), "in.bin", &many);
@@ -487,14 +482,14 @@ fn a_pipe_that_was_named_is_read() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let (code, _, err) = common::told(&output);
+    let (code, _, err) = common::outcome_of(&output);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("cannot write to pipe: Broken pipe"), "{err}");
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn odd_file_names() {
+fn unusual_file_names_work() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = tempfile::tempdir().unwrap();
     for name in [&b"-x.bin"[..], b"\xff.bin", b"a b\n.bin"] {
@@ -506,12 +501,12 @@ fn odd_file_names() {
             .current_dir(folder.path())
             .output()
             .unwrap();
-        assert_eq!(common::told(&output).0, 0, "{name:?}");
+        assert_eq!(common::outcome_of(&output).0, 0, "{name:?}");
     }
 }
 
 #[test]
-fn several_files_are_several_connections() {
+fn each_file_is_one_connection() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (
         file(folder.path(), "a", &bytes(CALL)),
@@ -545,7 +540,7 @@ fn several_files_are_several_connections() {
 }
 
 #[test]
-fn pairs_become_a_conversation() {
+fn file_pairs_become_conversations() {
     let folder = tempfile::tempdir().unwrap();
     let to_executor = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[\"0x1\"]}\n";
     let to_oracle = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n";
@@ -555,32 +550,47 @@ fn pairs_become_a_conversation() {
     assert_eq!((code, err.as_str()), (0, ""));
     let kinds: Vec<&str> = out
         .lines()
-        .map(|l| l.split_whitespace().nth(5).unwrap())
+        .map(|l| l.split_whitespace().nth(3).unwrap())
         .collect();
     assert_eq!(kinds, ["ready", "ack", "invoke", "result", "shutdown"]);
     assert_eq!(run(&["decode", "--c2s", &c2s], b"").0, 2);
 }
 
 #[test]
-fn what_fits_several_protocols_is_none_of_them() {
-    let (code, out, err) = run(
-        &["decode", "-f", "json"],
-        b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n",
-    );
+fn unknown_messages_have_no_protocol() {
+    let (code, out, err) = run(&["decode", "-f", "json"], b"{\"id\":0,\"result\":{}}\n");
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("no protocol recognises these bytes"), "{err}");
 }
 
 #[test]
-fn what_newcomers_try_is_answered_with_what_to_do() {
+fn a_message_that_several_dialects_have_is_jsonrpc() {
+    let (code, out, err) = run(
+        &["decode", "-f", "json"],
+        b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n",
+    );
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains(r#""protocol":"jsonrpc""#), "{out}");
+}
+
+#[test]
+fn common_mistakes_get_a_hint() {
     for (words, wanted) in [
         ("make sael", "wiretool make sael --list"),
         (
             "record -p oracle ./oracle",
-            "a command to run stands behind --",
+            "give a command to run after --",
         ),
-        ("proxy --connect localhost:7700", "tcp://localhost:7700"),
+        ("proxy --connect 7700", "tcp://127.0.0.1:7700"),
         ("proxy --listen 7700", "tcp://127.0.0.1:7700"),
+        (
+            "proxy --listen tcp://127.0.0.1:0 --connect quic://127.0.0.1:1",
+            "both addresses must be quic://",
+        ),
+        (
+            "proxy --rewrite-host --connect quic://127.0.0.1:1",
+            "not supported over QUIC",
+        ),
         ("lint --explain seq-gap", "did you mean saikuro/seq-gap?"),
         ("decod", "'decode'"),
     ] {
@@ -592,11 +602,11 @@ fn what_newcomers_try_is_answered_with_what_to_do() {
     let help = run(&["decode", "--help"], b"");
     assert_eq!(run(&["help", "decode"], b""), help);
     let (_, _, err) = run(&["record", "-p"], b"");
-    assert!(!err.contains("behind --"), "{err}");
+    assert!(!err.contains("run after --"), "{err}");
 }
 
 #[test]
-fn nothing_is_said_of_what_comes_after_the_head() {
+fn bytes_after_head_are_not_reported() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cli/pow.jsonl");
     for head in ["1", "4"] {
         let (code, out, err) = run(
@@ -609,7 +619,7 @@ fn nothing_is_said_of_what_comes_after_the_head() {
 }
 
 #[test]
-fn recordings_are_read() {
+fn recordings_are_decoded() {
     let line = r#"{"wiretool":1,"protocol":"saikuro","started":"2026-11-21T10:00:00.000000000Z","transport":"tcp"}"#;
     let chunk = |conn: u32, dir: &str, dump: &str| {
         use base64::Engine as _;
@@ -640,7 +650,7 @@ fn recordings_are_read() {
 }
 
 #[test]
-fn a_growing_file_is_followed() {
+fn growing_file_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "grows", &bytes(CALL));
     let mut child = wiretool(&["decode", "-f", "line", "--follow", &path])
@@ -656,12 +666,12 @@ fn a_growing_file_is_followed() {
     line.clear();
     lines.read_line(&mut line).unwrap();
     assert!(line.contains("response"));
-    // It ends by itself once nobody reads.
+    // It ends when its output is closed.
     drop(lines);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// How far a program has read a file.
+/// The position of a program in a file.
 #[cfg(target_os = "linux")]
 fn reads_at(pid: &str, path: &str) -> Option<u64> {
     let path = std::fs::canonicalize(path).ok()?;
@@ -678,13 +688,13 @@ fn reads_at(pid: &str, path: &str) -> Option<u64> {
         .ok()
 }
 
-/// Whoever interrupts has seen enough, and wants what was read by then.
+/// After an interrupt the summary covers what was read by then.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_signal_ends_the_reading_not_the_writing() {
+fn signal_ends_reading_but_not_writing() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "grows", &bytes(CALL));
-    // The last message has not come whole yet: it is not at fault.
+    // The last message is not complete yet, which is not a fault.
     let mut grown = std::fs::File::options().append(true).open(&path).unwrap();
     grown.write_all(&bytes(ANSWER)[..9]).unwrap();
     let len = grown.metadata().unwrap().len();
@@ -700,7 +710,7 @@ fn a_signal_ends_the_reading_not_the_writing() {
                 .spawn()
                 .unwrap();
             let pid = child.id().to_string();
-            // Nothing it writes says before its end that it has read all there is.
+            // No line before its end says that everything was read.
             common::wait_until("it has read all", || reads_at(&pid, &path) == Some(len));
             let sent = Command::new("kill").args(["-s", signal, &pid]).status();
             assert!(sent.unwrap().success());
@@ -719,7 +729,7 @@ fn a_signal_ends_the_reading_not_the_writing() {
 }
 
 #[test]
-fn limits_have_a_flag_and_a_clear_error() {
+fn each_limit_has_flag_and_error() {
     let call = bytes(CALL);
     for (args, flag) in [
         (["--max-message", "16"], "--max-message"),
@@ -738,7 +748,7 @@ fn limits_have_a_flag_and_a_clear_error() {
 }
 
 #[test]
-fn bad_frames_are_passed_over_or_stopped_at() {
+fn bad_frames_are_skipped_or_end_the_run() {
     let broken = bytes(&format!("{CALL}ffffffff0102030405060708{ANSWER}{CALL}"));
     let (code, out, _) = run(&["decode", "-p", "saikuro", "-f", "json"], &broken);
     assert_eq!((code, out.lines().count()), (1, 4));
@@ -750,7 +760,7 @@ fn bad_frames_are_passed_over_or_stopped_at() {
 }
 
 #[test]
-fn schema_and_output_agree() {
+fn schema_names_equal_output_keys() {
     let (code, out, err) = run(&["decode", "--print-schema"], b"");
     assert_eq!((code, err.as_str()), (0, ""));
     let schema: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -792,7 +802,7 @@ fn schema_and_output_agree() {
 }
 
 #[test]
-fn exact_adds_to_json_and_verify_compares() {
+fn exact_adds_keys_and_verify_compares() {
     let (code, _, err) = run(&["decode", "--exact"], &bytes(CALL));
     assert_eq!(code, 2);
     assert!(err.contains("-f json"), "{err}");
@@ -804,7 +814,7 @@ fn exact_adds_to_json_and_verify_compares() {
         !plain.contains("\"wire\"") && exact.contains(r#""wire":{"eol":"\r\n"}"#),
         "{exact}"
     );
-    // What is asked is whether it comes back, not whether it is sound.
+    // This test checks the round trip, not the validity.
     let (code, out, _) = run(&[&args[..], &["--verify"]].concat(), lines);
     assert_eq!(code, 0);
     let last = "2 frames: 2 identical (1 line end), 0 by their bytes alone, 0 different";
@@ -814,7 +824,7 @@ fn exact_adds_to_json_and_verify_compares() {
 }
 
 #[test]
-fn output_does_not_depend_on_the_surroundings() {
+fn output_is_independent_of_environment() {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/telequick/events.hex");
     let plain = wiretool(&["decode", fixture]).output().unwrap();
     let other = wiretool(&["decode", fixture])

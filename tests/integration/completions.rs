@@ -1,13 +1,13 @@
-//! Completions as they are shipped are what the binary writes; shells load them and complete names. bash is needed for
-//! that; zsh and fish load theirs only where they are installed, and it is said where they are not.
+//! The shipped completion files equal the output of the binary; shells load them and complete names. This needs bash;
+//! zsh and fish are tested only if they are installed, and a note is printed if not.
 //!
-//! `WIRETOOL_BLESS=1 cargo test --test integration completions` writes them anew.
+//! `WIRETOOL_BLESS=1 cargo test --test integration completions` rewrites them.
 
 use crate::common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Shells, and the files that they look for.
+/// The shells and the names of their files.
 const SHELLS: [(&str, &str); 5] = [
     ("bash", "wiretool.bash"),
     ("zsh", "_wiretool"),
@@ -20,7 +20,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("completions")
 }
 
-fn written(shell: &str) -> String {
+fn generated(shell: &str) -> String {
     let output = common::wiretool()
         .args(["completions", shell])
         .output()
@@ -30,9 +30,9 @@ fn written(shell: &str) -> String {
 }
 
 #[test]
-fn files_are_what_the_binary_writes() {
+fn completion_files_equal_the_output() {
     for (shell, name) in SHELLS {
-        let (path, text) = (folder().join(name), written(shell));
+        let (path, text) = (folder().join(name), generated(shell));
         if common::bless() {
             std::fs::create_dir_all(folder()).unwrap();
             std::fs::write(&path, &text).unwrap();
@@ -47,10 +47,10 @@ fn files_are_what_the_binary_writes() {
 }
 
 #[test]
-fn shells_load_them() {
+fn shells_load_the_files() {
     for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("completions.{shell}"));
-        std::fs::write(&path, written(shell)).unwrap();
+        std::fs::write(&path, generated(shell)).unwrap();
         let run = Command::new(shell)
             .arg(check)
             .arg(&path)
@@ -70,9 +70,9 @@ fn shells_load_them() {
     }
 }
 
-/// What bash offers for the last of these words.
-fn offered(words: &[&str]) -> Vec<String> {
-    // As bash calls it: the command, the word, the word before it.
+/// Returns the completions that bash offers for the last word.
+fn completions_of(words: &[&str]) -> Vec<String> {
+    // As bash calls it: the command, the word, the previous word.
     const SCRIPT: &str = r#"
         source <("$1" completions bash); shift
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
@@ -86,17 +86,17 @@ fn offered(words: &[&str]) -> Vec<String> {
         .stdin(Stdio::null())
         .output()
         .expect("bash");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let sent = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && said.is_empty(),
-        "{words:?}: {said}"
+        output.status.success() && sent.is_empty(),
+        "{words:?}: {sent}"
     );
     let text = String::from_utf8(output.stdout).unwrap();
     text.split_whitespace().map(str::to_owned).collect()
 }
 
 #[test]
-fn commands_flags_and_values_are_completed() {
+fn commands_flags_and_values_complete() {
     for (line, wanted) in [
         ("wiretool de", "decode"),
         ("wiretool decode --fra", "--framing"),
@@ -107,7 +107,6 @@ fn commands_flags_and_values_are_completed() {
         ("wiretool decode --length-mode inc", "inclusive"),
         ("wiretool decode --dir c", "c2s"),
         ("wiretool decode -f li", "line"),
-        ("wiretool decode --role hea", "heartbeat"),
         ("wiretool decode --kind announce_", "announce_ack"),
         ("wiretool decode --struct BargeReq", "BargeRequest"),
         ("wiretool decode --color al", "always"),
@@ -134,7 +133,7 @@ fn commands_flags_and_values_are_completed() {
         ("wiretool completions z", "zsh"),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let offered = offered(&words);
+        let offered = completions_of(&words);
         assert!(
             offered.iter().any(|word| word == wanted),
             "{line}: {wanted} is not offered, but {offered:?}"
@@ -147,9 +146,9 @@ fn commands_flags_and_values_are_completed() {
     }
 }
 
-/// That shells know all names makes neither messages nor help any longer.
+/// Names for shells do not make messages or help longer.
 #[test]
-fn lists_of_names_are_for_shells_alone() {
+fn name_lists_are_only_in_completions() {
     let run = |args: &[&str]| {
         let output = common::wiretool()
             .args(args)

@@ -1,20 +1,20 @@
-//! Settings: which of several counts, where they may come from, and what is said of bad ones.
+//! Settings: their order of precedence, their files, and the errors of invalid ones.
 
 use crate::common;
 use std::fs;
 use std::process::Stdio;
 use tempfile::TempDir;
 
-/// An oracle message that could as well be stepflow's.
+/// An oracle message that also fits stepflow.
 const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n";
 const HELLO: &str = "{\"v\":1,\"kind\":\"HEY\",\"agent\":{\"id\":\"a\",\"kind\":\"llm\",\"name\":\"A\"},\"capabilities\":[],\"auth\":{\"token\":\"sael_secret\"}}\n";
 
-/// A repository with a folder in it, and a user's settings beside it.
-struct Place {
+/// A repository with a folder in it, and the settings of a user.
+struct TestProject {
     root: TempDir,
 }
 
-impl Place {
+impl TestProject {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         for folder in ["project/.git", "project/deep/er", "user/wiretool"] {
@@ -71,8 +71,8 @@ impl Place {
         (code, text(&output.stdout), text(&output.stderr))
     }
 
-    /// The line of `config show --origin` on a setting.
-    fn shown(&self, words: &[&str], key: &str) -> String {
+    /// The line of `config show --origin` for a setting.
+    fn config_line(&self, words: &[&str], key: &str) -> String {
         let words = [words, &["config", "show", "--origin", "-f", "text"]].concat();
         let (code, out, err) = self.run(&words);
         assert_eq!(code, 0, "{err}");
@@ -89,37 +89,40 @@ impl Place {
 }
 
 #[test]
-fn flag_variable_project_user_default() {
-    let place = Place::new();
-    assert_eq!(place.shown(&[], "color"), "auto default");
+fn precedence_is_flag_variable_project_user_default() {
+    let place = TestProject::new();
+    assert_eq!(place.config_line(&[], "color"), "auto default");
     place.user("# mine\ncolor = \"always\"\n");
     assert_eq!(
-        place.shown(&[], "color"),
+        place.config_line(&[], "color"),
         "always /user/wiretool/config.toml:2"
     );
     place.project("\n\ncolor = \"never\"\n");
-    assert_eq!(place.shown(&[], "color"), "never /project/wiretool.toml:3");
     assert_eq!(
-        place.shown(&["WIRETOOL_COLOR=auto"], "color"),
-        "auto WIRETOOL_COLOR"
-    );
-    assert_eq!(
-        place.shown(&["WIRETOOL_COLOR=auto", "--color", "always"], "color"),
-        "always --color"
-    );
-    assert_eq!(
-        place.shown(&["WIRETOOL_COLOR="], "color"),
+        place.config_line(&[], "color"),
         "never /project/wiretool.toml:3"
     );
     assert_eq!(
-        place.shown(&["WIRETOOL_FORMAT=json"], "format"),
+        place.config_line(&["WIRETOOL_COLOR=auto"], "color"),
+        "auto WIRETOOL_COLOR"
+    );
+    assert_eq!(
+        place.config_line(&["WIRETOOL_COLOR=auto", "--color", "always"], "color"),
+        "always --color"
+    );
+    assert_eq!(
+        place.config_line(&["WIRETOOL_COLOR="], "color"),
+        "never /project/wiretool.toml:3"
+    );
+    assert_eq!(
+        place.config_line(&["WIRETOOL_FORMAT=json"], "format"),
         "json WIRETOOL_FORMAT"
     );
 }
 
 #[test]
-fn what_counts_is_what_happens() {
-    let place = Place::new();
+fn effective_setting_is_used() {
+    let place = TestProject::new();
     let colored = |words: &[&str]| {
         place
             .run(&[words, &["decode", "-q", "-p", "oracle", "answer.txt"]].concat())
@@ -156,7 +159,7 @@ fn what_counts_is_what_happens() {
         ])
         .1;
     assert!(!out.starts_with('{') && out.contains("ack"), "{out}");
-    // Formats that a command does not have are not for it; help tells what is built in.
+    // A format that a command does not have is ignored; help shows the default.
     place.project("format = \"hex\"");
     assert_eq!(place.run(&["lint", "-p", "oracle", "answer.txt"]).0, 0);
     assert!(
@@ -168,8 +171,8 @@ fn what_counts_is_what_happens() {
 }
 
 #[test]
-fn limits_and_secrets() {
-    let place = Place::new();
+fn limits_and_secrets_are_settings() {
+    let place = TestProject::new();
     place.project("max-depth = 2\nmax-message = 40");
     let (code, out, _) = place.run(&["decode", "-f", "json", "../hello.txt"]);
     assert_eq!(code, 1, "{out}");
@@ -199,8 +202,8 @@ fn limits_and_secrets() {
 }
 
 #[test]
-fn a_project_says_only_how_things_are_read() {
-    let place = Place::new();
+fn project_cannot_set_private_keys() {
+    let place = TestProject::new();
     for (text, key) in [
         ("show-secrets = true", "show-secrets"),
         ("show-secrets = false", "show-secrets"),
@@ -213,11 +216,11 @@ fn a_project_says_only_how_things_are_read() {
         assert_eq!(
             err,
             format!(
-                "wiretool: /project/wiretool.toml:2: a project's file cannot set {key}: only your own file, a variable or a flag can\n"
+                "wiretool: /project/wiretool.toml:2: a project's file cannot set {key}: only the user's file, a variable or a flag can\n"
             )
         );
     }
-    // One that is named is no more trusted.
+    // A named file is not trusted more.
     place.file("project/other.toml", "show-secrets = true");
     place.project("");
     assert_eq!(
@@ -229,8 +232,8 @@ fn a_project_says_only_how_things_are_read() {
 }
 
 #[test]
-fn unknown_keys_and_bad_values() {
-    let place = Place::new();
+fn unknown_keys_and_bad_values_are_errors() {
+    let place = TestProject::new();
     place.project("[ignore]\npath = []\n[rules]\n\"oracle/malformd\" = \"off\"\n[[files]]\nmatch = \"x\"\nframin = \"lines\"\n[colour]\n");
     let (code, out, err) = place.run(&["decode", "-q", "-p", "oracle", "answer.txt"]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
@@ -302,31 +305,31 @@ fn unknown_keys_and_bad_values() {
 }
 
 #[test]
-fn which_file_is_the_projects() {
-    let place = Place::new();
+fn nearest_project_file_is_used() {
+    let place = TestProject::new();
     place.project("max-depth = 3");
     for folder in ["project", "project/deep", "project/deep/er"] {
         let (_, out, _) = place.run_in(folder, &["config", "show"]);
         assert!(out.contains("max-depth     3"), "{folder}: {out}");
     }
-    // Nothing above a repository's root is its business.
+    // Files above the root of the repository are ignored.
     fs::remove_file(place.path("project/wiretool.toml")).unwrap();
     place.file("wiretool.toml", "max-depth = 4");
-    assert_eq!(place.shown(&[], "max-depth"), "128 default");
+    assert_eq!(place.config_line(&[], "max-depth"), "128 default");
     place.file("project/ci.toml", "max-depth = 5");
     assert_eq!(
-        place.shown(&["--config", "../ci.toml"], "max-depth"),
+        place.config_line(&["--config", "../ci.toml"], "max-depth"),
         "5 ../ci.toml:1"
     );
     assert_eq!(
-        place.shown(&["WIRETOOL_CONFIG=../ci.toml"], "max-depth"),
+        place.config_line(&["WIRETOOL_CONFIG=../ci.toml"], "max-depth"),
         "5 ../ci.toml:1"
     );
 }
 
 #[test]
-fn paths_say_the_protocol() {
-    let place = Place::new();
+fn path_selects_the_protocol() {
+    let place = TestProject::new();
     let rules = "[[files]]\nmatch = \"deep/*.txt\"\nprotocol = \"stepflow\"\ndir = \"s2c\"\n[[files]]\nmatch = \"*\"\nprotocol = \"oracle\"\n";
     place.project(rules);
     let reads = |folder: &str, words: &[&str]| {
@@ -382,11 +385,11 @@ fn paths_say_the_protocol() {
 }
 
 #[test]
-fn what_one_protocol_has_waits_until_it_is_of_use() {
-    let place = Place::new();
+fn settings_of_one_protocol_apply_to_it_only() {
+    let place = TestProject::new();
     place.file("project/own.tq", "struct Extra { 1: u8 x }\n");
     place.project("signature = [\"pow(u256) -> u256\"]\n");
-    // A flag would say that it is oracle's; a setting does not.
+    // The flag would select oracle; the setting does not.
     let (code, out, err) = place.run(&["decode", "-f", "json", "../hello.txt"]);
     assert!(
         code == 0 && out.contains("\"protocol\":\"sael\""),
@@ -409,10 +412,10 @@ fn what_one_protocol_has_waits_until_it_is_of_use() {
         .1;
     assert_ne!(with, without);
     assert_eq!(with, flag);
-    // Paths count from the file's folder.
+    // Paths are relative to the folder of the file.
     place.project("schema = \"own.tq\"");
     assert_eq!(
-        place.shown(&[], "schema"),
+        place.config_line(&[], "schema"),
         "/project/own.tq /project/wiretool.toml:1"
     );
     place.project("schema = \"none.tq\"");
@@ -421,8 +424,8 @@ fn what_one_protocol_has_waits_until_it_is_of_use() {
 }
 
 #[test]
-fn rules_and_verdicts() {
-    let place = Place::new();
+fn rule_settings_change_the_exit_code() {
+    let place = TestProject::new();
     place.file("project/bad.txt", "{\"jsonrpc\"\n");
     let lint = |words: &[&str]| {
         place
@@ -450,8 +453,8 @@ fn rules_and_verdicts() {
 }
 
 #[test]
-fn differences_that_are_ignored() {
-    let place = Place::new();
+fn ignored_differences_are_settings() {
+    let place = TestProject::new();
     for (name, value) in [("a", 1), ("b", 2)] {
         place.file(
             &format!("project/{name}.txt"),
@@ -465,8 +468,8 @@ fn differences_that_are_ignored() {
 }
 
 #[test]
-fn shown_as_json() {
-    let place = Place::new();
+fn settings_print_as_json() {
+    let place = TestProject::new();
     place.project("signature = [\"pow(u256) -> u256\"]\nmax-depth = 64\n[[files]]\nmatch = \"*.bin\"\nframing = \"lines\"\n");
     let (code, out, _) = place.run(&["config", "show", "-f", "json"]);
     assert_eq!(code, 0);
@@ -487,8 +490,8 @@ fn shown_as_json() {
 }
 
 #[test]
-fn a_project_names_no_file_outside_of_it_and_nothing_but_files() {
-    let place = Place::new();
+fn project_paths_are_files_inside_the_project() {
+    let place = TestProject::new();
     place.file("outside.idl", "limit depth = 9;\n");
     place.file("project/inside.idl", "limit depth = 9;\n");
     let fifo = place.path("project/fifo.idl");
@@ -511,37 +514,37 @@ fn a_project_names_no_file_outside_of_it_and_nothing_but_files() {
         ("/etc/passwd", false),
     ] {
         place.project(&format!("schema = {schema:?}\n"));
-        let (code, _, said) = place.run(&["decode", "answer.txt", "-p", "oracle"]);
-        assert_eq!(code != 2, good, "{schema}: {said}");
+        let (code, _, sent) = place.run(&["decode", "answer.txt", "-p", "oracle"]);
+        assert_eq!(code != 2, good, "{schema}: {sent}");
         assert_eq!(
-            said.contains("the path of a file of this project"),
+            sent.contains("the path of a file of this project"),
             !good,
-            "{said}"
+            "{sent}"
         );
     }
-    // Who names the settings may name files as well.
+    // A user who names the settings file may also name other files.
     let named = place.path("project/wiretool.toml").display().to_string();
     place.project("schema = \"../outside.idl\"\n");
-    let (code, _, said) = place.run(&["--config", &named, "decode", "answer.txt", "-p", "oracle"]);
-    assert_eq!(code, 0, "{said}");
+    let (code, _, sent) = place.run(&["--config", &named, "decode", "answer.txt", "-p", "oracle"]);
+    assert_eq!(code, 0, "{sent}");
 }
 
 #[test]
-fn settings_and_schemas_have_a_largest_size() {
-    let place = Place::new();
+fn settings_and_schemas_have_size_limits() {
+    let place = TestProject::new();
     place.project(&format!("#{}\n", "x".repeat(1 << 20)));
-    let (code, _, said) = place.run(&["decode", "answer.txt"]);
+    let (code, _, sent) = place.run(&["decode", "answer.txt"]);
     assert_eq!(code, 2);
     assert!(
-        said.contains("wiretool.toml is larger than 1024 KiB"),
-        "{said}"
+        sent.contains("wiretool.toml is larger than 1024 KiB"),
+        "{sent}"
     );
     place.project("");
     let args = ["decode", "answer.txt", "--schema", "/dev/zero"];
-    let (code, _, said) = place.run(&args);
+    let (code, _, sent) = place.run(&args);
     assert_eq!(code, 2);
     assert!(
-        said.contains("/dev/zero is larger than 16384 KiB"),
-        "{said}"
+        sent.contains("/dev/zero is larger than 16384 KiB"),
+        "{sent}"
     );
 }

@@ -1,16 +1,16 @@
-//! `wiretool diff` as a user meets it: two runs of one scenario, what is ignored, what is learnt.
+//! `wiretool diff`: two runs of one scenario, ignored differences and learned rules.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use serde_json::Value;
 use std::path::Path;
 
-/// Three calls; `run-b` has other ids, other times, another order; `run-c` has besides another result and one call more.
+/// Three calls. `run-b` has other ids, times and order; `run-c` also has another result and one more call.
 const A: &str = "fixtures/cli/run-a.jsonl";
 const B: &str = "fixtures/cli/run-b.jsonl";
 const C: &str = "fixtures/cli/run-c.jsonl";
 
 /// Exit code, stdout and stderr.
-fn diff(args: &[&str]) -> Told {
+fn diff(args: &[&str]) -> Ran {
     common::run(
         common::wiretool()
             .arg("diff")
@@ -21,7 +21,7 @@ fn diff(args: &[&str]) -> Told {
 }
 
 #[test]
-fn by_what_was_asked() {
+fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&[A, B]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
@@ -58,7 +58,7 @@ fn by_what_was_asked() {
 }
 
 #[test]
-fn json() {
+fn differences_print_as_json() {
     let (code, out, _) = diff(&["-f", "json", "--ignore", "**.ts", A, C]);
     assert_eq!(code, 1);
     let all: Vec<Value> = out
@@ -90,7 +90,7 @@ fn strict_compares_ids() {
 }
 
 #[test]
-fn an_answer_by_another_id_is_a_difference() {
+fn answer_with_wrong_id_is_a_difference() {
     let (sound, wrong) = ("fixtures/cli/named.jsonl", "fixtures/cli/misnamed.jsonl");
     let (code, out, _) = diff(&[sound, wrong]);
     assert_eq!(code, 1);
@@ -101,7 +101,7 @@ fn an_answer_by_another_id_is_a_difference() {
     assert_eq!(diff(&[wrong, wrong]).0, 0);
 }
 
-/// A recording of what is said: `>` or `<`, and a line.
+/// Makes a recording of lines with `>` or `<`.
 fn recorded(folder: &Path, name: &str, protocol: &str, lines: &[&str]) -> String {
     let mut text = format!(
         "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}}\n"
@@ -117,7 +117,7 @@ fn recorded(folder: &Path, name: &str, protocol: &str, lines: &[&str]) -> String
     path.to_str().unwrap().to_owned()
 }
 
-/// Two subscriptions, of which one is ended; and a call.
+/// Two subscriptions, one of which is ended, and a call.
 const SUBSCRIBED: [&str; 8] = [
     r#"> {"v":1,"kind":"SUB","seq":1,"topic":"a"}"#,
     r#"< {"v":1,"kind":"RES","seq":1,"subscriptionId":1}"#,
@@ -134,7 +134,7 @@ fn ids_correspond_one_to_one() {
     let folder = tempfile::tempdir().unwrap();
     let a = recorded(folder.path(), "a.jsonl", "sael", &SUBSCRIBED);
     for (n, (changes, same)) in [
-        // Other numbers, and another trace.
+        // Other numbers and another trace id.
         (
             &[
                 ("\"seq\":1", "\"seq\":7"),
@@ -151,7 +151,7 @@ fn ids_correspond_one_to_one() {
             ],
             false,
         ),
-        // What is referred to is another, or missing, or more than was.
+        // The referenced id differs, is missing, or has an extra occurrence.
         (&[("UNS\",\"seq\":1", "UNS\",\"seq\":2")], false),
         (&[("\"subscriptionId\":1", "\"subscriptionId\":2")], false),
         (
@@ -190,7 +190,7 @@ fn ids_correspond_one_to_one() {
 }
 
 #[test]
-fn what_cannot_be_read_is_never_equal() {
+fn unreadable_messages_are_never_equal() {
     let folder = tempfile::tempdir().unwrap();
     let path = recorded(folder.path(), "a.jsonl", "sael", &SUBSCRIBED);
     let sound = std::fs::read_to_string(&path).unwrap();
@@ -213,7 +213,7 @@ fn what_cannot_be_read_is_never_equal() {
 }
 
 #[test]
-fn what_the_settings_ignore_is_counted() {
+fn ignored_differences_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     std::fs::write(
@@ -234,7 +234,7 @@ fn what_the_settings_ignore_is_counted() {
         ),
         "{err}"
     );
-    // What a flag ignores, nobody need be told.
+    // Differences that a flag ignores are not reported.
     let (_, _, err) = run(&["--ignore", "**.ts"]);
     assert_eq!(err, "wiretool: no difference: 6 and 6 messages\n");
 }
@@ -248,7 +248,7 @@ fn learn(folder: &Path, args: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn what_is_learnt_is_ignored() {
+fn learned_differences_are_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let (file, err) = learn(folder.path(), &[A, B]);
     assert_eq!(err, "wiretool: FILE: 1 path differs\n");
@@ -259,12 +259,12 @@ fn what_is_learnt_is_ignored() {
     "#);
     assert_eq!(diff(&["--ignore-file", &file, A, B]).0, 0);
     assert_eq!(diff(&["--ignore-file", &file, A, C]).0, 1);
-    // More is learnt on top of what is known.
+    // Learning extends the known rules.
     let (file, err) = learn(folder.path(), &["--ignore-file", &file, A, C]);
     assert_eq!(
         err,
         "wiretool: FILE: 1 path differs\n\
-         wiretool: 1 message is in one run alone: no list of paths can pass over that\n"
+         wiretool: 1 message is only in one run: a list of paths cannot ignore this\n"
     );
     let learnt = std::fs::read_to_string(&file).unwrap();
     insta::assert_snapshot!(learnt, @r#"
@@ -276,14 +276,14 @@ fn what_is_learnt_is_ignored() {
     "#);
     let (code, out, _) = diff(&["--ignore-file", &file, A, C]);
     assert_eq!((code, out.lines().count()), (1, 1), "{out}");
-    // What no path names is said.
+    // A difference without a path is reported.
     let pair = ["fixtures/cli/named.jsonl", "fixtures/cli/misnamed.jsonl"];
     let (_, err) = learn(folder.path(), &pair);
     assert!(err.contains("1 path differs"), "{err}");
 }
 
 #[test]
-fn exit_codes() {
+fn diff_exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -310,10 +310,10 @@ fn exit_codes() {
         (&[A, "fixtures/cli/hang.jsonl"], 2),
         (&["--ignore-file", "/none", A, B], 2),
         (&["--ignore-file", &bad, A, B], 2),
-        // What is learnt does not go over what it is learnt from.
+        // The learned rules do not overwrite their inputs.
         (&["--learn", &copy, &copy, B], 2),
         (&["-o", &copy, &copy, B], 2),
-        // Nothing but what is learnt is written.
+        // Only the learned rules are written.
         (&["--learn", &new, "-o", &other, A, B], 2),
         (&["--learn", &new, "-f", "json", A, B], 2),
         (&["--learn", &new, "--ignore", "a.b", &empty, &empty], 0),
@@ -334,9 +334,9 @@ fn exit_codes() {
     assert_eq!(diff(&["-q", A, A]), (0, String::new(), String::new()));
 }
 
-/// What was asked at the same time may pass in any order, and on both ways of a relay.
+/// Concurrent messages may pass in any order, on both connections of a relay.
 #[test]
-fn another_order_is_no_difference() {
+fn order_of_concurrent_calls_is_no_difference() {
     let recording = |name: &str, order: &[u32]| {
         let head = r#"{"wiretool":1,"protocol":"stepflow","started":"2026-01-01T00:00:00Z","transport":"stdio"}"#;
         let mut text = format!("{head}\n");
@@ -345,7 +345,7 @@ fn another_order_is_no_difference() {
                 let call = format!(
                     "{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"method\\\":\\\"m\\\",\\\"params\\\":{{\\\"n\\\":{n}}}}}\\n"
                 );
-                // One way the answer is another than the other way.
+                // The answer differs in only one direction.
                 let answer = format!(
                     "{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"result\\\":\\\"{way}\\\"}}\\n"
                 );
@@ -371,7 +371,7 @@ fn another_order_is_no_difference() {
     );
 }
 
-/// One call of an oracle, in a file of its own.
+/// One call of an oracle in a separate file.
 fn oracle_call(folder: &Path, name: &str, params: &str) -> String {
     let path = folder.join(name);
     let call =
@@ -381,7 +381,7 @@ fn oracle_call(folder: &Path, name: &str, params: &str) -> String {
 }
 
 #[test]
-fn numbers_differ_where_a_float_would_not() {
+fn integers_are_compared_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, params: &str| oracle_call(folder.path(), name, params);
     let a = file(
@@ -403,7 +403,7 @@ fn numbers_differ_where_a_float_would_not() {
 }
 
 #[test]
-fn a_key_is_learnt_as_itself_and_not_as_a_pattern() {
+fn learned_key_is_not_a_pattern() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, params: &str| oracle_call(folder.path(), name, params);
     let a = file("a", r#"{"*":1,"k":1}"#);
@@ -419,15 +419,15 @@ fn a_key_is_learnt_as_itself_and_not_as_a_pattern() {
     assert!(out.contains("params.k") && !out.contains('*'), "{out}");
 }
 
-/// As decode, lint and stat say it.
+/// As decode, lint and stat report it.
 #[test]
-fn what_no_protocol_recognises() {
+fn unrecognised_lines_are_compared_as_text() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hello.txt");
     std::fs::write(&path, "hello world\n").unwrap();
     let name = path.to_str().unwrap();
     let wanted = format!("wiretool: {name}: no protocol recognises these bytes: name it with -p\n");
     for (args, times) in [([name, name], 2), ([name, A], 1), ([A, name], 1)] {
-        let told = (1, String::new(), wanted.repeat(times));
-        assert_eq!(diff(&args), told, "{args:?}");
+        let reported = (1, String::new(), wanted.repeat(times));
+        assert_eq!(diff(&args), reported, "{args:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `wiretool encode` and `wiretool make`, as a user meets them.
+//! `wiretool encode` and `wiretool make`.
 
 use crate::common;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ fn text(args: &[&str], input: &[u8]) -> String {
 const BARGE: &str = r#"{"method":"Barge","struct":"BargeRequest","fields":{"call_sid":"abc"}}"#;
 
 #[test]
-fn words_become_bytes() {
+fn arguments_become_bytes() {
     let hex = |words: &[&str]| {
         text(
             &[&["make"], words, &["--seed", "1", "--to", "hex"]].concat(),
@@ -50,7 +50,7 @@ fn words_become_bytes() {
 }
 
 #[test]
-fn what_is_made_decodes() {
+fn made_messages_decode() {
     for (words, kind) in [
         (&["saikuro", "call", "math.add", "2", "3"][..], "call"),
         (&["saikuro", "batch", "a.b 1", "a.c 2"], "batch"),
@@ -100,7 +100,7 @@ fn every_kind_is_listed() {
 }
 
 #[test]
-fn lines_arrays_and_messages_alone() {
+fn encode_reads_lines_arrays_and_single_messages() {
     let alone = run(&["encode", "-p", "telequick"], BARGE.as_bytes()).1;
     let array = run(
         &["encode", "-p", "telequick"],
@@ -134,7 +134,7 @@ fn lines_arrays_and_messages_alone() {
 }
 
 #[test]
-fn damage_on_purpose() {
+fn deliberate_damage_is_encoded() {
     let encode = |flags: &[&str]| {
         run(
             &[&["encode", "-p", "telequick"], flags].concat(),
@@ -153,7 +153,7 @@ fn damage_on_purpose() {
 }
 
 #[test]
-fn what_is_no_message_is_refused() {
+fn invalid_message_is_refused() {
     let wrong =
         br#"{"jsonrpc":"2.0","id":-1,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
     let (code, out, err) = run(&["encode", "-p", "oracle"], wrong);
@@ -167,7 +167,7 @@ fn what_is_no_message_is_refused() {
 }
 
 #[test]
-fn decode_exact_then_encode_is_the_identity() {
+fn exact_output_encodes_to_same_bytes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
     let mut files = 0;
     for protocol in wiretool::protocol::registry::names() {
@@ -194,15 +194,15 @@ fn decode_exact_then_encode_is_the_identity() {
     assert!(files > 40, "{files} fixtures");
 }
 
-/// Half of a surrogate pair is in the grammar of JSON and no text: strict readers refuse it.
+/// A lone surrogate fits the grammar of JSON but is not valid text: strict readers refuse it.
 #[test]
-fn a_lone_surrogate_is_shown_as_a_replacement_and_written_again() {
+fn lone_surrogate_survives_round_trip() {
     let messages = [
         r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"a\ud800b","calldata":[]}}"#,
         r#"{"jsonrpc":"2.0","id":"\ud800","method":"invoke","params":{"selector":"f","calldata":[]}}"#,
         r#"{"jsonrpc":"2.0","id":"\ud801","method":"invoke","params":{"\udc00":"f","x":"\ud83d\ude00"}}"#,
         r#"{"jsonrpc":"2.0","id":"\ud801\ud83d\ude00","error":{"code":1,"message":"\udfff\ud800\ud800"}}"#,
-        // Not whole, and so not valid.
+        // Incomplete, and so not valid.
         r#"{"jsonrpc":"2.0","id":"\ud801","method":"\ud800","params":["\ud800"#,
     ];
     for protocol in ["oracle", "stepflow"] {
@@ -232,7 +232,7 @@ fn a_lone_surrogate_is_shown_as_a_replacement_and_written_again() {
                 (0, wire.trim_end(), "")
             );
         }
-        // What is asked of it is asked of what was sent.
+        // The decoded text is compared with the sent bytes.
         for (condition, count) in [
             (r#"id == "\\ud800""#, 1),
             (r#"id == "\\ud801""#, 2),
@@ -251,9 +251,9 @@ fn a_lone_surrogate_is_shown_as_a_replacement_and_written_again() {
     }
 }
 
-/// What a frame has beyond its body is there beside findings, too.
+/// Bytes of a frame after its body are also shown together with findings.
 #[test]
-fn exact_lines_with_findings_have_all_that_exact_lines_have() {
+fn exact_lines_with_findings_keep_exact_keys() {
     let file = "fixtures/saikuro/rules/seq-gap.fires.jsonl";
     let exact = ["decode", "-q", "-f", "json", "--exact", file];
     let alone = text(&exact, b"");

@@ -1,13 +1,13 @@
-//! Every example of every command's `--help` runs, in a folder with the files that examples speak of; and so does every
-//! line of the README's `sh` blocks that is a command of `wiretool`.
+//! Runs every example of `--help` of every command, in a folder with the files that the examples name, and every
+//! `wiretool` command in the `sh` blocks of the README and of the topics of `wiretool help`.
 //!
 //! ```text
 //!   wiretool --help -> Commands: -> wiretool decode --help -> Examples: -> sh -c, in a sandbox
-//!   README.md -> ```sh -> wiretool ...                                  -> the same
+//!   README.md, src/cli/topics/*.md -> ```sh -> wiretool ...             -> the same
 //! ```
 //!
-//! A new command's examples are found by themselves. What they need stands in the tables below: files in [`Sandbox`],
-//! words in [`WORDS`], another exit status than 0 in [`ANSWERS`], programs at the other end in [`LIVE`].
+//! The examples of a new command are found automatically. The tables below hold the rest: files in [`Sandbox`],
+//! arguments in [`WORDS`], exit codes other than 0 in [`ANSWERS`], peers in [`LIVE`].
 
 use crate::common::{self, help::pages};
 use std::fs;
@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// No example takes so long, on any machine.
+/// The time limit of an example.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Addresses of examples, and what stands for them here: `{tcp}` and `{unix}` are served.
+/// Addresses of examples and their replacements: `{tcp}` and `{unix}` have a server.
 const WORDS: &[(&str, &str)] = &[
     ("tcp://127.0.0.1:7700", "tcp://{tcp}"),
     ("wss://a.example", "ws://{tcp}"),
@@ -34,13 +34,13 @@ const WORDS: &[(&str, &str)] = &[
     ("ws://127.0.0.1:9000", "ws://127.0.0.1:0"),
 ];
 
-/// Addresses that nobody listens at here, whatever else runs on the machine.
+/// Addresses without a server in this test, whatever else runs on the machine.
 const PORTS: [&str; 2] = ["127.0.0.1:7700", "127.0.0.1:8080"];
 
-/// Examples whose answer is no, and why.
+/// Examples with exit code 1, and the reason.
 const ANSWERS: &[(&str, i32, &str)] = &[
-    ("decode fixtures/telequick/barge-as", 1, "it is at fault"),
-    ("decode --faults FILE", 1, "what is shown is at fault"),
+    ("decode --where fault FILE", 1, "what is shown is at fault"),
+    ("decode a.pcap", 1, "packets are missing"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
     ("snapshot review", 2, "it asks, and only on a terminal"),
     ("replay session.jsonl --connect", 2, "nobody is there"),
@@ -50,8 +50,8 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("stub saikuro --connect", 2, "nobody is there"),
 ];
 
-/// Examples with sockets: what is in them, the flags that are added where they are not there, so that they end, and
-/// whether they listen: then they are to say so first, and something connects.
+/// Examples with sockets: a part of the command, the flags that are added so that they end, and `true` if they listen:
+/// then they must print that first, and a client connects.
 const LIVE: &[(&str, &str, bool)] = &[
     ("wiretool proxy ", "--connect tcp://{tcp} --once", true),
     ("wiretool record -w", "--once", true),
@@ -67,17 +67,17 @@ const LIVE: &[(&str, &str, bool)] = &[
     ),
 ];
 
-/// How examples begin; what begins otherwise is most likely the rest of a line that was too long.
-const STARTS: &[&str] = &["wiretool ", "xxd ", "echo ", "WIRETOOL_", "CI="];
+/// The first words of examples. Another first word is most likely the rest of a line that was wrapped.
+const FIRST_WORDS: &[&str] = &["wiretool ", "xxd ", "echo ", "WIRETOOL_", "CI="];
 
-/// Programs that a machine may lack.
+/// Programs that may be missing on a machine.
 const TOOLS: &[&str] = &["jq", "man", "xxd"];
 
-/// saikuro: `math.add(2, 3)` and its answer, behind their prefixes.
+/// saikuro: `math.add(2, 3)` and its answer, with length prefixes.
 const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
 const ANSWER: &str = "0000002283a26964c410a1b2c3d4e5f67890abcdef1234567890a26f6bc3a6726573756c7405";
 
-/// oracle: what either side says in a session.
+/// oracle: the messages of both sides in a session.
 const TO_ORACLE: [&str; 3] = [
     r#"{"jsonrpc":"2.0","id":0,"result":{}}"#,
     r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"sqrt","calldata":["0x10"]}}"#,
@@ -88,7 +88,7 @@ const FROM_ORACLE: [&str; 2] = [
     r#"{"jsonrpc":"2.0","id":0,"result":["0x4"]}"#,
 ];
 
-/// A folder with what examples speak of.
+/// A folder with the files of the examples.
 struct Sandbox(tempfile::TempDir);
 
 impl Sandbox {
@@ -96,7 +96,7 @@ impl Sandbox {
         let sandbox = Self(tempfile::tempdir().unwrap());
         if command.contains("snapshot ") {
             fs::create_dir(sandbox.path("captures")).unwrap();
-            sandbox.put("captures/session.jsonl", session());
+            sandbox.write("captures/session.jsonl", session());
             let prepare = "wiretool snapshot test; wiretool snapshot accept";
             let ready = sandbox.shell(prepare).status().unwrap();
             assert!(ready.success(), "the sandbox cannot be made");
@@ -105,31 +105,35 @@ impl Sandbox {
         let (call, answer) = (hex::decode(CALL).unwrap(), hex::decode(ANSWER).unwrap());
         let both = [call.clone(), answer.clone()].concat();
         for name in ["capture.bin", "client.bin", "provider.bin"] {
-            sandbox.put(name, &both);
+            sandbox.write(name, &both);
         }
-        sandbox.put("a.bin", &call);
-        sandbox.put("b.bin", &answer);
+        sandbox.write("a.bin", &call);
+        sandbox.write("b.bin", &answer);
         for name in ["session.jsonl", "calls.jsonl", "oracle-1234.jsonl"] {
-            sandbox.put(name, session());
+            sandbox.write(name, session());
         }
-        sandbox.put("FILE", session());
+        sandbox.write("FILE", session());
         match command {
-            c if c.contains("-p saikuro -f json FILE") => sandbox.put("FILE", &both),
-            c if c.contains("--faults FILE") => sandbox.put("FILE", &both[..100]),
-            c if c.contains("sael filter") => sandbox.put("FILE", ITEMS),
+            c if c.contains("-p saikuro -f json FILE") => sandbox.write("FILE", &both),
+            c if c.contains("--where fault FILE") => sandbox.write("FILE", &both[..100]),
+            c if c.contains("a.pcap") => {
+                let capture = crate::packet_captures::capture("example.pcap");
+                sandbox.write("a.pcap", fs::read(capture).unwrap());
+            }
+            c if c.contains("sael filter") => sandbox.write("FILE", ITEMS),
             _ => {}
         }
-        sandbox.put("in", TO_ORACLE.map(|line| format!("{line}\n")).concat());
+        sandbox.write("in", TO_ORACLE.map(|line| format!("{line}\n")).concat());
         for name in ["out", "out.log"] {
-            sandbox.put(name, FROM_ORACLE.map(|line| format!("{line}\n")).concat());
+            sandbox.write(name, FROM_ORACLE.map(|line| format!("{line}\n")).concat());
         }
-        // Where rules are judged, the end of stdin comes first on every machine.
+        // For rules, the end of stdin comes first on every machine.
         let first = if command.contains("--lint ") {
             "cat > /dev/null\n"
         } else {
             ""
         };
-        sandbox.put(
+        sandbox.write(
             "oracle",
             format!(
                 "#!/bin/sh\n{first}echo '{}'\nwhile read -r line; do case $line in\n*invoke*) echo '{}' ;;\n*shutdown*) exit ;;\nesac; done\n",
@@ -147,10 +151,10 @@ impl Sandbox {
             ("yesterday.jsonl", "cli/run-a.jsonl"),
             ("today.jsonl", "cli/run-b.jsonl"),
         ] {
-            sandbox.put(name, fixture(run));
+            sandbox.write(name, fixture(run));
         }
         for (name, run) in [("A", "cli/run-a.jsonl"), ("B", "cli/run-b.jsonl")] {
-            sandbox.put(
+            sandbox.write(
                 name,
                 fixture(run).replace("\\\"ts\\\"", "\\\"timestamp\\\""),
             );
@@ -162,26 +166,26 @@ impl Sandbox {
         ] {
             let offers = "offers = [\"math.add\"]\n";
             let offers = if name == "calls.toml" { offers } else { "" };
-            sandbox.put(name, format!("{offers}[[on]]\n{script}\n"));
+            sandbox.write(name, format!("{offers}[[on]]\n{script}\n"));
         }
-        sandbox.put("ignore.toml", "[ignore]\npaths = [\"**.timestamp\"]\n");
-        sandbox.put("calls.txt", "invoke f 0x2710\n");
-        sandbox.put("ci.toml", "protocol = \"oracle\"\n");
-        sandbox.put(
+        sandbox.write("ignore.toml", "[ignore]\npaths = [\"**.timestamp\"]\n");
+        sandbox.write("calls.txt", "invoke f 0x2710\n");
+        sandbox.write("ci.toml", "protocol = \"oracle\"\n");
+        sandbox.write(
             "a",
             "{\"v\":1,\"kind\":\"INV\",\"seq\":1,\"tool\":\"t\",\"args\":{}}\n",
         );
-        sandbox.put("b", "{\"v\":1,\"kind\":\"RES\",\"seq\":1,\"result\":1}\n");
-        sandbox.put("items.jsonl", ITEMS);
+        sandbox.write("b", "{\"v\":1,\"kind\":\"RES\",\"seq\":1,\"result\":1}\n");
+        sandbox.write("items.jsonl", ITEMS);
         let items: Vec<&str> = ITEMS.lines().collect();
-        sandbox.put("items.json", format!("[{}]", items.join(",")));
-        sandbox.put("FELTS", "0x68656c6c6f\n10000\n");
-        sandbox.put(
+        sandbox.write("items.json", format!("[{}]", items.join(",")));
+        sandbox.write("FELTS", "0x68656c6c6f\n10000\n");
+        sandbox.write(
             "my.tq",
             "struct Bell { int32 times; }\nmethod Chime = 7 : Bell -> Empty;\n",
         );
-        sandbox.put("KEY", "a secret that is longer than thirty-two bytes");
-        sandbox.put(
+        sandbox.write("KEY", "a secret that is longer than thirty-two bytes");
+        sandbox.write(
             "claims.json",
             r#"{"iss":"x","sub":"a@b.c","exp":4000000000,"iat":1700000000,"scope":["github:read"]}"#,
         );
@@ -191,7 +195,7 @@ impl Sandbox {
             mint --iat 1699999000 --exp 4000000000 --client-id agent-7 > token.txt";
         let ready = sandbox.shell(prepare).status().unwrap();
         assert!(ready.success(), "the sandbox cannot be made");
-        // What the README writes to and reads.
+        // The files of the README.
         for folder in [
             ".local/share/bash-completion/completions",
             ".local/share/man/man1",
@@ -210,11 +214,11 @@ impl Sandbox {
         self.0.path().join(name)
     }
 
-    fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
     }
 
-    /// A shell with the binary on its path, in a group of its own.
+    /// A shell with the binary on its path, in a separate process group.
     fn shell(&self, script: &str) -> Command {
         let mut command = common::shell("bash");
         command
@@ -234,7 +238,7 @@ const ITEMS: &str = r#"{"stars":200,"owner":"x","lang":"go","n":null,"zero":0}
 {"stars":1,"owner":"y","lang":"c","n":1,"zero":1}
 "#;
 
-/// An oracle's session, whose answer takes 20 ms.
+/// An oracle session whose answer takes 20 ms.
 fn session() -> String {
     let chunk = |ms: u32, dir: &str, text: &str| {
         let text = serde_json::json!(format!("{text}\n"));
@@ -254,7 +258,7 @@ fn session() -> String {
 }
 
 #[test]
-fn every_command_has_examples_that_run() {
+fn every_example_runs() {
     let pages = pages();
     assert!(pages.len() > 20, "only {} commands are found", pages.len());
     let mut wrong = Vec::new();
@@ -265,7 +269,7 @@ fn every_command_has_examples_that_run() {
             wrong.push(format!("{} --help has no examples", page.name()));
         }
         for example in examples {
-            // Many stand on several pages.
+            // Many examples are on several pages.
             if ran.insert(example.to_owned())
                 && let Err(error) = check(example)
             {
@@ -273,13 +277,16 @@ fn every_command_has_examples_that_run() {
             }
         }
     }
-    let shown = readme();
-    assert!(shown.len() > 10, "the README shows only {shown:?}");
+    let shown = guide_commands();
+    assert!(
+        shown.len() > 10,
+        "the README and the topics show only {shown:?}"
+    );
     for line in &shown {
         if ran.insert(line.clone())
             && let Err(error) = check(line)
         {
-            wrong.push(format!("README.md: {line}\n    {error}"));
+            wrong.push(format!("README.md or a topic: {line}\n    {error}"));
         }
     }
     for (rows, table) in [
@@ -301,9 +308,12 @@ fn every_command_has_examples_that_run() {
     );
 }
 
-/// The commands of the README's `sh` blocks, less what is said of them.
-fn readme() -> Vec<String> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+/// The commands in the `sh` blocks of the README and the topics, without their comments.
+fn guide_commands() -> Vec<String> {
+    let texts = common::help::guide_pages()
+        .into_iter()
+        .map(|path| fs::read_to_string(path).unwrap());
+    let text = texts.collect::<Vec<_>>().join("\n");
     let mut commands = Vec::new();
     let mut in_block = false;
     for line in text.lines() {
@@ -311,14 +321,14 @@ fn readme() -> Vec<String> {
             in_block = !in_block && line == "```sh";
         } else if in_block && line.starts_with("wiretool ") {
             let command = line.split(" # ").next().unwrap_or(line).trim_end();
-            // zsh's array; to the shell that runs this it is an empty one, and then the file would stand in `/`.
+            // An array of zsh. In this shell it is empty, and the file would be written to `/`.
             commands.push(command.replace("${fpath[1]}", "fpath"));
         }
     }
     commands
 }
 
-/// A port of loopback that refuses connections as long as the socket lives: it is bound, and does not listen.
+/// A port of loopback that refuses connections while the socket exists: it is bound but does not listen.
 fn refusing_port() -> (OwnedFd, u16) {
     use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -328,7 +338,7 @@ fn refusing_port() -> (OwnedFd, u16) {
 }
 
 fn check(example: &str) -> Result<(), String> {
-    if !STARTS.iter().any(|start| example.starts_with(start)) {
+    if !FIRST_WORDS.iter().any(|start| example.starts_with(start)) {
         return Err("is no command: the end of a line too long for 100 columns, or one of its own kind (STARTS)".into());
     }
     for tool in TOOLS {
@@ -350,7 +360,7 @@ fn check(example: &str) -> Result<(), String> {
         }
         let child = sandbox.shell(&script).spawn().unwrap();
         let first_line = example.contains("--follow");
-        return ended(child, first_line, example);
+        return check_end(child, first_line, example);
     };
     for word in more.split("--").filter(|word| !word.is_empty()) {
         let flag = word.split(' ').next().unwrap_or_default();
@@ -367,7 +377,7 @@ fn check(example: &str) -> Result<(), String> {
     script = script
         .replace("{tcp}", &tcp.local_addr().unwrap().to_string())
         .replace("{unix}", &unix.display().to_string());
-    // What connects is let in, and read until it ends.
+    // The server accepts a connection and reads it until its end.
     std::thread::spawn(move || {
         while let Ok((mut peer, _)) = tcp.accept() {
             drop(peer.read_to_end(&mut Vec::new()));
@@ -380,11 +390,11 @@ fn check(example: &str) -> Result<(), String> {
     });
     let mut child = sandbox.shell(&script).spawn().unwrap();
     if !listens {
-        return ended(child, false, example);
+        return check_end(child, false, example);
     }
-    let mut told = BufReader::new(child.stderr.take().unwrap());
+    let mut reported = BufReader::new(child.stderr.take().unwrap());
     let mut first = String::new();
-    told.read_line(&mut first).unwrap();
+    reported.read_line(&mut first).unwrap();
     let address = first.split("://").nth(1).unwrap_or_default();
     let address = address.split([',', ' ', '\n']).next().unwrap_or_default();
     if TcpStream::connect(address).is_err() {
@@ -393,12 +403,12 @@ fn check(example: &str) -> Result<(), String> {
             "is one of LIVE, and should say first where it listens; it was run as\n    {script}\n    and said {first:?}"
         ));
     }
-    std::thread::spawn(move || drop(told.read_to_end(&mut Vec::new())));
-    ended(child, false, example)
+    std::thread::spawn(move || drop(reported.read_to_end(&mut Vec::new())));
+    check_end(child, false, example)
 }
 
-/// Waits for the end, and compares it with what should be; `first_line`: stops reading after that.
-fn ended(mut child: Child, first_line: bool, example: &str) -> Result<(), String> {
+/// Waits for the end and compares it with the expected one; `first_line`: stops reading after the first line.
+fn check_end(mut child: Child, first_line: bool, example: &str) -> Result<(), String> {
     let out = child.stdout.take().unwrap();
     let printed = std::thread::spawn(move || {
         let mut out = BufReader::new(out);
@@ -410,7 +420,7 @@ fn ended(mut child: Child, first_line: bool, example: &str) -> Result<(), String
         }
         text.len()
     });
-    let said = child.stderr.take().map(|mut err| {
+    let sent = child.stderr.take().map(|mut err| {
         std::thread::spawn(move || {
             let mut text = String::new();
             drop(err.read_to_string(&mut text));
@@ -431,19 +441,19 @@ fn ended(mut child: Child, first_line: bool, example: &str) -> Result<(), String
         }
     };
     let printed = printed.join().unwrap();
-    let said = said.map(|said| said.join().unwrap()).unwrap_or_default();
+    let sent = sent.map(|sent| sent.join().unwrap()).unwrap_or_default();
     let row = ANSWERS.iter().find(|row| example.contains(row.0));
     let wanted = row.map_or(0, |row| row.1);
     if status.code() != Some(wanted) {
         return Err(format!(
             "ends with {status}, not {wanted}: files it needs belong into Sandbox, another status into ANSWERS\n    {printed} bytes on stdout; stderr: {}",
-            said.trim()
+            sent.trim()
         ));
     }
     Ok(())
 }
 
-/// Ends the shell and what it started.
+/// Ends the shell and its processes.
 fn kill(child: &mut Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);

@@ -1,20 +1,20 @@
-//! What `decode` says of every fixture, compared with what it is known to say.
+//! Compares the output of `decode` for every fixture with the expected output.
 //!
-//! `fixtures/<protocol>/NAME.<ext>` is an input, worked out by hand from the documents and from what real peers do:
+//! `fixtures/<protocol>/NAME.<ext>` is an input, made by hand from the documents and from traffic of real peers:
 //!
-//! - `.hex`: bytes with a remark beside each field, `>` and `<` before the data for its direction. The first line says
-//!   what it shows; where detection does not suffice, a line `# wiretool: FLAGS` says how to read it.
-//! - `.txt`, `.bin`: the bytes themselves. `fixtures/flags.txt` holds their flags: path, then flags, one a line.
+//! - `.hex`: bytes with a comment for each field, `>` and `<` before the data for its direction. The first line says
+//!   what it shows; if detection is not enough, a line `# wiretool: FLAGS` holds flags.
+//! - `.txt`, `.bin`: the bytes. `fixtures/flags.txt` holds their flags: path, then flags, one per line.
 //! - `.jsonl`: a recording.
-//! - `.tq`: no input, but something that flags refer to.
-//! - `.snap`: what `wiretool snapshot` keeps of some of them, which `tests/integration/snapshot_fixtures.rs` holds them to.
+//! - `.tq`: not an input, but a file that flags name.
+//! - `.snap`: snapshots of some inputs, checked by `tests/integration/snapshot_fixtures.rs`.
 //!
-//! Beside each input stand `NAME.json` and `NAME.tree`: the stdout of `decode -f json` and `-f tree`, uncoloured, and a
-//! last line `exit N`. A few inputs also have `NAME.line` and `NAME.hexview`, which are compared where they exist. Two
-//! inputs in a folder must not share a name.
+//! For each input, `NAME.json` and `NAME.tree` hold the stdout of `decode -f json` and `-f tree` without colours, and a
+//! last line `exit N`. Some inputs also have `NAME.line` and `NAME.hexview`, which are compared if they exist. Two
+//! inputs of a folder must have different names.
 //!
-//! `WIRETOOL_BLESS=1 cargo test --test integration fixtures` writes them anew, and removes those without an input. What it writes is
-//! to be read before it is kept.
+//! `WIRETOOL_BLESS=1 cargo test --test integration fixtures` rewrites them, and removes those without an input. Read
+//! the changes before you commit them.
 
 use crate::common;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,22 +23,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// The format's name on the command line, and the extension of what is expected of it.
+/// The name of the format on the command line, and the extension of its expected output.
 const FORMATS: [(&str, &str); 4] = [
     ("json", "json"),
     ("line", "line"),
     ("tree", "tree"),
     ("hex", "hexview"),
 ];
-/// Formats that every input has; the others are compared where their file exists.
+/// The formats that every input has; the others are compared if their file exists.
 const REQUIRED: [&str; 2] = ["json", "tree"];
-const INPUTS: [&str; 4] = ["hex", "txt", "bin", "jsonl"];
+const INPUTS: [&str; 5] = ["hex", "txt", "bin", "jsonl", "har"];
 /// Files that belong to no input.
-const OTHERS: [&str; 2] = ["tq", "snap"];
-/// Folders that have tests of their own.
-const APART: [&str; 2] = ["cli", "snapshots"];
-/// Lines of a difference that are shown.
-const SHOWN: usize = 6;
+const NOT_INPUTS: [&str; 2] = ["tq", "snap"];
+/// Folders with separate tests.
+const SEPARATE: [&str; 3] = ["cli", "inputs", "snapshots"];
+/// The number of lines of a difference that are shown.
+const MAX_DIFF_LINES: usize = 6;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -57,15 +57,15 @@ fn shown(path: &Path) -> String {
         .to_string()
 }
 
-/// Every file of every protocol's folder, in order.
+/// Every file of the folders of all protocols, in order.
 fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     for folder in fs::read_dir(root().join("fixtures")).expect("fixtures") {
         let folder = folder.expect("a folder").path();
         let name = folder.file_name().and_then(|n| n.to_str());
-        if folder.is_dir() && name.is_some_and(|name| !APART.contains(&name)) {
+        if folder.is_dir() && name.is_some_and(|name| !SEPARATE.contains(&name)) {
             let inside = fs::read_dir(folder).expect("a folder");
-            // Folders in it hold examples of rules, which have a test of their own.
+            // Its subfolders hold examples of rules, which have a separate test.
             let inside = inside.map(|file| file.expect("a file").path());
             files.extend(inside.filter(|path| path.is_file()));
         }
@@ -75,7 +75,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// The flags of inputs that cannot hold a comment, by path below `fixtures`.
-fn sidecar() -> BTreeMap<String, Vec<String>> {
+fn expected_file() -> BTreeMap<String, Vec<String>> {
     let text = fs::read_to_string(root().join("fixtures/flags.txt")).expect("fixtures/flags.txt");
     let lines = text
         .lines()
@@ -88,13 +88,13 @@ fn sidecar() -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-/// The flags that a `.hex` input says itself.
-fn own_flags(path: &Path) -> Vec<String> {
+/// The flags in a `.hex` input.
+fn flags_in_input(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    let said = text
+    let sent = text
         .lines()
         .find_map(|line| line.strip_prefix("# wiretool:"));
-    said.unwrap_or_default()
+    sent.unwrap_or_default()
         .split_whitespace()
         .map(str::to_owned)
         .collect()
@@ -118,11 +118,11 @@ fn decode(path: &Path, flags: &[String], format: &str) -> Vec<u8> {
     stdout
 }
 
-/// The first lines that differ.
+/// The first different lines.
 fn difference(want: &[u8], got: &[u8]) -> String {
     let (want, got) = (String::from_utf8_lossy(want), String::from_utf8_lossy(got));
     let (mut wants, mut gots) = (want.lines(), got.lines());
-    let (mut text, mut left) = (String::new(), SHOWN);
+    let (mut text, mut left) = (String::new(), MAX_DIFF_LINES);
     for number in 1.. {
         let (a, b) = (wants.next(), gots.next());
         if a.is_none() && b.is_none() {
@@ -146,10 +146,10 @@ fn difference(want: &[u8], got: &[u8]) -> String {
 }
 
 #[test]
-fn every_fixture_decodes_as_it_should() {
+fn every_fixture_gives_expected_output() {
     let bless = common::bless();
     let files = files();
-    let mut flags = sidecar();
+    let mut flags = expected_file();
     let mut expected = BTreeSet::new();
     let mut names = BTreeSet::new();
     let mut failures = String::new();
@@ -166,7 +166,7 @@ fn every_fixture_decodes_as_it_should() {
         let below = below.strip_prefix("fixtures/").unwrap_or(&below);
         let flags = match flags.remove(below) {
             Some(flags) => flags,
-            None if extension(path) == "hex" => own_flags(path),
+            None if extension(path) == "hex" => flags_in_input(path),
             None => Vec::new(),
         };
         for (format, extension) in FORMATS {
@@ -192,7 +192,7 @@ fn every_fixture_decodes_as_it_should() {
     }
     for path in &files {
         let known = |list: &[&str]| list.contains(&extension(path));
-        if expected.contains(path) || known(&INPUTS) || known(&OTHERS) {
+        if expected.contains(path) || known(&INPUTS) || known(&NOT_INPUTS) {
             continue;
         }
         if bless && known(&FORMATS.map(|(_, extension)| extension)) {

@@ -1,5 +1,5 @@
-//! `decode --print-schema` is held to what `decode -f json` shows of every fixture: each line fits it, and each message
-//! that its protocol would write fits the schema of its kind.
+//! Checks the schema of `decode --print-schema` against the output of `decode -f json` for every fixture: each line
+//! fits it, and each message that its protocol can write fits the schema of its kind.
 
 use crate::common;
 use regex::Regex;
@@ -8,14 +8,14 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use wiretool::protocol::registry;
-use wiretool::protocol::{Direction, Form, Protocol, WriteOptions};
+use wiretool::protocol::{Direction, MessageForm, Protocol, WriteOptions};
 use wiretool::span::Span;
 use wiretool::tape::Tape;
 
-/// Keywords that say nothing of a value.
-const REMARKS: [&str; 5] = ["$schema", "$defs", "title", "description", "format"];
+/// Keywords without a constraint.
+const ANNOTATIONS: [&str; 5] = ["$schema", "$defs", "title", "description", "format"];
 
-/// As much of a validator of JSON Schema as the schema needs; it panics at a keyword that it does not know.
+/// A validator of the used part of JSON Schema. Panics at an unknown keyword.
 struct Validator {
     root: Value,
 }
@@ -34,7 +34,7 @@ impl Validator {
         self.root["$defs"].get(format!("{protocol}.{kind}"))
     }
 
-    /// Why a value does not fit a schema.
+    /// Returns the reason why a value does not fit a schema.
     fn check(&self, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
         let schema = match schema {
             Value::Bool(true) => return Ok(()),
@@ -43,7 +43,7 @@ impl Validator {
             other => panic!("no schema: {other}"),
         };
         for (keyword, wanted) in schema {
-            if !REMARKS.contains(&keyword.as_str()) {
+            if !ANNOTATIONS.contains(&keyword.as_str()) {
                 self.keyword(schema, keyword, wanted, value, at)?;
             }
         }
@@ -89,6 +89,7 @@ impl Validator {
                 let pattern = Regex::new(wanted.as_str().expect("text"));
                 pattern.expect("a pattern").is_match(text)
             }),
+            "not" => !fits(wanted),
             "anyOf" => list().iter().any(fits),
             "oneOf" => list().iter().filter(|schema| fits(schema)).count() == 1,
             "allOf" => {
@@ -167,25 +168,25 @@ fn files(extensions: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-/// A line, unless it nests deeper than the reader goes, or has a number that no float is near.
+/// Parses a line, unless it is nested too deeply or has a number outside the range of floats.
 fn parsed(line: &str) -> Option<Value> {
     if !line.starts_with('{') {
         return None;
     }
-    let told = |error: &serde_json::Error| {
+    let reported = |error: &serde_json::Error| {
         let error = error.to_string();
         ["recursion limit", "number out of range"]
             .iter()
             .any(|why| error.contains(why))
     };
     match serde_json::from_str(line) {
-        Err(error) if told(&error) => None,
+        Err(error) if reported(&error) => None,
         line => Some(line.expect("JSON")),
     }
 }
 
-/// The lines of `decode -f json` that are kept of fixtures.
-fn kept() -> Vec<(String, Value)> {
+/// The expected lines of `decode -f json` for fixtures.
+fn expected_lines() -> Vec<(String, Value)> {
     let mut lines = Vec::new();
     for file in files(&["json"]) {
         let text = std::fs::read_to_string(&file).expect("a file");
@@ -199,14 +200,14 @@ fn kept() -> Vec<(String, Value)> {
 }
 
 #[test]
-fn every_line_fits() {
+fn every_line_fits_schema() {
     let validator = Validator::printed();
     let mut wrong = Vec::new();
     let mut check = |place: &str, line: &Value| {
         let result = validator.check(&validator.root, line, "line");
         wrong.extend(result.err().map(|error| format!("{place}: {error}")));
     };
-    let kept = kept();
+    let kept = expected_lines();
     assert!(kept.len() > 300, "{} lines", kept.len());
     for (place, line) in &kept {
         check(place, line);
@@ -224,7 +225,7 @@ fn every_line_fits() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // These keys come with --lint and --exact alone; each is in some line.
+    // These keys require --lint or --exact; each is in some line.
     for key in [
         "wire",
         "findings",
@@ -238,12 +239,12 @@ fn every_line_fits() {
 }
 
 #[test]
-fn lines_that_are_damaged_do_not_fit() {
+fn damaged_lines_do_not_fit_schema() {
     let validator = Validator::printed();
-    for (place, line) in kept() {
+    for (place, line) in expected_lines() {
         for (key, value) in line.as_object().expect("an object") {
             let mut damaged = line.clone();
-            // A message, an id and what text holds may be anything of their type.
+            // A message, an id and the content of text may have any value of their type.
             if !["message", "id"].contains(&key.as_str()) {
                 damaged[key] = json!([value]);
                 let result = validator.check(&validator.root, &damaged, "line");
@@ -263,7 +264,7 @@ fn lines_that_are_damaged_do_not_fit() {
     }
 }
 
-/// Whether the protocol writes a message.
+/// Returns `true` if the protocol writes a message.
 fn is_written(protocol: &dyn Protocol, line: &Value, message: &Value) -> bool {
     let text = message.to_string();
     let mut tape = Tape::new();
@@ -272,20 +273,20 @@ fn is_written(protocol: &dyn Protocol, line: &Value, message: &Value) -> bool {
     let root = tape.root(text.as_bytes()).expect("a value");
     let options = WriteOptions {
         direction: line["dir"].as_str().and_then(Direction::from_name),
-        form: Form::Json,
+        form: MessageForm::Json,
         ..WriteOptions::default()
     };
     protocol.write(root, &options, &mut Vec::new()).is_ok()
 }
 
 #[test]
-fn messages_that_are_written_fit_their_kind() {
+fn written_messages_fit_schema_of_kind() {
     let validator = Validator::printed();
     let mut wrong = Vec::new();
     let mut checked: BTreeSet<String> = BTreeSet::new();
-    // How many damaged messages the protocol refuses, and how many of those the schema refuses too.
+    // The number of damaged messages that the protocol refuses, and the number of these that the schema refuses too.
     let mut refused: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for (place, line) in kept() {
+    for (place, line) in expected_lines() {
         let (name, kind) = (
             line["protocol"].as_str().unwrap_or_default(),
             line["kind"].as_str().unwrap_or_default(),
@@ -298,7 +299,7 @@ fn messages_that_are_written_fit_their_kind() {
         ) else {
             continue;
         };
-        // Keys that JSON does not have are not told apart.
+        // The schema does not distinguish keys that JSON does not have.
         if message.to_string().contains("\"$map\"") || !is_written(protocol, &line, message) {
             continue;
         }
@@ -317,7 +318,7 @@ fn messages_that_are_written_fit_their_kind() {
             for damaged in [without, other] {
                 let fits = validator.check(schema, &damaged, "message").is_ok();
                 if is_written(protocol, &line, &damaged) {
-                    // Without its type, a message is another kind's.
+                    // Without its type, the message has another kind.
                     continue;
                 }
                 let (all, own) = refused.entry(protocol.name()).or_default();
@@ -333,7 +334,7 @@ fn messages_that_are_written_fit_their_kind() {
         .filter(|name| name.contains('.') && !checked.contains(*name))
         .collect();
     assert!(missing.is_empty(), "no fixture is checked for {missing:?}");
-    // What only code can check, such as a felt, the schema cannot refuse.
+    // The schema cannot check everything, for example the range of a felt.
     for protocol in registry::names() {
         let (all, own) = refused[protocol];
         assert!(all > 400 && own * 2 > all, "{protocol}: {own} of {all}");

@@ -1,6 +1,6 @@
-//! The examples of the library, `tests/examples`: what each one prints. `cargo run --example NAME` runs one.
+//! Compares the output of the examples of the library in `tests/examples`. `cargo run --example NAME` runs one.
 
-#[allow(dead_code)] // `main` is for `cargo run`
+#[allow(dead_code)] // Used by `cargo run` only.
 #[path = "../examples"]
 mod examples {
     pub mod build_message;
@@ -11,7 +11,7 @@ mod examples {
     pub mod split_buffer;
 }
 
-/// What an example prints.
+/// Compares the output of an example.
 macro_rules! printed {
     ($name:ident) => {{
         let mut out = Vec::new();
@@ -21,7 +21,7 @@ macro_rules! printed {
 }
 
 #[test]
-fn a_buffer_is_split() {
+fn split_buffer_prints_frames() {
     insta::assert_snapshot!(printed!(split_buffer), @r#"
     "hi" at 0
     "there" at 6
@@ -30,7 +30,7 @@ fn a_buffer_is_split() {
 }
 
 #[test]
-fn a_stream_is_read() {
+fn read_stream_prints_messages() {
     insta::assert_snapshot!(printed!(read_stream), @"
     oracle invoke f
     oracle shutdown -
@@ -38,12 +38,12 @@ fn a_stream_is_read() {
 }
 
 #[test]
-fn a_field_is_read_with_its_place() {
+fn read_field_prints_value_and_bytes() {
     insta::assert_snapshot!(printed!(read_field), @r#"café, spelled "caf\u00e9", in bytes 51..62"#);
 }
 
 #[test]
-fn a_message_is_built() {
+fn build_message_prints_frame() {
     insta::assert_snapshot!(printed!(build_message), @r#"
     \x00\x00\x00A\x85\xa7version\x01\xa4type\xa4call\xa2id\xc4\x10\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\xa6target\xa8math.add\xa4args\x92\x14\x16
     id: wanted a string, 16 bytes, or an array of 16 numbers, got {"$bin":""}
@@ -51,15 +51,15 @@ fn a_message_is_built() {
 }
 
 #[test]
-fn a_recording_is_held_to_its_rules() {
+fn lint_recording_prints_findings() {
     insta::assert_snapshot!(printed!(lint_recording), @"
-    error oracle/ack-id: id is 5, 0 should answer ready (#0)
+    error oracle/ack-id: id is 5; it should be 0, as in ready (#0)
     2 messages
     ");
 }
 
 #[test]
-fn a_tree_is_printed() {
+fn print_tree_prints_positions() {
     insta::assert_snapshot!(printed!(print_tree), @r#"
     #0 · BargeRequest Barge  (telequick, method, request, 21 bytes at 0)
        0..4   length  17

@@ -1,6 +1,6 @@
-//! `wiretool lint` as a user meets it: findings in every form, rules, exit codes, and who owes the next message.
+//! `wiretool lint`: findings in every form, rules, exit codes, and the peer that must send next.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -10,11 +10,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 const GAP: &str = "fixtures/saikuro/rules/seq-gap.fires.jsonl";
-const SOUND: &str = "fixtures/saikuro/rules/seq-gap.passes.jsonl";
-const HANG: &str = "fixtures/cli/hang.jsonl";
+const VALID: &str = "fixtures/saikuro/rules/seq-gap.passes.jsonl";
+const INCOMPLETE: &str = "fixtures/cli/hang.jsonl";
 const MIXED: &str = "fixtures/cli/mixed.jsonl";
-/// What a test waits for at most; only one that fails does.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of a wait; only a failing test reaches it.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 fn wiretool(args: &[&str]) -> Command {
     let mut command = common::wiretool();
@@ -23,12 +23,12 @@ fn wiretool(args: &[&str]) -> Command {
 }
 
 /// Exit code, stdout and stderr.
-fn run(args: &[&str]) -> Told {
+fn run(args: &[&str]) -> Ran {
     let output = wiretool(args).stdin(Stdio::null()).output().unwrap();
-    common::told(&output)
+    common::outcome_of(&output)
 }
 
-fn lint(args: &[&str]) -> Told {
+fn lint(args: &[&str]) -> Ran {
     run(&[&["lint"], args].concat())
 }
 
@@ -38,23 +38,23 @@ fn objects(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// A program that reads what it is told, while it is told.
-struct Live {
+/// A running command with a pipe as its input.
+struct RunningLint {
     child: Child,
     out: Receiver<String>,
     err: Receiver<String>,
 }
 
-impl Live {
+impl RunningLint {
     fn start(args: &[&str]) -> Self {
         fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
-            let (told, heard) = channel();
+            let (reported, received) = channel();
             std::thread::spawn(move || {
                 for line in BufReader::new(from).lines().map_while(Result::ok) {
-                    let _ = told.send(line);
+                    let _ = reported.send(line);
                 }
             });
-            heard
+            received
         }
         let mut child = wiretool(args)
             .stdin(Stdio::piped())
@@ -67,7 +67,7 @@ impl Live {
         Self { child, out, err }
     }
 
-    fn tell(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) {
         let stdin = self.child.stdin.as_mut().unwrap();
         stdin.write_all(bytes).unwrap();
     }
@@ -78,7 +78,7 @@ impl Live {
         assert!(sent.unwrap().success());
     }
 
-    /// Ends the input, if it was not ended by a signal; exit code and what was not read yet.
+    /// Ends the input, unless a signal ended it. Returns the exit code and the unread output.
     fn end(mut self) -> (i32, Vec<String>, Vec<String>) {
         drop(self.child.stdin.take());
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
@@ -87,24 +87,24 @@ impl Live {
 }
 
 fn next(from: &Receiver<String>) -> String {
-    from.recv_timeout(PATIENCE).unwrap()
+    from.recv_timeout(TIME_LIMIT).unwrap()
 }
 
 #[test]
-fn text() {
+fn findings_print_as_text() {
     let (code, out, err) = lint(&[GAP]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:87: error saikuro/seq-gap: #2 conn 0 ← seq is 2, 1 should follow #1 (see #1)");
+    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:87: error saikuro/seq-gap: #2 conn 0 ← seq is 2; it should be 1, after #1 (see #1)");
     insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.fires.jsonl: 1 error in 4 messages");
-    let (code, out, err) = lint(&[SOUND]);
+    let (code, out, err) = lint(&[VALID]);
     assert_eq!((code, out.as_str()), (0, ""));
     insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.passes.jsonl: nothing found in 4 messages");
     assert_eq!(lint(&["-q", GAP]), (1, String::new(), String::new()));
 }
 
 #[test]
-fn json() {
-    let (code, out, err) = lint(&["-f", "json", GAP, SOUND]);
+fn findings_print_as_json() {
+    let (code, out, err) = lint(&["-f", "json", GAP, VALID]);
     assert_eq!((code, err.as_str()), (1, ""));
     let lines = objects(&out);
     let [finding, first, second] = &lines[..] else {
@@ -112,19 +112,19 @@ fn json() {
     };
     assert_eq!(finding["v"], 1);
     assert_eq!(finding["file"], GAP);
-    insta::assert_snapshot!(out.lines().next().unwrap(), @r#"{"v":1,"file":"fixtures/saikuro/rules/seq-gap.fires.jsonl","finding":{"rule":"saikuro/seq-gap","severity":"error","index":2,"conn":0,"dir":"s2c","offset":87,"len":1,"text":"seq is 2, 1 should follow #1","related":1}}"#);
+    insta::assert_snapshot!(out.lines().next().unwrap(), @r#"{"v":1,"file":"fixtures/saikuro/rules/seq-gap.fires.jsonl","finding":{"rule":"saikuro/seq-gap","severity":"error","index":2,"conn":0,"dir":"s2c","offset":87,"len":1,"text":"seq is 2; it should be 1, after #1","related":1}}"#);
     assert_eq!(first["summary"]["errors"], 1);
-    assert_eq!(second["file"], SOUND);
+    assert_eq!(second["file"], VALID);
     assert_eq!(second["summary"]["errors"], 0);
     assert_eq!(second["summary"]["messages"], 4);
-    // What is not known is left out.
+    // Unknown values are omitted.
     let (_, out, _) = lint(&["-f", "json", "fixtures/cli/never-ready.jsonl"]);
     let waiting = &objects(&out)[0]["summary"]["waiting"][0];
-    insta::assert_snapshot!(waiting.to_string(), @r#"{"conn":0,"for_ms":4000.000001,"owes":"oracle","what":"the executor, for ready","why":"no time-out: the executor waits for ever"}"#);
+    insta::assert_snapshot!(waiting.to_string(), @r#"{"conn":0,"for_ms":4000.000001,"owes":"oracle","what":"the executor, for ready","why":"no time-out: the executor waits forever"}"#);
 }
 
 #[test]
-fn sarif() {
+fn findings_print_as_sarif() {
     let folder = tempfile::tempdir().unwrap();
     let raw = folder.path().join("a b.bin");
     std::fs::write(&raw, hex::decode("0000000000000001c1").unwrap()).unwrap();
@@ -151,7 +151,7 @@ fn sarif() {
         assert_eq!(result["level"], "error");
         assert!(!result["message"]["text"].as_str().unwrap().contains("  "));
     }
-    // In a recording, offsets are not the file's.
+    // In a recording, offsets are not offsets of the file.
     let place = |at: usize| &results[at]["locations"][0];
     let artifact = |at: usize| {
         let uri = &place(at)["physicalLocation"]["artifactLocation"]["uri"];
@@ -165,11 +165,11 @@ fn sarif() {
         artifact(1).starts_with("file:///") && artifact(1).ends_with("/a%20b.bin"),
         "{out}"
     );
-    // The second frame's body is no MessagePack: `c1` never is.
+    // The body of the second frame is not MessagePack: `c1` is reserved.
     let region = &place(2)["physicalLocation"]["region"];
     assert_eq!(region["byteOffset"], 8);
-    // The report of nothing is a report.
-    let (code, out, _) = lint(&["--report", "sarif", SOUND]);
+    // The report is valid without findings.
+    let (code, out, _) = lint(&["--report", "sarif", VALID]);
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (code, &report["runs"][0]["results"]),
@@ -180,7 +180,7 @@ fn sarif() {
 }
 
 #[test]
-fn rules() {
+fn rules_are_listed() {
     let (code, all, err) = lint(&["--rules"]);
     assert_eq!((code, err.as_str()), (0, ""));
     for protocol in wiretool::protocol::registry::names() {
@@ -218,7 +218,7 @@ fn rules() {
 }
 
 #[test]
-fn explain() {
+fn explain_prints_rule() {
     let (code, out, err) = lint(&["--explain", "saikuro/seq-gap"]);
     assert_eq!((code, err.as_str()), (0, ""));
     let (breaks, sound) = out.split_once("\ndoes not:\n").unwrap();
@@ -227,9 +227,9 @@ fn explain() {
     saikuro/seq-gap  error  (document: error, real peers: error)
     follows   Stream Frames: seq is monotonically increasing; real peers: by one
 
-    A number is left out: frames were lost, or the sender counts what it does not
-    send. A reader that puts frames in order waits for the missing one. The frame
-    that ends a stream has a number of its own.
+    A number is missing: frames were lost, or the sender counted a frame that it did
+    not send. A reader that puts frames in order waits for the missing one. The
+    frame that ends a stream has a number of its own.
     ");
     assert!(breaks.contains("✗ saikuro/seq-gap: seq is 2"), "{breaks}");
     assert!(
@@ -241,7 +241,7 @@ fn explain() {
 }
 
 #[test]
-fn unknown_rules() {
+fn unknown_rules_are_errors() {
     for flag in ["--explain", "--allow", "--deny"] {
         for (name, hint) in [
             ("saikuro/seq-gp", "did you mean saikuro/seq-gap?"),
@@ -257,21 +257,21 @@ fn unknown_rules() {
 }
 
 #[test]
-fn exit_codes() {
+fn lint_exit_codes() {
     for (args, want) in [
         (&[GAP][..], 1),
-        (&[GAP, SOUND], 1),
-        (&[SOUND], 0),
+        (&[GAP, VALID], 1),
+        (&[VALID], 0),
         (&["--fail-on", "never", GAP], 0),
         (&["--allow", "saikuro/seq-*", GAP], 0),
-        // The one that comes last counts, whichever flag it is: to deny is the stronger.
+        // The last flag has precedence; `--deny` is the stronger one.
         (
             &["--allow", "saikuro/*", "--deny", "saikuro/seq-gap", GAP],
             1,
         ),
         (&[MIXED], 0),
         (&["--fail-on", "warning", MIXED], 1),
-        (&["--fail-on", "info", SOUND], 0),
+        (&["--fail-on", "info", VALID], 0),
         (&["--deny", "sael/unanswered", MIXED], 1),
         (&["--where", "kind=item", GAP], 1),
         (&["--where", "kind=end", GAP], 0),
@@ -280,7 +280,7 @@ fn exit_codes() {
         (&["--fail-on", "eror", GAP], 2),
         (&["/none"], 2),
         (&[GAP, "/none"], 2),
-        (&["fixtures"], 2),
+        (&["src"], 2),
         (&["-o", GAP, GAP], 2),
         (&["--rules", GAP], 2),
     ] {
@@ -300,7 +300,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn many_findings_of_a_rule_are_counted() {
+fn repeated_findings_are_counted() {
     let two = "fixtures/cli/run-a.jsonl";
     let requests = std::fs::read_to_string(two).unwrap();
     let requests = requests.lines().take(4).collect::<Vec<_>>().join("\n");
@@ -312,15 +312,15 @@ fn many_findings_of_a_rule_are_counted() {
     let out = out.replace(path, "FILE");
     insta::assert_snapshot!(out, @"
     FILE: 3 messages wait for an answer:
-      #0 conn 0 → INV math.add  id 1  for 2 ms  the server owes it
-      #1 conn 0 → INV math.sub  id 2  for 1 ms  the server owes it
+      #0 conn 0 → INV math.add  id 1  for 2 ms  the server must send it
+      #1 conn 0 → INV math.sub  id 2  for 1 ms  the server must send it
       and 1 more
     ");
 }
 
 #[test]
-fn who_owes_the_next_message() {
-    let (code, out, err) = lint(&[HANG]);
+fn summary_names_peer_that_must_send_next() {
+    let (code, out, err) = lint(&[INCOMPLETE]);
     assert_eq!(code, 0);
     assert!(
         err.contains("nothing found in 3 messages; 1 unanswered"),
@@ -328,24 +328,24 @@ fn who_owes_the_next_message() {
     );
     insta::assert_snapshot!(out, @"
     fixtures/cli/hang.jsonl: 1 message waits for an answer:
-      #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle owes it — no time-out: the executor waits for ever
+      #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no time-out: the executor waits forever
     ");
     let (_, out, _) = lint(&["fixtures/cli/never-ready.jsonl"]);
     insta::assert_snapshot!(out, @"
     fixtures/cli/never-ready.jsonl: 1 message waits for an answer:
-      conn 0 · the executor, for ready  for 4 s  the oracle owes it — no time-out: the executor waits for ever
+      conn 0 · the executor, for ready  for 4 s  the oracle must send it — no time-out: the executor waits forever
     ");
-    // Colours do not reach into the line end.
-    let (_, out, _) = lint(&["--color", "always", HANG]);
+    // Colours end before the end of the line.
+    let (_, out, _) = lint(&["--color", "always", INCOMPLETE]);
     assert!(
         out.contains("an answer:\u{1b}") && !out.contains("\\n"),
         "{out}"
     );
-    // decode says the same on stderr.
-    let (_, _, err) = run(&["decode", "--lint", "-f", "line", HANG]);
+    // decode reports the same on stderr.
+    let (_, _, err) = run(&["decode", "--lint", "-f", "line", INCOMPLETE]);
     insta::assert_snapshot!(err, @"
     wiretool: fixtures/cli/hang.jsonl: 1 message waits for an answer:
-    wiretool:   #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle owes it — no time-out: the executor waits for ever
+    wiretool:   #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no time-out: the executor waits forever
     ");
 }
 
@@ -361,7 +361,7 @@ fn findings_between_messages_name_their_file() {
 }
 
 #[test]
-fn one_direction_alone_leaves_nobody_waiting() {
+fn single_direction_has_no_waiting_peer() {
     let call = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.bin");
@@ -375,7 +375,7 @@ fn one_direction_alone_leaves_nobody_waiting() {
 }
 
 #[test]
-fn a_truncated_capture_says_what_is_missing() {
+fn truncated_capture_reports_missing_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.bin");
     std::fs::write(&path, hex::decode("0000004185a77665").unwrap()).unwrap();
@@ -385,9 +385,9 @@ fn a_truncated_capture_says_what_is_missing() {
     insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE:0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
 }
 
-/// Only the child writes to its stdout: a line of the executor is no log line.
+/// Only the child writes to its stdout: a line of the executor is not a log line.
 #[test]
-fn a_line_of_the_executor_is_no_log_line() {
+fn line_of_executor_is_no_log_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("line.txt");
     std::fs::write(&path, "this is not json\n").unwrap();
@@ -405,12 +405,12 @@ fn a_line_of_the_executor_is_no_log_line() {
     }
 }
 
-/// A `WebSocket` frame whose length is wrong by 3 is told, and what follows from it is counted.
+/// A wrong length of a `WebSocket` frame, by 3, is reported; the faults that follow from it are counted.
 #[test]
-fn one_wrong_length_is_one_cause() {
+fn wrong_length_gives_one_finding() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.jsonl");
-    // Client frames with an empty mask key; each holds an INV.
+    // Client frames with a mask of zeros; each holds an INV.
     let frame = |n: u32, off: usize| {
         let text =
             format!(r#"{{"kind":"INV","seq":{n},"tool":"echo.upper","input":{{"text":"hi"}}}}"#);
@@ -440,8 +440,8 @@ fn one_wrong_length_is_one_cause() {
     let lines = objects(&out);
     let (summary, findings) = lines.split_last().unwrap();
     let of_frames = |finding: &&Value| finding["finding"]["rule"] == "sael/malformed";
-    let told = findings.iter().filter(of_frames).count();
-    assert!((1..=2).contains(&told), "{out}");
+    let reported = findings.iter().filter(of_frames).count();
+    assert!((1..=2).contains(&reported), "{out}");
     let index = &summary["summary"]["follow"][0]["index"];
     assert!(
         summary["summary"]["follow"][0]["count"].as_u64() >= Some(1),
@@ -456,17 +456,17 @@ fn one_wrong_length_is_one_cause() {
 }
 
 #[test]
-fn every_view_counts_what_follows_from_a_cause() {
+fn consequences_are_counted_in_every_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.txt");
-    // A line that ends inside its message, its rest, and a request.
+    // A line that ends inside its message, the rest of it, and a request.
     let cut = r#"{"jsonrpc":"2.0","id":7,"method":"invoke","params":{"selector":"f","#;
     std::fs::write(&path, format!("{cut}\n\"calldata\":[]}}}}\n")).unwrap();
     let path = path.to_str().unwrap();
-    let told = "1 more finding follows from #0";
+    let reported = "1 more finding follows from #0";
     let input = ["-p", "oracle", path];
     let (_, out, _) = lint(&input);
-    assert!(out.contains(told), "{out}");
+    assert!(out.contains(reported), "{out}");
     let (_, out, _) = lint(&[&["--report", "sarif"], &input[..]].concat());
     let report: Value = serde_json::from_str(&out).unwrap();
     let follow = &report["runs"][0]["properties"]["follow"];
@@ -476,10 +476,10 @@ fn every_view_counts_what_follows_from_a_cause() {
     );
     for format in ["tree", "line", "hex", "json"] {
         let (_, _, err) = run(&[&["decode", "--lint", "-f", format], &input[..]].concat());
-        assert!(err.contains(told), "{format}: {err}");
+        assert!(err.contains(reported), "{format}: {err}");
     }
     let (_, out, _) = run(&[&["stat"], &input[..]].concat());
-    assert!(out.contains(told), "{out}");
+    assert!(out.contains(reported), "{out}");
     let (_, out, _) = run(&[&["stat", "-f", "json"], &input[..]].concat());
     let stat: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
@@ -494,30 +494,30 @@ fn every_view_counts_what_follows_from_a_cause() {
         &["proxy", "--lint", "--view", "stderr"],
     ] {
         let (_, _, err) = run(&[command, &args].concat());
-        assert!(err.contains(told), "{command:?}: {err}");
+        assert!(err.contains(reported), "{command:?}: {err}");
     }
 }
 
-/// telequick: a request whose length counts itself, 21 bytes; without those four it would have to have 25.
+/// telequick: a request whose length includes itself, 21 bytes; otherwise its length would be 25.
 const INCLUSIVE: &str = "1500000012fabbe500000700000003000000616263";
 
 #[test]
-fn a_stall_tells_of_half_frames() {
+fn stall_reports_partial_frames() {
     let frame = hex::decode(INCLUSIVE).unwrap();
     let stall = ["lint", "-p", "telequick", "--stall", "20ms"];
-    // The reader that goes by the document waits for four bytes that never come.
-    let mut live = Live::start(&[&stall[..], &["--length-mode", "exclusive"]].concat());
-    live.tell(&frame);
-    assert_eq!(next(&live.err), "wiretool: stdin: nothing came for 20 ms");
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes of a frame are here, 4 are missing; length: wanted a frame of 25 bytes, got 21 so far — by its envelope, the length counts itself: --length-mode inclusive or auto reads it");
+    // A reader that follows the document waits for four bytes that never arrive.
+    let mut live = RunningLint::start(&[&stall[..], &["--length-mode", "exclusive"]].concat());
+    live.write(&frame);
+    assert_eq!(next(&live.err), "wiretool: stdin: no input for 20 ms");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes of a frame were read, 4 are missing; length: wanted a frame of 25 bytes, got 21 so far — by its envelope, the length counts itself: --length-mode inclusive or auto reads it");
     assert_eq!(live.end().0, 1);
-    // Half a frame after a whole one.
-    let mut live = Live::start(&stall);
-    live.tell(&[&frame, &frame[..16]].concat());
+    // A partial frame after a complete one.
+    let mut live = RunningLint::start(&stall);
+    live.write(&[&frame, &frame[..16]].concat());
     next(&live.err);
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:21: · 16 bytes of a frame are here, 5 are missing; length: wanted a frame of 21 bytes, got 16 so far");
-    // The rest comes after all.
-    live.tell(&frame[16..]);
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:21: · 16 bytes of a frame were read, 5 are missing; length: wanted a frame of 21 bytes, got 16 so far");
+    // The rest arrives later.
+    live.write(&frame[16..]);
     let (code, _, err) = live.end();
     assert_eq!(code, 0, "{err:?}");
     assert!(
@@ -527,11 +527,11 @@ fn a_stall_tells_of_half_frames() {
 }
 
 #[test]
-fn a_stall_tells_of_what_is_not_certain() {
-    let mut live = Live::start(&["lint", "--stall", "20ms"]);
-    live.tell(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
+fn stall_reports_uncertain_findings() {
+    let mut live = RunningLint::start(&["lint", "--stall", "20ms"]);
+    live.write(b"{\"id\":0,\"result\":{}}\n");
     next(&live.err);
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 37 bytes are held until it is certain how they are to be read: -p and --framing say so");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes wait until protocol and framing are known: give -p and --framing");
     let (_, _, err) = live.end();
     assert!(
         err[0].contains("no protocol recognises these bytes"),
@@ -540,47 +540,47 @@ fn a_stall_tells_of_what_is_not_certain() {
 }
 
 #[test]
-fn a_stall_tells_who_owes_the_next_message() {
-    let recording = std::fs::read_to_string(HANG).unwrap();
-    let mut live = Live::start(&["lint", "--stall", "20ms", "--color", "always"]);
+fn stall_reports_peer_that_must_send_next() {
+    let recording = std::fs::read_to_string(INCOMPLETE).unwrap();
+    let mut live = RunningLint::start(&["lint", "--stall", "20ms", "--color", "always"]);
     let open: Vec<&str> = recording.lines().take(4).collect();
-    live.tell((open.join("\n") + "\n").as_bytes());
-    assert_eq!(next(&live.err), "wiretool: stdin: nothing came for 20 ms");
+    live.write((open.join("\n") + "\n").as_bytes());
+    assert_eq!(next(&live.err), "wiretool: stdin: no input for 20 ms");
     assert_eq!(
         next(&live.err),
         "wiretool: stdin: 1 message waits for an answer:"
     );
-    // As old as the silence at least.
-    insta::assert_snapshot!(next(&live.err), @"wiretool:   #2 conn 0 → invoke pow  id 1  for 20 ms  the oracle owes it — no time-out: the executor waits for ever");
+    // At least as long as the silence.
+    insta::assert_snapshot!(next(&live.err), @"wiretool:   #2 conn 0 → invoke pow  id 1  for 20 ms  the oracle must send it — no time-out: the executor waits forever");
     live.end();
 }
 
-/// The head and the messages of a recording that has no end yet.
-fn begun(path: &str) -> Vec<u8> {
+/// The head and the messages of a recording without an end.
+fn started_recording(path: &str) -> Vec<u8> {
     let recording = std::fs::read_to_string(path).unwrap();
     let lines = recording
         .lines()
         .filter(|line| !line.contains("\"event\":\"end\""));
     let mut text = lines.collect::<Vec<_>>().join("\n") + "\n";
-    // A finding, and what a reader can wait for.
+    // A finding, and a text that a reader can wait for.
     text.push_str("{\"t\":9000000,\"conn\":0,\"dir\":\"s2c\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7,\\\"result\\\":[\\\"0x4\\\"]}\\n\"}\n");
     text.push_str("{\"t\":9000001,\"conn\":0,\"dir\":\"c2s\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":2,\\\"method\\\":\\\"invoke\\\",\\\"params\\\":{\\\"selector\\\":\\\"sub\\\",\\\"calldata\\\":[]}}\\n\"}\n");
     text.into_bytes()
 }
 
 #[test]
-fn a_signal_ends_the_reading_not_the_telling() {
+fn signal_ends_reading_but_not_report() {
     for (signal, want) in [("INT", 130), ("TERM", 143)] {
-        let mut live = Live::start(&["lint"]);
-        live.tell(&begun(HANG));
+        let mut live = RunningLint::start(&["lint"]);
+        live.write(&started_recording(INCOMPLETE));
         assert!(next(&live.out).contains("oracle/answer-id"));
         live.signal(signal);
-        // Standard input is still open: only the signal ends it.
-        let told = [next(&live.out), next(&live.out)];
-        assert_eq!(told[0], "stdin: 1 message waits for an answer:");
+        // Standard input is still open: only the signal ends the command.
+        let reported = [next(&live.out), next(&live.out)];
+        assert_eq!(reported[0], "stdin: 1 message waits for an answer:");
         assert!(
-            told[1].starts_with("  #4 conn 0 → invoke sub  id 2"),
-            "{told:?}"
+            reported[1].starts_with("  #4 conn 0 → invoke sub  id 2"),
+            "{reported:?}"
         );
         let code = live.child.wait().unwrap().code();
         assert_eq!(code, Some(want));
@@ -591,13 +591,14 @@ fn a_signal_ends_the_reading_not_the_telling() {
 }
 
 #[test]
-fn what_a_signal_ends_is_whole() {
+fn report_after_signal_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.sarif");
     let name = path.to_str().unwrap();
-    // The silence says that all was read.
-    let mut live = Live::start(&["lint", "--report", "sarif", "--stall", "20ms", "-o", name]);
-    live.tell(&begun(HANG));
+    // The silence shows that everything was read.
+    let mut live =
+        RunningLint::start(&["lint", "--report", "sarif", "--stall", "20ms", "-o", name]);
+    live.write(&started_recording(INCOMPLETE));
     next(&live.err);
     live.signal("INT");
     assert_eq!(live.child.wait().unwrap().code(), Some(130));
@@ -641,7 +642,7 @@ fn rules_of(found: &[Value]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn a_peer_that_goes_away_is_reported() {
+fn early_close_of_peer_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let eof = |dir: &str| format!("\"event\":\"eof\",\"dir\":\"{dir}\"");
     let (up, down) = (eof("c2s"), eof("s2c"));
@@ -653,13 +654,13 @@ fn a_peer_that_goes_away_is_reported() {
         assert!(out.contains(text), "{ends:?}: {out}");
         assert!(!err.contains("both directions"), "{err}");
     }
-    // The answer may still come.
+    // The answer may still arrive.
     let path = recorded(&folder, "saikuro", &[OPEN, CALL]);
     assert_eq!(
         rules_of(&findings(&path)),
         [("saikuro/unanswered", "warning")]
     );
-    // The public SDKs read no answers.
+    // The public SDKs do not read answers.
     let fixture =
         std::fs::read_to_string("fixtures/telequick/rules/cut-short.passes.jsonl").unwrap();
     let whole = fixture
@@ -685,7 +686,7 @@ fn a_peer_that_goes_away_is_reported() {
 }
 
 #[test]
-fn an_upgrade_that_fails_is_reported() {
+fn failed_upgrade_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let ask = r#""dir":"c2s","text":"GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: one, two\r\n\r\n""#;
     let answer = |head: &str| format!("\"dir\":\"s2c\",\"text\":\"HTTP/1.1 {head}\\r\\n\\r\\n\"");
@@ -711,7 +712,7 @@ fn an_upgrade_that_fails_is_reported() {
             let got = got.map(|(rule, severity)| (rule.to_owned(), severity.to_owned()));
             assert_eq!(got, want, "{lines:?}");
         }
-        // Nothing names the protocol.
+        // The protocol is unknown.
         let path = recorded(&folder, "sael", &[&[OPEN, ask], &lines[..]].concat());
         let recording = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, recording.replace("\"protocol\":\"sael\",", "")).unwrap();
@@ -733,7 +734,7 @@ fn an_upgrade_that_fails_is_reported() {
 }
 
 #[test]
-fn the_most_severe_finding_comes_first() {
+fn most_severe_finding_is_first() {
     let folder = tempfile::tempdir().unwrap();
     let lines = [
         OPEN,
@@ -750,7 +751,7 @@ fn the_most_severe_finding_comes_first() {
 }
 
 #[test]
-fn findings_name_the_message_of_the_real_file() {
+fn findings_name_message_of_their_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut checked = 0;
     for rule in [
@@ -776,15 +777,15 @@ fn findings_name_the_message_of_the_real_file() {
         }
         let [c2s, s2c] = files.each_ref().map(|file| file.to_str().unwrap());
         let (_, out, _) = lint(&["-f", "json", "-p", "saikuro", "--c2s", c2s, "--s2c", s2c]);
-        for told in objects(&out) {
-            let Some(finding) = told.get("finding") else {
+        for reported in objects(&out) {
+            let Some(finding) = reported.get("finding") else {
                 continue;
             };
-            let file = told["file"].as_str().unwrap();
+            let file = reported["file"].as_str().unwrap();
             assert_eq!(
                 file,
                 if finding["dir"] == "c2s" { c2s } else { s2c },
-                "{told}"
+                "{reported}"
             );
             let (_, out, _) = run(&["decode", "-p", "saikuro", "-f", "json", file]);
             let messages = objects(&out);
@@ -793,15 +794,15 @@ fn findings_name_the_message_of_the_real_file() {
             let number = |v: &Value| v.as_u64().unwrap();
             let (start, len) = (number(&message["offset"]), number(&message["len"]));
             let at = number(&finding["offset"]);
-            assert!((start..start + len).contains(&at), "{told} {message}");
+            assert!((start..start + len).contains(&at), "{reported} {message}");
             checked += 1;
         }
-        // The whole is named by its files.
+        // The conversation has the names of its files.
         let (_, _, err) = lint(&["-p", "saikuro", "--c2s", c2s, "--s2c", s2c]);
         assert!(err.contains(&format!("{c2s} + {s2c}: ")), "{err}");
     }
     assert!(checked >= 6, "{checked}");
-    // Each of several files counts its own messages.
+    // Each file counts its own messages.
     let (_, out, _) = lint(&["-f", "json", GAP, GAP]);
     let all: Vec<u64> = objects(&out)
         .iter()
@@ -818,14 +819,14 @@ fn base64(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_wiretool_did_is_no_fault_of_a_peer() {
+fn injected_faults_are_not_findings_of_peers() {
     let folder = tempfile::tempdir().unwrap();
     let fault = |dir: &str, len: u64, does: &str| {
         format!(
             "\"event\":\"inject\",\"dir\":\"{dir}\",\"offset\":0,\"len\":{len},\"fault\":\"nth 1: {does}\""
         )
     };
-    // A request that was left out is not answered.
+    // A dropped request gets no answer.
     let dropped = fault("c2s", 69, "drop");
     let path = recorded(&folder, "saikuro", &[OPEN, &dropped, CALL, CLOSE]);
     let found = findings(&path);
@@ -836,7 +837,7 @@ fn what_wiretool_did_is_no_fault_of_a_peer() {
             .unwrap()
             .ends_with("(by wiretool: drop)")
     );
-    // So is one on a connection that was cut.
+    // The same for a request on a closed connection.
     let cut = fault("s2c", 38, "reset");
     let path = recorded(
         &folder,
@@ -844,7 +845,7 @@ fn what_wiretool_did_is_no_fault_of_a_peer() {
         &[OPEN, CALL, &cut, r#""event":"reset""#],
     );
     assert_eq!(rules_of(&findings(&path)), [("saikuro/unanswered", "info")]);
-    // An answer that was left out is not ok.
+    // A dropped answer is not shown as ok.
     let dropped = fault("s2c", 38, "drop");
     let path = recorded(&folder, "saikuro", &[OPEN, CALL, &dropped, ANSWER, CLOSE]);
     assert_eq!(lint(&[&path]).0, 0);
@@ -874,7 +875,7 @@ fn what_wiretool_did_is_no_fault_of_a_peer() {
 }
 
 #[test]
-fn an_answer_in_another_id_form_is_not_shown_as_ok() {
+fn answer_with_other_id_form_is_not_ok() {
     let path = "fixtures/saikuro/rules/answer-id-form.fires.jsonl";
     for format in ["line", "tree", "hex"] {
         let (_, out, _) = run(&["decode", "--lint", "-f", format, path]);
@@ -897,7 +898,7 @@ fn an_answer_in_another_id_form_is_not_shown_as_ok() {
 }
 
 #[test]
-fn providers_have_their_own_name() {
+fn providers_have_separate_names() {
     let folder = tempfile::tempdir().unwrap();
     let announce =
         std::fs::read_to_string("fixtures/saikuro/rules/namespace-twice.passes.jsonl").unwrap();

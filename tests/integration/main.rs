@@ -1,25 +1,28 @@
-//! The command line and the engines behind it, as users meet them: one binary, one module a subject.
+//! Tests of the command line and of its engines: one binary, with one module for each subject.
 
 mod api;
-mod both_sides;
+mod captures;
 mod cli;
-mod closing;
+mod closing_servers;
 mod common;
 mod completions;
 mod config;
+mod conventions;
 mod diff_cli;
-mod doubts;
 mod encode_cli;
 mod examples;
 mod fixtures;
 mod house;
+mod input_warnings;
+mod inputs;
 mod json_schema;
 mod library;
 mod lint_cli;
-mod manners;
 mod manual;
 mod oracle_cli;
+mod packet_captures;
 mod proxy;
+mod quic_cli;
 mod readme;
 mod redact;
 mod sael_cli;
@@ -28,6 +31,7 @@ mod sessions;
 mod snapshot_cli;
 mod snapshot_fixtures;
 mod stat_cli;
+mod stub_and_replay;
 mod stub_cli;
 mod telequick_cli;
 mod where_cli;

@@ -1,18 +1,18 @@
-//! The manual: a page a command, without a complaint from the typesetter, with all that `--help` says.
+//! The manual: one page per command, without warnings of the typesetter, with the complete text of `--help`.
 
 use crate::common;
-use crate::common::help::{Page, pages};
+use crate::common::help::{Page, guide_pages, pages};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Everything in one line, so that line ends of the typesetter's do not matter.
-fn flat(text: &str) -> String {
+/// Joins all lines, so that the line breaks of the typesetter do not matter.
+fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The page as a reader sees it, and what the typesetter has to say of it.
-fn shown(path: &Path) -> Option<(String, String)> {
+/// The page as text, and the warnings of the typesetter.
+fn typeset(path: &Path) -> Option<(String, String)> {
     let output = Command::new("man")
         .args(["--warnings", "-l"])
         .arg(path)
@@ -25,7 +25,7 @@ fn shown(path: &Path) -> Option<(String, String)> {
     Some((text(output.stdout), text(output.stderr)))
 }
 
-/// Flags that `--help` lists.
+/// The flags that `--help` lists.
 fn flags(page: &Page) -> BTreeSet<&str> {
     let lines = page.help.lines().filter_map(|line| {
         let line = line.strip_prefix("  ")?;
@@ -37,7 +37,7 @@ fn flags(page: &Page) -> BTreeSet<&str> {
 }
 
 #[test]
-fn every_command_has_a_page_that_says_what_help_says() {
+fn every_command_has_page_with_its_help() {
     let folder = tempfile::tempdir().unwrap();
     let made = folder.path().join("not/yet/there");
     let output = common::wiretool()
@@ -61,7 +61,7 @@ fn every_command_has_a_page_that_says_what_help_says() {
             };
             assert!(source.contains(&line), "{name} has no {section}");
         }
-        // What begins with a dot is a request; the manual has these alone.
+        // A line that starts with a dot is a request; the manual uses only these.
         for line in source.lines().filter(|l| l.starts_with(['.', '\''])) {
             let request = line.split(' ').next().unwrap();
             let known = [
@@ -69,19 +69,19 @@ fn every_command_has_a_page_that_says_what_help_says() {
             ];
             assert!(known.contains(&request), "{name}: {line}");
         }
-        // Where these are typeset, they come out as other characters.
+        // The typeset form of these characters differs.
         assert!(!source.contains(['~', '^', '`']), "{name}");
-        let Some((text, complaints)) = shown(&path) else {
+        let Some((text, complaints)) = typeset(&path) else {
             unread += 1;
             continue;
         };
         assert_eq!(complaints, "", "{name}");
-        let text = flat(&text);
+        let text = in_one_line(&text);
         let head = format!("NAME {name} - ");
         assert!(text.contains(&head), "{name}: {text}");
         for example in page.examples() {
             assert!(
-                text.contains(&flat(example)),
+                text.contains(&in_one_line(example)),
                 "{name} lacks {example}:\n{text}"
             );
         }
@@ -94,19 +94,34 @@ fn every_command_has_a_page_that_says_what_help_says() {
             );
         }
     }
+    let topics = guide_pages().len() - 1;
     let written = std::fs::read_dir(&made).unwrap().count();
-    assert_eq!(
-        written,
-        pages.len(),
-        "pages of commands that --help does not list"
-    );
+    assert_eq!(written, pages.len() + topics, "pages of nothing");
+    for (name, text) in [
+        ("json", "fixtures/saikuro/call.hex"),
+        ("faults", "`first\\-byte`"),
+    ] {
+        let path = made.join(format!("wiretool-help-{name}.1"));
+        let source = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            source.contains(".SH NAME\n") && !source.contains('^'),
+            "{name}"
+        );
+        if let Some((shown, complaints)) = typeset(&path) {
+            assert_eq!(complaints, "", "{name}");
+            assert!(
+                shown.contains(&text.replace(['`', '\\'], "")),
+                "{name}: {shown}"
+            );
+        }
+    }
     if unread > 0 {
         eprintln!("{unread} pages were not typeset, since there is no man here");
     }
 }
 
 #[test]
-fn the_main_page_goes_to_stdout() {
+fn main_page_is_written_to_stdout() {
     let output = common::wiretool().arg("man").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && output.stderr.is_empty());
@@ -120,7 +135,7 @@ fn the_main_page_goes_to_stdout() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told() {
+fn unusable_folder_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "kept").unwrap();
@@ -129,8 +144,8 @@ fn a_folder_that_cannot_be_made_is_told() {
         .arg(&file)
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let sent = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("cannot make the folder"), "{said}");
+    assert!(sent.contains("cannot make the folder"), "{sent}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
 }

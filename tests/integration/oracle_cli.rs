@@ -1,27 +1,29 @@
-//! Oracle's lenses as a user meets them, and against what real programs wrote.
+//! The `wiretool oracle` commands, also with data of real programs.
 //!
-//! `WIRETOOL_CAPTURES` names a folder of captures of real programs; without it, what needs them is passed over.
+//! `WIRETOOL_CAPTURES` names a folder of captures of real programs; without it, the tests that need them are skipped.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 use wiretool::encoding::json;
-use wiretool::protocol::oracle::cairo_serde::{Dialect, Type, Value, decode, encode};
+use wiretool::protocol::oracle::cairo_serde::{
+    CairoDialect, CairoType, CairoValue, decode, encode,
+};
 use wiretool::protocol::oracle::connection::{ConnectionError, split};
 use wiretool::protocol::oracle::felt::Felt;
 use wiretool::span::Span;
 use wiretool::tape::Tape;
 
-fn run(args: &[&str], input: &str) -> Told {
+fn run(args: &[&str], input: &str) -> Ran {
     common::run(common::wiretool().args(args), input)
 }
 
-fn felt(args: &[&str], input: &str) -> Told {
+fn felt(args: &[&str], input: &str) -> Ran {
     run(&[&["oracle", "felt"], args].concat(), input)
 }
 
 #[test]
-fn felts_in_every_spelling() {
+fn felt_is_accepted_in_every_spelling() {
     let shown = "0x2710  10000\n\
         0x800000000000010ffffffffffffffffffffffffffffffffffffffffffffffff  \
         3618502788666131213697322783095070105623107215331596699973092056135872020479  -2\n\
@@ -47,21 +49,23 @@ fn felts_in_every_spelling() {
 }
 
 #[test]
-fn what_is_no_felt_is_said_and_the_rest_shown() {
+fn invalid_felt_is_reported_and_others_are_shown() {
     let prime = "0x800000000000011000000000000000000000000000000000000000000000005";
     let (code, out, err) = felt(&["0x1", "0X1", "hello", prime, "\u{1b}[31m"], "");
     assert_eq!((code, out.as_str()), (1, "0x1  1\n"));
     let lines: Vec<&str> = err.lines().collect();
     assert_eq!(lines.len(), 4, "{err}");
-    assert!(lines[0].starts_with("wiretool: no felt: 0X1: wanted 0x and hex digits"));
+    assert!(lines[0].starts_with("wiretool: not a felt: 0X1: wanted 0x and hex digits"));
     assert!(
-        lines[2].ends_with("not below P; older peers take it modulo P, 0x4, newer ones refuse it")
+        lines[2].ends_with(
+            "not below P; older peers reduce it modulo P, to 0x4, newer peers refuse it"
+        )
     );
     assert!(!err.contains('\u{1b}'));
 }
 
 #[test]
-fn values() {
+fn values_are_decoded_by_type() {
     let nested = "(u256, ByteArray, Array<Option<felt252>>)";
     let value = "[340282366920938463463374607431768211458,\"hi\",[{\"Some\":\"0x7\"},\"None\"]]\n";
     let array = "[\"0x2\",\"0x1\",\"0x0\",\"0x6869\",\"0x2\",\"0x2\",\"0x0\",\"0x7\",\"0x1\"]\n";
@@ -81,14 +85,14 @@ fn values() {
 }
 
 #[test]
-fn no_is_1_and_usage_is_2() {
-    for (args, code, says) in [
+fn negative_answer_exits_1_and_usage_2() {
+    for (args, code, outgoing) in [
         (
             &["decode", "--type", "u8", "256"][..],
             1,
             "felt 0: u8: wanted 0 to 255, got 0x100 (256)",
         ),
-        (&["decode", "--type", "u8", "x"], 1, "no felt: x"),
+        (&["decode", "--type", "u8", "x"], 1, "not a felt: x"),
         (
             &["decode", "--type", "Array<u8>", "-1"],
             1,
@@ -111,12 +115,12 @@ fn no_is_1_and_usage_is_2() {
     ] {
         let (got, out, err) = felt(args, "");
         assert_eq!((got, out.as_str()), (code, ""), "{args:?}: {err}");
-        assert!(err.contains(says), "{args:?}: {err}");
+        assert!(err.contains(outgoing), "{args:?}: {err}");
     }
     for args in [
         &["oracle", "--help"][..],
         &["oracle", "felt", "--help"],
-        &["oracle", "felt", "decode", "-h"],
+        &["oracle", "felt", "decode", "--help"],
         &["oracle", "felt", "encode", "--help"],
         &["oracle", "split", "--help"],
     ] {
@@ -135,11 +139,11 @@ fn connection_strings_are_split() {
         (
             0,
             "wiretool: byte 14: $ means itself, no shell reads the command\n\
-             wiretool: byte 17: # begins a comment, the rest of the line is dropped\n"
+             wiretool: byte 17: # starts a comment; the rest of the line is ignored\n"
         )
     );
     assert_eq!(out, "\"a\"\n\"b\\tc\"\n\"$X\"\n");
-    for (text, says) in [
+    for (text, outgoing) in [
         (
             "stdi:a",
             "wiretool: unsupported connection scheme: \"stdi:a\"\nwiretool: note: supported schemes are: \"stdio\"\n",
@@ -150,7 +154,7 @@ fn connection_strings_are_split() {
         ),
         ("stdio: ", "wiretool: empty oracle command\n"),
     ] {
-        let want = (1, String::new(), says.to_owned());
+        let want = (1, String::new(), outgoing.to_owned());
         assert_eq!(run(&["oracle", "split", text], ""), want);
     }
 }
@@ -159,10 +163,13 @@ const INVOKE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"sel
 
 #[test]
 fn signatures_show_arguments() {
-    let remark = |signature: &str, format: &str, says: &str| {
+    let remark = |signature: &str, format: &str, outgoing: &str| {
         let (code, out, err) = run(&["decode", "-f", format, "--signature", signature], INVOKE);
         assert_eq!((code, err.as_str()), (0, ""), "{signature}");
-        assert!(out.contains(says), "{signature} should say {says}:\n{out}");
+        assert!(
+            out.contains(outgoing),
+            "{signature} should say {outgoing}:\n{out}"
+        );
     };
     let big = "= x: 340282366920938463463374607431768211456 (u256)";
     for format in ["tree", "hex"] {
@@ -176,25 +183,25 @@ fn signatures_show_arguments() {
     remark(
         "pow(u256)",
         "tree",
-        "\"0x1\"  = left over: pow has no more than 2 felts",
+        "\"0x1\"  = surplus: pow has only 2 felts",
     );
     remark(
         "pow(u256, u256, y: u8)",
         "tree",
-        "[4]  = y: no u8: felt 4: u8: wanted a felt, got the end of them",
+        "[4]  = y: not u8: felt 4: u8: wanted a felt, got the end of them",
     );
     remark(
         "pow(x: NonZero<u8>)",
         "tree",
-        "\"0x0\"  = x: no NonZero<u8>: felt 0: NonZero<u8>: wanted anything but 0, got 0",
+        "\"0x0\"  = x: not NonZero<u8>: felt 0: NonZero<u8>: wanted anything but 0, got 0",
     );
     remark("pow(u256, Array<u8>, ())", "tree", "[4]  = [] (())");
-    // Another selector's: the felts keep what can be said without one.
+    // The signature of another selector: the felts are shown without one.
     remark("sqrt(u256)", "tree", "\"0x2\"  = 2\n");
 }
 
 #[test]
-fn signatures_show_results_where_there_is_one() {
+fn signatures_show_results_if_declared() {
     let decode = |signatures: &[&str], felts: &str| {
         let mut args = vec!["decode", "-f", "tree", "--dir", "s2c"];
         for signature in signatures {
@@ -216,11 +223,11 @@ fn signatures_show_results_where_there_is_one() {
     );
     let no = decode(&["f() -> u8"], r#""0x100""#);
     assert!(
-        no.contains("= result: no u8: felt 0: u8: wanted 0 to 255, got 0x100 (256)"),
+        no.contains("= result: not u8: felt 0: u8: wanted 0 to 255, got 0x100 (256)"),
         "{no}"
     );
     let bad = decode(&["f() -> u8"], r#""0X1""#);
-    assert!(bad.contains("= no felt: no 0x before it"), "{bad}");
+    assert!(bad.contains("= not a felt: no 0x before it"), "{bad}");
 
     let (code, _, err) = run(&["decode", "--signature", "f("], "");
     assert_eq!(code, 2);
@@ -228,18 +235,18 @@ fn signatures_show_results_where_there_is_one() {
     let (code, _, err) = run(&["decode", "-p", "sael", "--signature", "f()"], "");
     assert_eq!(code, 2);
     assert!(
-        err.contains("--signature is oracle's; the protocol is sael"),
+        err.contains("--signature is for oracle, but the protocol is sael"),
         "{err}"
     );
 }
 
-fn capture(name: &str) -> Option<String> {
+fn capture_file(name: &str) -> Option<String> {
     let folder = PathBuf::from(std::env::var_os("WIRETOOL_CAPTURES")?);
     let path = folder.join("oracle").join(name);
     Some(std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
 }
 
-/// A vector's value, spelled for people, as JSON.
+/// The value of a vector, formatted for people, as JSON.
 fn value_of(ty: &str, value: &str) -> String {
     let text = |text: &str| serde_json::to_string(text).unwrap();
     match (ty, value) {
@@ -259,8 +266,8 @@ fn value_of(ty: &str, value: &str) -> String {
 }
 
 #[test]
-fn vectors_of_real_programs() {
-    let Some(lines) = capture("cairo-serde-vectors.jsonl") else {
+fn real_vectors_decode_to_known_values() {
+    let Some(lines) = capture_file("cairo-serde-vectors.jsonl") else {
         return;
     };
     let mut shape = String::new();
@@ -272,8 +279,8 @@ fn vectors_of_real_programs() {
             vector["value"].as_str().unwrap(),
         );
         let (ty, dialect) = match ty.split_once("  SDK ONLY") {
-            Some((ty, _)) => (ty, Dialect::Sdk),
-            None => (ty, Dialect::Cairo),
+            Some((ty, _)) => (ty, CairoDialect::Sdk),
+            None => (ty, CairoDialect::Cairo),
         };
         if ty.contains("enum Shape{") {
             shape = ty.to_owned();
@@ -285,13 +292,13 @@ fn vectors_of_real_programs() {
             .iter()
             .map(|f| Felt::parse(f.as_str().unwrap()).unwrap())
             .collect();
-        let parsed = Type::parse(definition).unwrap();
+        let parsed = CairoType::parse(definition).unwrap();
         let (decoded, used) = decode(&parsed, &felts, dialect).unwrap();
         assert_eq!(used, felts.len(), "{line}");
         let want = value_of(ty, value);
         let mut tape = Tape::new();
         json::parse(want.as_bytes(), Span::new(0, want.len()), 128, &mut tape).unwrap();
-        let read = Value::read(&parsed, tape.root(want.as_bytes()).unwrap()).unwrap();
+        let read = CairoValue::read(&parsed, tape.root(want.as_bytes()).unwrap()).unwrap();
         assert_eq!(decoded, read, "{line}");
         assert_eq!(encode(&parsed, &read, dialect).unwrap(), felts, "{line}");
         agreed += 1;
@@ -303,8 +310,8 @@ fn vectors_of_real_programs() {
 }
 
 #[test]
-fn connection_strings_of_the_real_executor() {
-    let Some(text) = capture("connection-strings.json") else {
+fn connection_strings_split_like_real_executor() {
+    let Some(text) = capture_file("connection-strings.json") else {
         return;
     };
     let cases: Json = serde_json::from_str(&text).unwrap();
@@ -318,12 +325,12 @@ fn connection_strings_of_the_real_executor() {
         agreed += 1;
     }
     for case in cases["whole"].as_array().unwrap() {
-        let said = case["err"].as_str().unwrap();
+        let output = case["err"].as_str().unwrap();
         match split(case["connection_string"].as_str().unwrap()) {
-            Err(error) => assert_eq!(said, error.to_string(), "{case}"),
-            // What came of running the words is no matter of splitting.
+            Err(error) => assert_eq!(output, error.to_string(), "{case}"),
+            // The result of the command is not a result of the splitting.
             Ok(_) => assert!(
-                said.starts_with("failed to spawn") || said.starts_with("oracle process"),
+                output.starts_with("failed to spawn") || output.starts_with("oracle process"),
                 "{case}"
             ),
         }

@@ -1,6 +1,6 @@
-//! The proxy between real programs: real sockets, real children, every byte and every end compared.
+//! The proxy between real programs: real sockets and children; all bytes and ends are compared.
 //!
-//! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
+//! No test sleeps: each event is waited for, within [`common::LIMIT`].
 
 use crate::common::programs as common;
 

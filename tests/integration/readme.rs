@@ -1,19 +1,31 @@
-//! The README shows what the tool really prints: every command in a `console` block is run and compared, and so is the
-//! picture of a screen. The commands of `sh` blocks run in tests/integration/examples.rs, in a sandbox and with peers to talk to.
+//! Runs every command in a `console` block of the README and of the topics of `wiretool help`, and compares its output
+//! and the picture of a screen. The commands of `sh` blocks run in tests/integration/examples.rs, in a sandbox and with
+//! peers.
 //!
-//! `WIRETOOL_BLESS=1 cargo test --test integration readme` writes the output into the README, and draws the picture anew.
+//! `WIRETOOL_BLESS=1 cargo test --test integration readme` writes the output into the pages, and redraws the picture.
 
 use crate::common;
 use std::path::Path;
-use wiretool::protocol::registry;
 
 #[test]
-fn every_command_prints_what_the_readme_shows() {
+fn every_command_prints_documented_output() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join("README.md");
-    let text = std::fs::read_to_string(&path).unwrap();
+    let mut wrong = Vec::new();
+    for path in common::help::guide_pages() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let shown = with_output(root, &text);
+        if common::bless() {
+            std::fs::write(&path, &shown).unwrap();
+        } else if shown != text {
+            wrong.push(format!("{} should be:\n{shown}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A page with the output of its commands.
+fn with_output(root: &Path, text: &str) -> String {
     let mut shown = String::new();
-    let mut commands = 0;
     let mut in_block = false;
     for line in text.split_inclusive('\n') {
         let fence = line.starts_with("```");
@@ -25,30 +37,44 @@ fn every_command_prints_what_the_readme_shows() {
         if !in_block || fence {
             shown.push_str(line);
         } else if let Some(command) = line.strip_prefix("$ ") {
-            commands += 1;
             shown.push_str(line);
             shown.push_str(&run(root, command));
         }
     }
-    assert!(commands > 0, "the README has no commands");
-    if common::bless() {
-        std::fs::write(&path, &shown).unwrap();
-    } else {
-        assert!(
-            shown == text,
-            "the README shows other output than this:\n{shown}"
-        );
-    }
+    shown
 }
 
-/// What is on the screen of the picture.
+#[test]
+fn readme_is_short_and_links_resolve() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(text.lines().count() <= 250, "{}", text.lines().count());
+    let links = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let mut count = 0;
+    for link in links.filter(|link| !link.starts_with("http")) {
+        let (path, place) = link.split_once('#').unwrap_or((link, ""));
+        let path = root.join(path);
+        assert!(path.exists(), "{link}");
+        if !place.is_empty() {
+            let page = std::fs::read_to_string(path).unwrap();
+            assert!(page.contains(&format!("\n## {place}\n")), "{link}");
+        }
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
+}
+
+/// The content of the screen in the picture.
 const SCREEN: &[&str] = &[
     "wiretool decode fixtures/telequick/barge-as-printed.hex 2>/dev/null",
     "wiretool decode --lint fixtures/oracle/rules/desync.fires.jsonl",
 ];
 
 #[test]
-fn the_picture_shows_what_is_on_the_screen() {
+fn picture_shows_the_screen() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut screen = String::new();
     for command in SCREEN {
@@ -67,7 +93,7 @@ fn the_picture_shows_what_is_on_the_screen() {
     );
 }
 
-/// What a command prints, on stdout and stderr, with the built binary on the path.
+/// The output of a command, stdout and stderr, with the built binary on the path.
 fn run(root: &Path, command: &str) -> String {
     let output = common::shell("sh")
         .args(["-c", &format!("exec 2>&1; {command}")])
@@ -75,54 +101,4 @@ fn run(root: &Path, command: &str) -> String {
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()
-}
-
-/// The kinds and the faults of each protocol, as the README lists them.
-fn lists() -> [(&'static str, &'static str, String); 2] {
-    let (mut kinds, mut faults) = (String::new(), String::new());
-    for protocol in registry::all() {
-        let (name, facts) = (protocol.name(), protocol.descriptor());
-        let mut line = format!("- **{name}**:");
-        for (n, kind) in facts.kinds.iter().enumerate() {
-            let comma = if n + 1 < facts.kinds.len() { "," } else { "." };
-            if line.len() + kind.name.len() > WIDTH {
-                kinds.push_str(&line);
-                kinds.push('\n');
-                line.clear();
-                line.push(' ');
-            }
-            line += &format!(" {}{comma}", kind.name);
-        }
-        kinds.push_str(&line);
-        kinds.push('\n');
-        let codes: Vec<&str> = facts.faults.iter().map(|(code, _)| *code).collect();
-        faults += &format!("| {name} | {} |\n", codes.join(", "));
-    }
-    [
-        ("the structs of it.\n\n", "\n### Faults", kinds),
-        ("too-deep |\n", "\n## Settings", faults),
-    ]
-}
-
-/// Columns of the README.
-const WIDTH: usize = 120;
-
-#[test]
-fn kinds_and_faults_are_those_of_the_protocols() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut shown = text.clone();
-    for (before, after, list) in lists() {
-        let start = shown.find(before).expect(before) + before.len();
-        let end = start + shown[start..].find(after).expect(after);
-        shown.replace_range(start..end, &list);
-    }
-    if common::bless() {
-        std::fs::write(&path, &shown).unwrap();
-    } else {
-        assert!(
-            shown == text,
-            "the README lists other kinds or faults than these:\n{shown}"
-        );
-    }
 }

@@ -1,14 +1,14 @@
-//! What is secret in a recording is nowhere in the redacted one; everything else is as it was.
+//! Secrets of a recording do not occur in the redacted one; everything else is unchanged.
 
 use crate::common;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use std::path::Path;
 use wiretool::capture::RecordingWriter;
-use wiretool::capture::{Header, Record, Stream};
+use wiretool::capture::{ChunkSource, Header, Record};
 
-/// Bytes that went by, in order: direction and chunk.
-type Chunks = Vec<(Stream, Vec<u8>)>;
+/// Bytes in order: direction and chunk.
+type Chunks = Vec<(ChunkSource, Vec<u8>)>;
 
 fn record(protocol: &str, argv: &[&str], chunks: &Chunks) -> Vec<u8> {
     let header = Header {
@@ -20,7 +20,7 @@ fn record(protocol: &str, argv: &[&str], chunks: &Chunks) -> Vec<u8> {
     let mut writer = RecordingWriter::new(&header, &mut out);
     let mut t = 0;
     for (stream, bytes) in chunks {
-        writer.chunk(t, 1, *stream, bytes, &mut out);
+        writer.chunk(t, 1, None, *stream, bytes, &mut out);
         t += 1000;
     }
     writer.end(t, &mut out);
@@ -30,7 +30,7 @@ fn record(protocol: &str, argv: &[&str], chunks: &Chunks) -> Vec<u8> {
 struct Run {
     code: Option<i32>,
     out: Vec<u8>,
-    said: String,
+    sent: String,
 }
 
 fn redact(recording: &[u8], more: &[&str]) -> Run {
@@ -48,7 +48,7 @@ fn redact(recording: &[u8], more: &[&str]) -> Run {
     Run {
         code: run.status.code(),
         out: std::fs::read(path("out")).unwrap_or_default(),
-        said: String::from_utf8(run.stderr).unwrap(),
+        sent: String::from_utf8(run.stderr).unwrap(),
     }
 }
 
@@ -68,14 +68,14 @@ fn decode(recording: &[u8]) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// Every byte that a reader of the file can get at, unmasked too.
-fn everything(recording: &[u8]) -> Vec<Vec<u8>> {
+/// All bytes that a reader of the file can obtain, also unmasked.
+fn readable_bytes(recording: &[u8]) -> Vec<Vec<u8>> {
     let mut all = vec![recording.to_vec()];
-    let mut streams: std::collections::BTreeMap<Stream, Vec<u8>> =
+    let mut streams: std::collections::BTreeMap<ChunkSource, Vec<u8>> =
         std::collections::BTreeMap::default();
     for line in recording.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
-        if let Record::Chunk { stream, bytes, .. } = Record::parse(line).unwrap() {
-            streams.entry(stream).or_default().extend(bytes);
+        if let Record::Chunk { dir, bytes, .. } = Record::parse(line).unwrap() {
+            streams.entry(dir).or_default().extend(bytes);
         }
     }
     all.extend(streams.into_values());
@@ -87,7 +87,7 @@ fn everything(recording: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// A secret, as it is and as it may have been written.
+/// All spellings of a secret.
 fn spellings(secret: &[u8]) -> Vec<Vec<u8>> {
     let mut all = vec![secret.to_vec(), hex::encode(secret).into_bytes()];
     for shift in 0..3 {
@@ -100,28 +100,28 @@ fn spellings(secret: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-fn holds(recording: &[u8], secret: &[u8]) -> bool {
-    let all = everything(recording);
+fn contains_secret(recording: &[u8], secret: &[u8]) -> bool {
+    let all = readable_bytes(recording);
     spellings(secret).iter().any(|spelling| {
         all.iter()
             .any(|bytes| memchr::memmem::find(bytes, spelling).is_some())
     })
 }
 
-/// Redacts; no secret may be left, and decoding must tell the same but for them.
+/// Redacts. No secret may be left, and decoding must give the same output except for the secrets.
 #[track_caller]
 fn check(recording: &[u8], secrets: &[&str], more: &[&str]) -> Vec<u8> {
     for secret in secrets {
         assert!(
-            holds(recording, secret.as_bytes()),
+            contains_secret(recording, secret.as_bytes()),
             "{secret} is not even in the original"
         );
     }
     let run = redact(recording, more);
-    assert_eq!(run.code, Some(0), "{}", run.said);
+    assert_eq!(run.code, Some(0), "{}", run.sent);
     for secret in secrets {
         assert!(
-            !holds(&run.out, secret.as_bytes()),
+            !contains_secret(&run.out, secret.as_bytes()),
             "{secret} is left in\n{}",
             String::from_utf8_lossy(&run.out)
         );
@@ -163,8 +163,10 @@ fn check(recording: &[u8], secrets: &[&str], more: &[&str]) -> Vec<u8> {
                 t,
                 conn,
                 stream,
+                dir,
                 bytes,
-            } => format!("{t} {conn} {stream:?} {}", bytes.len()),
+                ..
+            } => format!("{t} {conn} {stream:?} {dir:?} {}", bytes.len()),
             Record::Event(event) => format!("{event:?}"),
             Record::Header(_) => String::new(),
         });
@@ -209,11 +211,11 @@ fn token() -> String {
     )
 }
 
-/// An editor's byte order mark before a recording makes no difference.
+/// A byte order mark before a recording makes no difference.
 #[test]
-fn a_byte_order_mark_is_passed_over() {
+fn byte_order_mark_is_skipped() {
     let line = b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n".to_vec();
-    let recording = record("oracle", &[], &vec![(Stream::S2c, line)]);
+    let recording = record("oracle", &[], &vec![(ChunkSource::S2c, line)]);
     let marked = [b"\xef\xbb\xbf", &recording[..]].concat();
     let (plain, marked) = (redact(&recording, &[]), redact(&marked, &[]));
     assert_eq!((plain.code, marked.code), (Some(0), Some(0)));
@@ -221,7 +223,7 @@ fn a_byte_order_mark_is_passed_over() {
 }
 
 #[test]
-fn sael_tokens_and_claims_in_fragments_and_masks() {
+fn sael_secrets_are_replaced_in_fragments_and_masks() {
     let token = token();
     let hello = format!(
         r#"{{"v":1,"kind":"HEY","agent":{{"id":"agent-seven"}},"auth":{{"type":"bearer","token":"{token}"}}}}"#
@@ -238,10 +240,13 @@ fn sael_tokens_and_claims_in_fragments_and_masks() {
     let mut down = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSet-Cookie: sid=cookievalue42; Path=/\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n".to_vec();
     let granted = r#"{"v":1,"kind":"HEY","server":{"id":"srv"},"granted_capabilities":["tools:search","tools:*"]}"#;
     down.extend(websocket(granted.as_bytes(), &[5, 0], None));
-    // Every cut, also in the middle of a secret.
+    // All splits, also in the middle of a secret.
     for size in [7, 64, 4096] {
-        let mut chunks: Chunks = up.chunks(size).map(|c| (Stream::C2s, c.to_vec())).collect();
-        chunks.extend(down.chunks(size).map(|c| (Stream::S2c, c.to_vec())));
+        let mut chunks: Chunks = up
+            .chunks(size)
+            .map(|c| (ChunkSource::C2s, c.to_vec()))
+            .collect();
+        chunks.extend(down.chunks(size).map(|c| (ChunkSource::S2c, c.to_vec())));
         let recording = record("sael", &[], &chunks);
         let secrets = [
             token.as_str(),
@@ -264,7 +269,7 @@ fn sael_tokens_and_claims_in_fragments_and_masks() {
             .decode(made.split('.').nth(2).unwrap())
             .unwrap();
         let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
-        // Equal stays equal: the claim is still the agent's id, and the scope what was granted.
+        // Equal values stay equal: the claim is still the id of the agent, and the scope is still the granted one.
         assert_eq!(claims["client_id"], hello["agent"]["id"]);
         assert_eq!(claims["sub"], claims["client_id"]);
         assert_eq!(claims["exp"], 1_795_299_999);
@@ -273,7 +278,7 @@ fn sael_tokens_and_claims_in_fragments_and_masks() {
 }
 
 #[test]
-fn saikuro_capabilities_in_messagepack() {
+fn saikuro_capabilities_are_replaced_in_messagepack() {
     let call = |id: u8, capability: &str| {
         let mut body = vec![0x85];
         let mut text = |text: &str| {
@@ -294,9 +299,9 @@ fn saikuro_capabilities_in_messagepack() {
         [&(body.len() as u32).to_be_bytes(), body.as_slice()].concat()
     };
     let chunks = vec![
-        (Stream::C2s, call(1, "cap_4f9aSecret")),
-        (Stream::C2s, call(2, "cap_4f9aSecret")),
-        (Stream::C2s, call(3, "cap_another00")),
+        (ChunkSource::C2s, call(1, "cap_4f9aSecret")),
+        (ChunkSource::C2s, call(2, "cap_4f9aSecret")),
+        (ChunkSource::C2s, call(3, "cap_another00")),
     ];
     let out = check(
         &record("saikuro", &[], &chunks),
@@ -309,13 +314,13 @@ fn saikuro_capabilities_in_messagepack() {
     assert_ne!(capability(0), capability(2));
     assert_eq!(capability(0).len(), "cap_4f9aSecret".len());
     assert_eq!(lines[0]["message"]["target"], "math.add");
-    // Another key makes other stand-ins.
+    // Another key gives other replacements.
     let again = redact(&record("saikuro", &[], &chunks), &[]).out;
     assert_ne!(out, again);
 }
 
 #[test]
-fn stepflow_over_http_in_chunks_and_events() {
+fn stepflow_secrets_are_replaced_in_chunks_and_events() {
     let head = "POST / HTTP/1.1\r\nAuthorization: Basic dXNlcjpwYXNzd29yZA==\r\nTransfer-Encoding: chunked\r\n\r\n";
     let body = r#"{"jsonrpc":"2.0","id":"a","method":"components/execute","params":{"component":"/p","input":{"password":"hunter2hunter2","pin":12345678}}}"#;
     let mut up = head.as_bytes().to_vec();
@@ -326,7 +331,7 @@ fn stepflow_over_http_in_chunks_and_events() {
     }
     up.extend(b"0\r\n\r\n");
     let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":\ndata: {\"echo\":\"p\\u0061ss is hunter2hunter2!\"}}\n\n";
-    let chunks = vec![(Stream::C2s, up), (Stream::S2c, answer.into())];
+    let chunks = vec![(ChunkSource::C2s, up), (ChunkSource::S2c, answer.into())];
     let recording = record("stepflow", &[], &chunks);
     let out = check(
         &recording,
@@ -345,7 +350,7 @@ fn stepflow_over_http_in_chunks_and_events() {
     );
     assert_eq!(lines[0]["subject"], "components/execute");
     assert!(String::from_utf8_lossy(&out).contains("Authorization: Basic "));
-    // By what it looks like.
+    // Recognised by its form.
     let out = check(
         &recording,
         &["hunter2hunter2"],
@@ -358,13 +363,13 @@ fn stepflow_over_http_in_chunks_and_events() {
 }
 
 #[test]
-fn arguments_and_stderr_of_a_child() {
+fn arguments_and_stderr_of_child_are_redacted() {
     let chunks = vec![
-        (Stream::Stderr, b"token=abcdef".to_vec()),
-        (Stream::Stderr, b"ghijkl\nZo\xc3".to_vec()),
-        (Stream::Stderr, b"\xab \xff!\n".to_vec()),
+        (ChunkSource::Stderr, b"token=abcdef".to_vec()),
+        (ChunkSource::Stderr, b"ghijkl\nZo\xc3".to_vec()),
+        (ChunkSource::Stderr, b"\xab \xff!\n".to_vec()),
         (
-            Stream::S2c,
+            ChunkSource::S2c,
             b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n".to_vec(),
         ),
     ];
@@ -375,7 +380,7 @@ fn arguments_and_stderr_of_a_child() {
 }
 
 #[test]
-fn telequick_tokens_in_serde_envelopes() {
+fn telequick_tokens_are_replaced_in_envelopes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/telequick");
     let message = r#"{"method":"AllocateWt","struct":"AllocateWtResponse","fields":{"host":"h","port":1,"node_id":"n","media_token":"mt_9f8e7d6c5b","status":"ok","error_message":"","error_code":0,"timestamp_ms":0}}"#;
     assert!(folder.exists());
@@ -393,20 +398,20 @@ fn telequick_tokens_in_serde_envelopes() {
         "{}",
         String::from_utf8_lossy(&made.stderr)
     );
-    let chunks = vec![(Stream::S2c, made.stdout)];
+    let chunks = vec![(ChunkSource::S2c, made.stdout)];
     check(&record("telequick", &[], &chunks), &["mt_9f8e7d6c5b"], &[]);
 }
 
 #[test]
-fn what_cannot_be_read_keeps_no_token() {
+fn unreadable_bytes_contain_no_token() {
     let token = token();
-    // Cut off in the middle of it.
+    // Truncated in the middle of it.
     let line = format!(
         r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"{}"#,
         &token[..60]
     );
     let stream = websocket(line.as_bytes(), &[0], Some([1, 2, 3, 4]));
-    let chunks = vec![(Stream::C2s, stream)];
+    let chunks = vec![(ChunkSource::C2s, stream)];
     check(&record("sael", &[], &chunks), &[&token[7..60]], &[]);
 }
 
@@ -418,18 +423,18 @@ fn compressed_bodies_are_refused() {
         body.len()
     );
     let chunks = vec![
-        (Stream::C2s, b"POST / HTTP/1.1\r\nContent-Length: 47\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"initialize\"}".to_vec()),
-        (Stream::S2c, [head.as_bytes(), body].concat()),
+        (ChunkSource::C2s, b"POST / HTTP/1.1\r\nContent-Length: 47\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"initialize\"}".to_vec()),
+        (ChunkSource::S2c, [head.as_bytes(), body].concat()),
     ];
     let run = redact(&record("stepflow", &[], &chunks), &[]);
-    assert_eq!((run.code, run.out.len()), (Some(1), 0), "{}", run.said);
+    assert_eq!((run.code, run.out.len()), (Some(1), 0), "{}", run.sent);
     assert!(
-        run.said
+        run.sent
             .contains("connection 1 s2c, offset 0: the body is compressed"),
         "{}",
-        run.said
+        run.sent
     );
-    // WebSocket messages of their own: with a secret they are refused, without one they stay.
+    // Separate WebSocket messages: with a secret they are refused, without one they stay.
     for (message, code) in [
         (
             format!(
@@ -449,45 +454,49 @@ fn compressed_bodies_are_refused() {
         let mut frame = websocket(&packed, &[0], None);
         frame[0] |= 0x40;
         let run = redact(
-            &record("sael", &[], &vec![(Stream::C2s, frame)]),
+            &record("sael", &[], &vec![(ChunkSource::C2s, frame)]),
             &["--framing", "websocket"],
         );
-        assert_eq!(run.code, Some(code), "{}", run.said);
+        assert_eq!(run.code, Some(code), "{}", run.sent);
     }
 }
 
 #[test]
-fn what_is_no_recording_is_refused() {
+fn non_recording_is_refused() {
     for (text, wanted) in [
-        ("", "this is no recording"),
-        ("{}\n", "this is no recording"),
-        ("# a hex dump\n00 00\n", "this is no recording"),
+        ("", "not a recording"),
+        ("{}\n", "not a recording"),
+        ("# a hex dump\n00 00\n", "not a recording"),
         ("{\"wiretool\":1,\"protocol\":\"oracle\"}\n{}\n", "line 2"),
         ("{\"wiretool\":9}\n", "version 9"),
-        ("{\"t\":0,\"event\":\"open\"}\n", "this is no recording"),
+        ("{\"t\":0,\"event\":\"open\"}\n", "not a recording"),
     ] {
         let run = redact(text.as_bytes(), &[]);
         assert_eq!((run.code, run.out.len()), (Some(2), 0), "{text}");
-        assert!(run.said.contains(wanted), "{text}: {}", run.said);
+        assert!(run.sent.contains(wanted), "{text}: {}", run.sent);
     }
     let torn = "{\"wiretool\":1,\"protocol\":\"oracle\"}\n{\"t\":0,\"conn\":1,\"di";
     let run = redact(torn.as_bytes(), &[]);
-    assert_eq!(run.code, Some(0), "{}", run.said);
-    assert!(run.said.contains("torn"), "{}", run.said);
+    assert_eq!(run.code, Some(0), "{}", run.sent);
+    assert!(
+        run.sent.contains("the last line is incomplete"),
+        "{}",
+        run.sent
+    );
 }
 
-/// A client's upgrade with these fields, and its answer.
+/// An upgrade of a client with these fields, and its answer.
 fn upgrade(target: &str, fields: &[u8]) -> Chunks {
     let head = format!(
         "GET {target} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
     );
     let up = [head.as_bytes(), fields, b"\r\n"].concat();
     let down = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
-    vec![(Stream::C2s, up), (Stream::S2c, down.to_vec())]
+    vec![(ChunkSource::C2s, up), (ChunkSource::S2c, down.to_vec())]
 }
 
 #[test]
-fn secrets_of_heads_in_every_place_and_spelling() {
+fn secrets_in_heads_are_replaced_in_every_spelling() {
     let fields = b"Sec-WebSocket-Protocol: sael, bearer.PROTOSECRET999\r\n\
         X-API-Key: APIKEYSECRET77\r\n\
         Authorization: Bearer LATINSECRET\xff9\r\n\
@@ -496,7 +505,10 @@ fn secrets_of_heads_in_every_place_and_spelling() {
         X-Mine: MINESECRET1\r\n";
     let mut chunks = upgrade("/v1?token=QUERYSECRET1234&pin=PIN%2F1&x=1", fields);
     let hello = r#"{"v":1,"kind":"HEY","agent":{"id":"REFSECRET1"}}"#;
-    chunks.push((Stream::C2s, websocket(hello.as_bytes(), &[0], Some([9; 4]))));
+    chunks.push((
+        ChunkSource::C2s,
+        websocket(hello.as_bytes(), &[0], Some([9; 4])),
+    ));
     let secrets = [
         "PROTOSECRET999",
         "APIKEYSECRET77",
@@ -514,22 +526,22 @@ fn secrets_of_heads_in_every_place_and_spelling() {
     let lines = decode(&out);
     let subject = lines[0]["subject"].as_str().unwrap();
     assert!(subject.starts_with("GET /v1?token=") && subject.ends_with("&x=1"));
-    let texts: Vec<Vec<u8>> = everything(&out);
+    let texts: Vec<Vec<u8>> = readable_bytes(&out);
     let all = texts.concat();
     let has = |text: &str| memchr::memmem::find(&all, text.as_bytes()).is_some();
     assert!(has("Sec-WebSocket-Protocol: sael, bearer.") && has("Authorization: Bearer "));
-    // What was escaped is, and equal to what was not.
-    let told = &all[memchr::memmem::find(&all, b"access_token=").unwrap() + 13..][..12];
-    assert_eq!(told[3], b'%');
+    // Escaped values stay escaped, and equal to unescaped ones.
+    let reported = &all[memchr::memmem::find(&all, b"access_token=").unwrap() + 13..][..12];
+    assert_eq!(reported[3], b'%');
     let agent = lines[2]["message"]["agent"]["id"].as_str().unwrap();
     assert_eq!(
-        (&told[..3], &told[6..]),
+        (&reported[..3], &reported[6..]),
         (&agent.as_bytes()[..3], &agent.as_bytes()[4..])
     );
 }
 
 #[test]
-fn secrets_in_folded_refused_and_lost_heads() {
+fn secrets_in_damaged_heads_are_replaced() {
     let many = "x: y\r\n".repeat(200);
     for fields in [
         "Authorization:\r\n Bearer FOLDSECRET9\r\n",
@@ -544,19 +556,19 @@ fn secrets_in_folded_refused_and_lost_heads() {
         check(&recording, &["FOLDSECRET9"], &["--framing", "http"]);
         check(&recording, &["FOLDSECRET9"], &[]);
         let run = redact(&recording, &[]);
-        assert!(run.said.contains(": 1 secrets replaced"), "{}", run.said);
+        assert!(run.sent.contains(": 1 secrets replaced"), "{}", run.sent);
     }
-    // Passed over in runs: the secret lies in two of them.
+    // Skipped in runs: the secret is in two of them.
     let mut lost = b"GET / HTTP/1.1\r\n\0: 1\r\n".to_vec();
     lost.resize((64 << 10) - 30, b' ');
     lost.extend(b"\r\nauthorization: Bearer RUNSECRET1 \r\nx: y\r\n\r\n");
-    let chunks = vec![(Stream::C2s, lost)];
+    let chunks = vec![(ChunkSource::C2s, lost)];
     let recording = record("sael", &[], &chunks);
     check(&recording, &["RUNSECRET1", "RET1 "], &["--framing", "http"]);
 }
 
 #[test]
-fn secrets_in_trailers_of_bodies_and_of_events() {
+fn secrets_in_trailers_are_replaced() {
     let body = r#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"runtime_protocol_version":1}}"#;
     let trailer = "0\r\nX-Trace: 1\r\nAuthorization: Bearer\r\n TRAILER1\r\n\r\n";
     for size in [body.len(), 9] {
@@ -572,7 +584,10 @@ fn secrets_in_trailers_of_bodies_and_of_events() {
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{event}\n\n\r\n{trailer}",
             event.len() + 2
         );
-        let chunks = vec![(Stream::C2s, up), (Stream::S2c, answer.into_bytes())];
+        let chunks = vec![
+            (ChunkSource::C2s, up),
+            (ChunkSource::S2c, answer.into_bytes()),
+        ];
         let out = check(
             &record("stepflow", &[], &chunks),
             &["TRAILER1", "EXTENDED1"],
@@ -583,13 +598,13 @@ fn secrets_in_trailers_of_bodies_and_of_events() {
 }
 
 #[test]
-fn ids_that_resume_a_session_are_secret() {
+fn session_resume_ids_are_replaced() {
     let mut chunks = upgrade("/v1", b"");
     let hey = r#"{"v":1,"kind":"HEY","server":{"id":"s"},"session_id":"ses_a7b3c9d1Zq8"}"#;
-    chunks.push((Stream::S2c, websocket(hey.as_bytes(), &[0], None)));
+    chunks.push((ChunkSource::S2c, websocket(hey.as_bytes(), &[0], None)));
     let resume = r#"{"v":1,"kind":"RSM","session_id":"ses_a7b3c9d1Zq8","last_seq_received":0}"#;
     chunks.push((
-        Stream::C2s,
+        ChunkSource::C2s,
         websocket(resume.as_bytes(), &[0], Some([1, 2, 3, 4])),
     ));
     let out = check(&record("sael", &[], &chunks), &["ses_a7b3c9d1Zq8"], &[]);
@@ -603,34 +618,34 @@ fn ids_that_resume_a_session_are_secret() {
 }
 
 #[test]
-fn many_secrets_and_long_ones_take_no_longer() {
-    // Distinct tokens in messages of their own; a search for each in each took half a minute.
+fn many_and_long_secrets_need_linear_time() {
+    // Distinct tokens in separate messages; a search for each token in each message took half a minute.
     let mut chunks = upgrade("/v1", b"");
     for n in 0..3000_u64 {
         let token = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hey = format!(
             r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"tok_{token:016x}{n:08}"}}}}"#
         );
-        chunks.push((Stream::C2s, websocket(hey.as_bytes(), &[0], None)));
+        chunks.push((ChunkSource::C2s, websocket(hey.as_bytes(), &[0], None)));
     }
     // And one of 60 KB in frames of one byte.
     let token = "abcdefgh".repeat(7500);
     let hey = format!(r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"{token}"}}}}"#);
     let lengths = vec![1; hey.len()];
-    chunks.push((Stream::C2s, websocket(hey.as_bytes(), &lengths, None)));
+    chunks.push((ChunkSource::C2s, websocket(hey.as_bytes(), &lengths, None)));
     let recording = record("sael", &[], &chunks);
     let started = std::time::Instant::now();
     let run = redact(&recording, &[]);
-    assert!(run.said.contains(": 3001 secrets replaced"), "{}", run.said);
+    assert!(run.sent.contains(": 3001 secrets replaced"), "{}", run.sent);
     let took = started.elapsed();
     assert!(took.as_secs() < 60, "{took:?}");
-    assert!(!holds(&run.out, &token.as_bytes()[..64]));
+    assert!(!contains_secret(&run.out, &token.as_bytes()[..64]));
 }
 
 #[test]
-fn general_names_are_secret_in_every_protocol() {
+fn general_secret_names_apply_to_every_protocol() {
     let line = r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[],"password":"hunter2","token":"abcd99","arguments":"{\"api_key\":\"kk77\",\"n\":1}"}}"#;
-    let chunks = vec![(Stream::C2s, format!("{line}\n").into_bytes())];
+    let chunks = vec![(ChunkSource::C2s, format!("{line}\n").into_bytes())];
     let out = check(
         &record("oracle", &[], &chunks),
         &["hunter2", "abcd99", "kk77"],
@@ -644,27 +659,27 @@ fn general_names_are_secret_in_every_protocol() {
 }
 
 #[test]
-fn the_summary_names_all_that_was_replaced_and_not_examined() {
+fn summary_counts_replacements_and_unexamined_bytes() {
     let chunks = vec![
-        (Stream::Stderr, b"a warning\n".to_vec()),
+        (ChunkSource::Stderr, b"a warning\n".to_vec()),
         (
-            Stream::S2c,
+            ChunkSource::S2c,
             b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\nnot a message\n".to_vec(),
         ),
     ];
     let run = redact(&record("oracle", &["./oracle", "--x"], &chunks), &[]);
     for want in [
         "0 secrets replaced, and 2 words of argv, and 10 bytes of stderr",
-        "not examined: 13 bytes that are no message, first on connection 1 s2c",
+        "not examined: 13 bytes that are not a message, first on connection 1 s2c",
     ] {
-        assert!(run.said.contains(want), "{}", run.said);
+        assert!(run.sent.contains(want), "{}", run.sent);
     }
 }
 
 #[test]
 fn lines_over_the_limit_are_refused() {
-    let chunks = vec![(Stream::C2s, vec![b'x'; (64 << 20) + 1])];
+    let chunks = vec![(ChunkSource::C2s, vec![b'x'; (64 << 20) + 1])];
     let run = redact(&record("oracle", &[], &chunks), &[]);
     assert_eq!(run.code, Some(2));
-    assert!(run.said.contains("longer than the limit"), "{}", run.said);
+    assert!(run.sent.contains("longer than the limit"), "{}", run.sent);
 }

@@ -1,11 +1,11 @@
-//! `wiretool sael` and `decode --state` as a user meets them.
+//! `wiretool sael` and `decode --state`.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use std::io::Write as _;
 
 const SECRET: &str = "a secret of some length";
 
-fn run(args: &[&str], input: &str) -> Told {
+fn run(args: &[&str], input: &str) -> Ran {
     common::run(
         common::wiretool()
             .args(args)
@@ -28,7 +28,7 @@ impl Key {
     }
 }
 
-fn mint(key: &Key, more: &[&str]) -> String {
+fn make_token(key: &Key, more: &[&str]) -> String {
     let mut args = vec!["sael", "token", "mint", "--secret-file", key.path()];
     args.extend(more);
     let (code, out, err) = run(&args, "");
@@ -52,7 +52,7 @@ fn help_begins_with_examples() {
     for args in [
         &["sael", "--help"][..],
         &["sael", "token", "--help"],
-        &["sael", "token", "inspect", "-h"],
+        &["sael", "token", "inspect", "--help"],
         &["sael", "token", "verify", "--help"],
         &["sael", "token", "mint", "--help"],
         &["sael", "token", "allows", "--help"],
@@ -82,9 +82,9 @@ fn help_begins_with_examples() {
 }
 
 #[test]
-fn mint_inspect_verify() {
+fn token_is_made_inspected_and_verified() {
     let key = Key::new(SECRET);
-    let token = mint(&key, &FLAGS);
+    let token = make_token(&key, &FLAGS);
     let (code, out, err) = run(&["sael", "token", "inspect", "--now", "1030", &token], "");
     assert_eq!((code, err.as_str()), (0, ""));
     let signature = token.rsplit('.').next().unwrap();
@@ -153,9 +153,9 @@ fn mint_inspect_verify() {
 }
 
 #[test]
-fn a_newline_is_no_part_of_the_secret() {
+fn newline_is_not_part_of_secret() {
     let (with, without) = (Key::new(&format!("{SECRET}\r\n")), Key::new(SECRET));
-    let token = mint(&without, &FLAGS);
+    let token = make_token(&without, &FLAGS);
     let verify = |key: &Key, more: &[&str], token: &str| {
         let mut args = vec!["sael", "token", "verify", "--now", "1030"];
         args.extend(["--secret-file", key.path(), token]);
@@ -164,15 +164,21 @@ fn a_newline_is_no_part_of_the_secret() {
     };
     let (code, _, err) = verify(&with, &[], &token);
     assert_eq!(code, 0);
-    assert!(err.contains("newline at its end is not taken"), "{err}");
+    assert!(
+        err.contains("its final newline is not part of the secret"),
+        "{err}"
+    );
     assert_eq!(verify(&with, &["-q"], &token).2, "");
     assert_eq!(verify(&without, &[], &token).2, "");
-    // Signed by one who took the newline along.
+    // Signed with the newline as part of the secret.
     let doubled = Key::new(&format!("{SECRET}\r\n\n"));
-    let theirs = mint(&doubled, &FLAGS);
+    let theirs = make_token(&doubled, &FLAGS);
     let (code, _, err) = verify(&with, &["-q"], &theirs);
     assert_eq!(code, 1);
-    assert!(err.contains("whoever signed took it along"), "{err}");
+    assert!(
+        err.contains("the final newline of the file is part of the secret"),
+        "{err}"
+    );
 
     let (code, out, err) = verify(&Key::new("\n"), &[], &token);
     assert_eq!((code, out.as_str()), (2, ""));
@@ -184,7 +190,7 @@ fn a_newline_is_no_part_of_the_secret() {
 }
 
 #[test]
-fn wrong_claims_are_signed_only_by_force() {
+fn wrong_claims_are_signed_with_force_only() {
     let key = Key::new(SECRET);
     let args = [
         "sael",
@@ -201,14 +207,14 @@ fn wrong_claims_are_signed_only_by_force() {
         err.contains("exp: is required") && err.contains("--force"),
         "{err}"
     );
-    let token = mint(&key, &["--claims", "[1]", "--force"]);
+    let token = make_token(&key, &["--claims", "[1]", "--force"]);
     let (code, out, _) = run(&["sael", "token", "inspect", &token], "");
     assert_eq!(code, 1);
-    assert!(out.contains("payload: is a list, no object"), "{out}");
+    assert!(out.contains("payload: is a list, not an object"), "{out}");
 }
 
 #[test]
-fn capabilities() {
+fn capabilities_are_matched() {
     let allows = |args: &[&str]| {
         let mut all = vec!["sael", "token", "allows"];
         all.extend(args);
@@ -224,10 +230,10 @@ fn capabilities() {
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @r"
     document      yes   a:b:*
-    server        no    no grant covers it
-    they differ: the reference server matches whole text, `*`, and `x:*` for what is below x, nothing else
+    server        no    no granted capability includes it
+    they differ: the reference server supports only exact names, `*`, and `x:*` for everything below x
     ");
-    let token = mint(&Key::new(SECRET), &FLAGS);
+    let token = make_token(&Key::new(SECRET), &FLAGS);
     assert_eq!(allows(&["b", &token]).0, 0);
     assert_eq!(allows(&["c", &token]).0, 1);
     assert_eq!(allows(&["c", "garbage"]).0, 2);
@@ -236,7 +242,7 @@ fn capabilities() {
 const ITEMS: &str = "{\"n\":1}\n{\"n\":null}\n\n[{\"n\": 2,\n \"s\":\"x\"}, 7]\n{\"m\":1}\n";
 
 #[test]
-fn filters() {
+fn filters_are_matched() {
     let (code, out, err) = run(&["sael", "filter", "n > 0"], ITEMS);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, "{\"n\":1}\n{\"n\": 2,  \"s\":\"x\"}\n");
@@ -245,7 +251,7 @@ fn filters() {
     let (code, out, err) = run(&["sael", "filter", "n == null"], ITEMS);
     assert_eq!((code, out.as_str()), (0, "{\"n\":null}\n{\"m\":1}\n"));
     assert!(
-        err.contains("differ over 1 of 5 items; go is followed"),
+        err.contains("differ for 1 of 5 items; this is the result of go"),
         "{err}"
     );
     let args = [
@@ -275,10 +281,10 @@ fn filters() {
     drop  {"n":null}
     keep  {"n": 2,  "s":"x"}
     drop  7
-          no object: pipelines drop it
+          not an object: pipelines drop it
     drop  {"m":1}
           go drops it, python drops it, typescript keeps it
-          n == null: true to go, python; false to typescript: absent is null to go and python, to typescript it is not
+          n == null: true to go, python; false to typescript: for go and python an absent field is null, for typescript it is not
     "#);
     let (_, _, err) = run(&["sael", "filter", "n = 2"], ITEMS);
     assert!(err.contains("`n = 2`: has no operator"), "{err}");
@@ -305,19 +311,19 @@ fn filters() {
 }
 
 #[test]
-fn states_of_streams() {
+fn stream_states_are_shown() {
     let file = "fixtures/sael/delta.hex";
     let (code, out, err) = run(&["decode", "--state", file], "");
     assert_eq!((code, err.as_str()), (0, ""));
     insta::assert_snapshot!(out, @r#"
-    0 →        0     52 B  INV   demo.dashboard                      4
-    1 ←        0     61 B  STR                                       4
+    0        0 → INV           demo.dashboard       4
+    1        0 ← STR                                4    {metric_0: 0, metric_1: 10}
       = state {"metric_0":0,"metric_1":10}
-    2 ←       61     64 B  STR                                       4
+    2       61 ← STR                                4    {metric_1: 42, metric_0: null}
       = state {"metric_1":42}
-    3 ←      125     24 B  END                                       4
+    3      125 ← END                                4
     "#);
-    // What is not shown is folded all the same.
+    // Hidden messages also change the state.
     let (_, out, _) = run(
         &[
             "decode", "--state", "-f", "tree", "--skip", "2", "--head", "1", file,

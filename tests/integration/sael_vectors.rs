@@ -1,13 +1,13 @@
-//! The value lenses of sael against what three reference implementations were measured to do.
+//! Compares the `wiretool sael` commands with the measured behaviour of three reference implementations.
 //!
-//! The vectors are no part of this repository: `WIRETOOL_CAPTURES` names the folder that has `sael/tokens.json` and
-//! `sael/conformance-cases.json`. Without it the tests say so and pass.
+//! The vectors are not part of this repository: `WIRETOOL_CAPTURES` names the folder with `sael/tokens.json` and
+//! `sael/conformance-cases.json`. Without it the tests are skipped.
 
 use serde_json::Value;
 use std::path::PathBuf;
-use wiretool::protocol::sael::capability::{Verdict, allows};
-use wiretool::protocol::sael::filter::{Dialect, Filter};
-use wiretool::protocol::sael::token::{Check, Outcome, Token, mint, verified};
+use wiretool::protocol::sael::capability::{Grant, allows};
+use wiretool::protocol::sael::filter::{FilterDialect, ItemFilter};
+use wiretool::protocol::sael::token::{Check, CheckOutcome, Token, mint, verified};
 
 fn load(name: &str) -> Option<Value> {
     let Some(folder) = std::env::var_os("WIRETOOL_CAPTURES") else {
@@ -27,7 +27,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// The check that a verdict in words speaks of.
+/// The check that a textual verdict names.
 fn checks_of(verdict: &str) -> &'static [Check] {
     match verdict {
         "invalid: malformed" => &[Check::Split, Check::Prefix, Check::Version],
@@ -44,7 +44,7 @@ fn checks_of(verdict: &str) -> &'static [Check] {
 }
 
 #[test]
-fn tokens() {
+fn token_vectors_agree() {
     let Some(all) = load("sael/tokens.json") else {
         return;
     };
@@ -57,7 +57,7 @@ fn tokens() {
         let checks = token.verify(secret.as_bytes(), now, None);
         let failed: Vec<Check> = checks
             .iter()
-            .filter(|c| c.outcome == Outcome::Failed)
+            .filter(|c| c.outcome == CheckOutcome::Failed)
             .map(|c| c.check)
             .collect();
         let wanted = checks_of(text(vector, "by_document"));
@@ -69,13 +69,13 @@ fn tokens() {
         if let (Some(json), false) = (token.json(), wanted.contains(&Check::Split)) {
             assert_eq!(json, text(vector, "claims_text"), "{name}");
         }
-        // What a reference minted is minted here to the letter.
+        // A token of a reference implementation is reproduced byte by byte.
         if name.contains("-minted-") {
             let ours = mint(text(vector, "claims_text"), secret.as_bytes()).unwrap();
             assert_eq!(ours, text(vector, "token"), "{name}");
         }
         let mut apart = Vec::new();
-        for (count, dialect) in agree.iter_mut().zip(Dialect::ALL) {
+        for (count, dialect) in agree.iter_mut().zip(FilterDialect::ALL) {
             let theirs = vector["measured"][dialect.name()]["valid"]
                 .as_bool()
                 .unwrap();
@@ -104,7 +104,7 @@ fn tokens() {
 }
 
 #[test]
-fn conformance_tokens() {
+fn conformance_tokens_agree() {
     let Some(all) = load("sael/conformance-cases.json") else {
         return;
     };
@@ -125,7 +125,7 @@ fn conformance_tokens() {
             Some("not yet") => Check::NotBefore,
             Some(other) => panic!("what is {other}?"),
         };
-        let failed = checks.iter().filter(|c| c.outcome == Outcome::Failed);
+        let failed = checks.iter().filter(|c| c.outcome == CheckOutcome::Failed);
         assert_eq!(failed.map(|c| c.check).collect::<Vec<_>>(), [wanted]);
     }
     println!("{0} of {0} conformance tokens", cases.len());
@@ -133,7 +133,7 @@ fn conformance_tokens() {
 }
 
 #[test]
-fn filters() {
+fn filter_vectors_agree() {
     let Some(all) = load("sael/conformance-cases.json") else {
         return;
     };
@@ -144,16 +144,16 @@ fn filters() {
     for case in cases {
         let expr = text(case, "expr");
         let items = case["items"].as_array().map_or(rows, Vec::as_slice);
-        let filter = Filter::parse(expr).unwrap();
+        let filter = ItemFilter::parse(expr).unwrap();
         let kept = |dialect| -> Vec<usize> {
             let keeps = |i: &usize| filter.keeps(&items[*i], 1_795_219_684, dialect);
             (0..items.len()).filter(keeps).collect()
         };
-        let theirs = |dialect: Dialect| -> Vec<usize> {
+        let theirs = |dialect: FilterDialect| -> Vec<usize> {
             let kept = list(&case["kept"], dialect.name());
             kept.iter().map(|i| i.as_u64().unwrap() as usize).collect()
         };
-        for (count, dialect) in agree.iter_mut().zip(Dialect::ALL) {
+        for (count, dialect) in agree.iter_mut().zip(FilterDialect::ALL) {
             if kept(dialect) == theirs(dialect) {
                 *count += 1;
             } else {
@@ -165,19 +165,19 @@ fn filters() {
                 );
             }
         }
-        // Where they differ, it is said, and nowhere else.
-        let says = items
+        // Differences between implementations are reported, and only those.
+        let outgoing = items
             .iter()
             .any(|item| !filter.judge(item, 1_795_219_684).agree());
         let differ = case["all_agree"] == false;
-        if says != differ {
-            wrong += &format!("{expr}: the references differ: {differ}; said: {says}\n");
+        if outgoing != differ {
+            wrong += &format!("{expr}: the references differ: {differ}; said: {outgoing}\n");
         }
         if differ {
             apart += 1;
             println!(
                 "{expr}: the references differ; go is followed: {:?}",
-                kept(Dialect::Go)
+                kept(FilterDialect::Go)
             );
         }
     }
@@ -191,13 +191,16 @@ fn filters() {
     );
     assert!(cases.len() >= 101);
     for case in list(&all, "filter_non_array_input") {
-        let filter = Filter::parse(text(case, "expr")).unwrap();
-        assert_eq!(filter.apply(&case["input"], 0, Dialect::Go), case["go"]);
+        let filter = ItemFilter::parse(text(case, "expr")).unwrap();
+        assert_eq!(
+            filter.apply(&case["input"], 0, FilterDialect::Go),
+            case["go"]
+        );
     }
 }
 
 #[test]
-fn capabilities() {
+fn capability_vectors_agree() {
     let Some(all) = load("sael/conformance-cases.json") else {
         return;
     };
@@ -211,12 +214,12 @@ fn capabilities() {
             .collect();
         let found = allows(&grants, text(case, "required"));
         let by_document = match case.get("expected").unwrap_or(&case["by_document"]) {
-            Value::Bool(yes) => Verdict::from(*yes),
-            _ => Verdict::Open,
+            Value::Bool(yes) => Grant::from(*yes),
+            _ => Grant::Open,
         };
         assert_eq!(found.document.verdict, by_document, "{name}");
         assert_eq!(
-            Some(found.code.verdict == Verdict::Yes),
+            Some(found.code.verdict == Grant::Yes),
             case["go"].as_bool(),
             "{name}"
         );

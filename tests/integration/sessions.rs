@@ -1,7 +1,7 @@
-//! Real sessions, held to the rules: healthy ones break none that is an error, known defects are found.
+//! Real sessions under the rules: valid sessions break no rule of severity error, and known defects are found.
 //!
-//! Reads the captures where `WIRETOOL_CAPTURES` points, as recordings that `tests/recordings.py` makes of them; says so
-//! where there are none.
+//! Reads recordings that `tests/recordings.py` makes of the captures in `WIRETOOL_CAPTURES`. Prints a note if there are
+//! none.
 
 use crate::common;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// Sessions of real peers without an error.
-const HEALTHY: &[&str] = &[
+const VALID: &[&str] = &[
     "oracle-real-executor-ok",
     "oracle-real-executor-sdk_happy",
     "saikuro-09-direct-py-py.1",
@@ -24,7 +24,7 @@ const HEALTHY: &[&str] = &[
     "stepflow-http-runtime-0.9.0",
 ];
 
-/// What is wrong in the others: the capture, the defect, the rule that finds it.
+/// The defects of the other sessions: the capture, the defect, the rule that finds it.
 const DEFECTS: &[(&str, &str, &str)] = &[
     (
         "saikuro-01-runtime-client-ts.1",
@@ -48,7 +48,7 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What is wrong in each session of oracle, by the rules that find it: all of them, and no other.
+/// The defects of each oracle session, by the rules that find them: all of them, and no others.
 const ORACLE: &[(&str, &[&str])] = &[
     ("real-executor-batch", &["not-an-object"]),
     ("real-executor-blank_line", &["blank-line", "desync"]),
@@ -128,7 +128,7 @@ const ORACLE: &[(&str, &[&str])] = &[
     ("sdk-oracle-calldata_too_many", &[]),
     ("sdk-oracle-crlf", &["crlf"]),
     ("sdk-oracle-deep_nesting_200", &["nesting"]),
-    // It is never answered, and the next one is asked all the same.
+    // It is never answered, and the next request is sent nevertheless.
     (
         "sdk-oracle-dup_key_id",
         &["overlap", "repeated-key", "unanswered"],
@@ -177,32 +177,33 @@ const ORACLE: &[(&str, &[&str])] = &[
 
 fn captures() -> Option<PathBuf> {
     let folder = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from)?;
-    // The tests run in the crate's folder; so does whoever sets the variable.
+    // Tests run in the folder of the crate, and the variable may be relative to it.
     Some(folder).filter(|folder| folder.is_dir())
 }
 
 /// The folder of recordings made of the captures; made once.
 fn recordings() -> Option<&'static Path> {
-    static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let Some(captures) = captures() else {
-            println!("WIRETOOL_CAPTURES names no folder: real sessions are not looked at");
-            return None;
-        };
-        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recordings");
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py");
-        let made = Command::new("python3")
-            .arg(script)
-            .arg(captures)
-            .arg(&out)
-            .status();
-        assert!(made.is_ok_and(|status| status.success()), "no recordings");
-        Some(out)
-    })
-    .as_deref()
+    static RECORDINGS: OnceLock<Option<PathBuf>> = OnceLock::new();
+    RECORDINGS
+        .get_or_init(|| {
+            let Some(captures) = captures() else {
+                println!("WIRETOOL_CAPTURES names no folder: real sessions are not looked at");
+                return None;
+            };
+            let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recordings");
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py");
+            let made = Command::new("python3")
+                .arg(script)
+                .arg(captures)
+                .arg(&out)
+                .status();
+            assert!(made.is_ok_and(|status| status.success()), "no recordings");
+            Some(out)
+        })
+        .as_deref()
 }
 
-/// The rules that lint finds broken, with how severe that is and how often.
+/// The rules with findings, with their severity and number.
 fn lint(path: &Path, flags: &[&str]) -> BTreeMap<(String, String), usize> {
     let output = common::wiretool()
         .args(["lint", "-f", "json"])
@@ -223,11 +224,11 @@ fn lint(path: &Path, flags: &[&str]) -> BTreeMap<(String, String), usize> {
 }
 
 #[test]
-fn healthy_sessions_have_no_error() {
+fn valid_sessions_have_no_error() {
     let Some(recordings) = recordings() else {
         return;
     };
-    let mut files: Vec<PathBuf> = HEALTHY
+    let mut files: Vec<PathBuf> = VALID
         .iter()
         .map(|name| recordings.join(format!("{name}.jsonl")))
         .collect();
@@ -242,7 +243,7 @@ fn healthy_sessions_have_no_error() {
 }
 
 #[test]
-fn defects_are_found() {
+fn known_defects_are_found() {
     let Some(recordings) = recordings() else {
         return;
     };
@@ -253,9 +254,9 @@ fn defects_are_found() {
     }
 }
 
-/// Frames that were broken on purpose, and the rule that each breaks.
+/// Frames with deliberate defects, and the rule that each breaks.
 #[test]
-fn each_broken_frame_is_found() {
+fn each_defective_frame_is_found() {
     const BROKEN: &[(&str, &[&str], &str)] = &[
         ("bool_2", &[], "odd-bool"),
         ("bool_255", &[], "odd-bool"),
@@ -295,9 +296,9 @@ fn each_broken_frame_is_found() {
     }
 }
 
-/// Each case has one defect and is named after it; what fires is its rule, and what that implies.
+/// Each case has one defect and is named after it; its rule and the implied ones have findings.
 #[test]
-fn oracle_cases_break_their_rules_and_no_other() {
+fn oracle_cases_break_exactly_their_rules() {
     let Some(recordings) = recordings() else {
         return;
     };
@@ -313,10 +314,10 @@ fn oracle_cases_break_their_rules_and_no_other() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each frame that breaks a rule on purpose, by its direction and offset.
+/// Each frame that deliberately breaks a rule, by its direction and offset.
 #[test]
-fn each_violation_of_the_document_is_found() {
-    const WORDS: &[(&str, &str)] = &[
+fn each_violation_of_document_is_found() {
+    const EXAMPLES: &[(&str, &str)] = &[
         ("version must be 1", "bad-version"),
         ("args required", "missing-args"),
         ("target must be namespace.function", "bad-target"),
@@ -372,7 +373,7 @@ fn each_violation_of_the_document_is_found() {
         let violation = parse(line);
         let (dir, offset) = (&violation["dir"], violation["offset"].as_u64().unwrap());
         let words = violation["rule"].as_str().unwrap();
-        let (_, rule) = WORDS
+        let (_, rule) = EXAMPLES
             .iter()
             .find(|(w, _)| *w == words)
             .unwrap_or_else(|| panic!("nothing is known of {words}"));
@@ -382,7 +383,7 @@ fn each_violation_of_the_document_is_found() {
             .filter_map(|f| f["offset"].as_u64())
             .find(|o| *o > offset)
             .unwrap_or(u64::MAX);
-        // What is wrong with an empty frame lies at its end.
+        // The defect of an empty frame is at its end.
         let here = |f: &&serde_json::Value| {
             let at = f["offset"].as_u64().unwrap_or_default();
             f["dir"] == *dir && (offset..=end).contains(&at)
@@ -397,7 +398,7 @@ fn each_violation_of_the_document_is_found() {
 }
 
 #[test]
-fn what_the_document_shows_is_clean_by_the_document() {
+fn examples_of_document_are_clean() {
     let Some(recordings) = recordings() else {
         return;
     };

@@ -1,6 +1,6 @@
-//! `wiretool snapshot` as a user meets it: every way in which a test can fail, and what becomes of what waits.
+//! `wiretool snapshot`: every way in which a test can fail, and the handling of pending snapshots.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
@@ -11,12 +11,12 @@ use std::process::{Command, Stdio};
 const READY: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n";
 const INVOKE: &str = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[\"0x1\"]}}\n";
 
-/// A repository of its own.
-struct Place {
+/// A separate repository.
+struct TestRepository {
     root: tempfile::TempDir,
 }
 
-impl Place {
+impl TestRepository {
     /// With a fixture that has no snapshot yet.
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ impl Place {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
-    /// Everything there is, without what hides.
+    /// All files except hidden ones.
     fn files(&self) -> String {
         let mut names: Vec<String> = fs::read_dir(self.root.path())
             .unwrap()
@@ -69,16 +69,16 @@ impl Place {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Told {
+    fn run(&self, args: &[&str]) -> Ran {
         Self::output(&mut self.command(args))
     }
 
-    fn output(command: &mut Command) -> Told {
+    fn output(command: &mut Command) -> Ran {
         let output = command.output().unwrap();
-        common::told(&output)
+        common::outcome_of(&output)
     }
 
-    /// All that a run shows, and how it ends.
+    /// The complete output of a run and its exit code.
     fn screen(&self, args: &[&str]) -> String {
         let (code, out, err) = self.run(args);
         format!("{out}{err}exit {code}")
@@ -91,8 +91,8 @@ impl Place {
 }
 
 #[test]
-fn new_then_accepted_then_equal() {
-    let place = Place::new();
+fn new_snapshot_is_accepted_then_equal() {
+    let place = TestRepository::new();
     assert_snapshot!(place.screen(&["test"]), @"
     + ready.txt: has no snapshot yet
     wiretool: 1 fixture: 0 equal, 1 new
@@ -121,7 +121,7 @@ fn new_then_accepted_then_equal() {
     exit 0
     ");
     assert_snapshot!(place.screen(&["accept"]), @"
-    wiretool: no snapshot waits
+    wiretool: no new snapshots
     exit 0
     ");
     assert_eq!(
@@ -131,8 +131,8 @@ fn new_then_accepted_then_equal() {
 }
 
 #[test]
-fn changed() {
-    let place = Place::stored();
+fn changed_output_fails() {
+    let place = TestRepository::stored();
     place.file("ready.txt", READY.replace("\"id\":0", "\"id\":12"));
     assert_snapshot!(place.screen(&["test"]), @r#"
     ~ ready.txt: differs from its snapshot
@@ -151,7 +151,7 @@ fn changed() {
     exit 1
     "#);
     assert_eq!(place.files(), "ready.txt ready.txt.snap ready.txt.snap.new");
-    // The status tells.
+    // The exit code shows it.
     assert_eq!(
         place.run(&["test", "-q"]),
         (1, String::new(), String::new())
@@ -161,15 +161,15 @@ fn changed() {
         out.contains("\u{1b}[1;31m    -   22..23    id  0"),
         "{out:?}"
     );
-    // What waits goes once all is equal again.
+    // Pending snapshots are removed when everything is equal again.
     place.file("ready.txt", READY);
     assert_eq!(place.run(&["test"]).0, 0);
     assert_eq!(place.files(), "ready.txt ready.txt.snap");
 }
 
 #[test]
-fn rejected() {
-    let place = Place::stored();
+fn rejected_change_is_removed() {
+    let place = TestRepository::stored();
     let before = place.text("ready.txt.snap");
     place.file("ready.txt", READY.repeat(2));
     assert_eq!(place.run(&["test"]).0, 1);
@@ -183,10 +183,10 @@ fn rejected() {
 }
 
 #[test]
-fn a_fixture_that_is_gone() {
-    let place = Place::stored();
+fn missing_fixture_is_reported() {
+    let place = TestRepository::stored();
     fs::remove_file(place.path("ready.txt")).unwrap();
-    // Those of somebody's program are none of ours.
+    // Pending snapshots of another program are not ours.
     let others = "---\nsource: tests/a.rs\nexpression: text\n---\nx\n";
     place.file("snapshots/a__b.snap", others);
     assert_snapshot!(place.screen(&["test"]), @"
@@ -221,14 +221,14 @@ fn a_fixture_that_is_gone() {
     ");
     assert_eq!(place.files(), "snapshots");
     assert!(place.path("snapshots/a__b.snap").exists());
-    // Nor do they become ours by being named.
+    // They do not become ours when they are named.
     assert_snapshot!(place.screen(&["test", "snapshots/a__b.snap", "--unreferenced", "delete"]), @"
     ? snapshots/a__b.snap: its fixture is gone; wiretool did not write it, and leaves it
     wiretool: 0 fixtures: 0 equal; 1 snapshot without a fixture
     exit 0
     ");
     assert_eq!(place.text("snapshots/a__b.snap"), others);
-    // Each of the two files is somebody's.
+    // Each of the two files belongs to another program.
     let ours = others.replace("expression: text", "expression: wiretool snapshot a__b");
     for named in ["snapshots", "snapshots/a__b.snap"] {
         place.file("snapshots/a__b.snap.new", &ours);
@@ -238,10 +238,10 @@ fn a_fixture_that_is_gone() {
     }
 }
 
-/// One that cannot be had does not keep the others from what was asked.
+/// An unreadable fixture does not prevent the processing of the others.
 #[test]
-fn trouble_with_one_of_several() {
-    let place = Place::new();
+fn error_in_one_fixture_does_not_stop_others() {
+    let place = TestRepository::new();
     for name in ["a1.txt", "a2.txt", "b1.txt"] {
         place.file(name, READY);
     }
@@ -264,30 +264,30 @@ fn trouble_with_one_of_several() {
     ");
 }
 
-/// Nothing of what waits is lost, however long it is.
+/// Pending snapshots are complete, also long ones.
 #[test]
-fn longer_than_a_snapshot_may_be() {
-    const MOST: usize = (16 << 20) + (64 << 10);
-    let place = Place::stored();
+fn snapshot_over_limit_is_refused() {
+    const MAX_LENGTH: usize = (16 << 20) + (64 << 10);
+    let place = TestRepository::stored();
     let stored = place.text("ready.txt.snap");
     let header = "---\nsource: ready.txt\nexpression: wiretool snapshot ready.txt\n---\n";
     let of = |len: usize| format!("{header}{}\n", "x".repeat(len - header.len() - 1));
-    place.file("ready.txt.snap.new", of(MOST + 1));
+    place.file("ready.txt.snap.new", of(MAX_LENGTH + 1));
     assert_snapshot!(place.screen(&["accept"]), @"
     wiretool: ready.txt.snap.new: it cannot be accepted: it is longer than 16 MiB
     wiretool: 0 accepted, 1 failed
     exit 2
     ");
     assert_eq!(place.text("ready.txt.snap"), stored);
-    assert_eq!(place.text("ready.txt.snap.new").len(), MOST + 1);
-    place.file("ready.txt.snap.new", of(MOST));
+    assert_eq!(place.text("ready.txt.snap.new").len(), MAX_LENGTH + 1);
+    place.file("ready.txt.snap.new", of(MAX_LENGTH));
     assert_eq!(place.run(&["accept"]).0, 0);
-    assert_eq!(place.text("ready.txt.snap").len(), MOST);
+    assert_eq!(place.text("ready.txt.snap").len(), MAX_LENGTH);
 }
 
 #[test]
-fn each_file_once_whatever_it_is_called() {
-    let place = Place::stored();
+fn file_named_twice_is_tested_once() {
+    let place = TestRepository::stored();
     let whole = place.path("ready.txt");
     let whole = whole.to_str().unwrap();
     let (code, out, _) = place.run(&["list", ".", "./ready.txt", whole, "ready.txt.snap"]);
@@ -299,14 +299,14 @@ fn each_file_once_whatever_it_is_called() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn names_that_are_no_utf8() {
+fn names_that_are_not_utf8_are_refused() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
-    let place = Place::new();
+    let place = TestRepository::new();
     let name = |end: &str| OsStr::from_bytes(&[b"\xff.txt", end.as_bytes()].concat()).to_owned();
     fs::rename(place.path("ready.txt"), place.root.path().join(name(""))).unwrap();
     for (end, want) in [("", 1), (".snap.new", 1), (".snap", 0)] {
-        let (code, out, err) = Place::output(place.command(&["test"]).arg(name(end)));
+        let (code, out, err) = TestRepository::output(place.command(&["test"]).arg(name(end)));
         assert_eq!(code, want, "{end}: {out}{err}");
         assert!(err.contains("wiretool: 1 fixture: "), "{end}: {out}{err}");
         if end == ".snap.new" {
@@ -316,8 +316,8 @@ fn names_that_are_no_utf8() {
 }
 
 #[test]
-fn a_broken_header() {
-    let place = Place::stored();
+fn damaged_header_is_reported() {
+    let place = TestRepository::stored();
     let text = place.text("ready.txt.snap");
     place.file("ready.txt.snap", text.replace("source:", "<<<<<<< ours"));
     assert_snapshot!(place.screen(&["test"]), @r#"
@@ -333,7 +333,7 @@ fn a_broken_header() {
     "#);
     assert_eq!(place.run(&["accept"]).0, 0);
     assert_eq!(place.text("ready.txt.snap"), text);
-    // One that waits is not taken over broken.
+    // A damaged pending snapshot is not accepted.
     place.file("ready.txt.snap.new", "x\n");
     assert_snapshot!(place.screen(&["accept"]), @r#"
     wiretool: ready.txt.snap.new: it cannot be accepted: line 1: wanted ---, got "x"
@@ -345,24 +345,24 @@ fn a_broken_header() {
     let (code, out, _) = place.run(&["test"]);
     assert_eq!(code, 1);
     assert!(
-        out.contains("its snapshot cannot be read: byte 18 is no UTF-8"),
+        out.contains("its snapshot cannot be read: byte 18 is not UTF-8"),
         "{out}"
     );
 }
 
 #[test]
-fn fixtures_that_give_nothing() {
-    let place = Place::stored();
+fn fixtures_without_messages_are_errors() {
+    let place = TestRepository::stored();
     place.file("notes.txt", "Some words that are no message.\n");
     place.file("odd.hex", "# wiretool: --frmat line\n7b 7d\n");
     let (code, out, err) = place.run(&["test"]);
     assert_eq!(code, 2, "{out}{err}");
     assert_snapshot!(out + &err, @"
-    ✗ odd.hex: # wiretool: --frmat is no flag of a fixture: did you mean --format?
+    ✗ odd.hex: # wiretool: --frmat is not a flag for fixtures: did you mean --format?
     wiretool: 2 fixtures: 1 equal, 1 failed
     ");
     fs::remove_file(place.path("odd.hex")).unwrap();
-    // One that is named is looked at.
+    // A named fixture is always examined.
     assert_snapshot!(place.screen(&["test", "notes.txt"]), @"
     ✗ notes.txt: no protocol recognises these bytes: name it in wiretool.toml, under [[files]]
     wiretool: 1 fixture: 0 equal, 1 failed
@@ -372,7 +372,7 @@ fn fixtures_that_give_nothing() {
     assert_eq!(place.files(), "notes.txt ready.txt ready.txt.snap");
     place.file("wiretool.toml", "[snapshot]\nskip = [\"no*.txt\"]\n");
     assert_eq!(place.run(&["test"]).0, 0);
-    // Where a comment can say it, that is said.
+    // Formats with comments report it.
     place.file("odd.hex", "68656c6c6f\n");
     assert_snapshot!(place.screen(&["test", "odd.hex"]), @"
     ✗ odd.hex: no protocol recognises these bytes: name it in a comment, `# wiretool: -p NAME`, or in wiretool.toml, under [[files]]
@@ -381,10 +381,10 @@ fn fixtures_that_give_nothing() {
     ");
 }
 
-/// What is a comment in a dump is data elsewhere.
+/// A comment in a dump is data elsewhere.
 #[test]
-fn words_where_there_are_no_comments() {
-    let place = Place::new();
+fn header_like_data_is_not_a_header() {
+    let place = TestRepository::new();
     let dump = "00000000: 7b22 6a73 6f6e 7270 6322 3a22 322e 3022  .\n\
                 00000010: 2c22 6964 223a 302c 2272 6573 756c 7422  .\n\
                 00000020: 3a7b 7d7d 0a                             .\n";
@@ -401,21 +401,20 @@ fn words_where_there_are_no_comments() {
         place.file(name, text);
         let (code, out, _) = place.run(&["test", "--show-new", name]);
         assert_eq!(code, want, "{name}: {out}");
-        let data =
-            "`# wiretool:` is a comment in hex dumps alone, and data here: say it in wiretool.toml";
+        let data = "`# wiretool:` is a comment only in hex dumps: set the flags in wiretool.toml";
         assert_eq!(out.contains(data), want == 2, "{name}: {out}");
         assert_eq!(out.contains("stepflow"), name == "c.hex", "{name}: {out}");
     }
 }
 
 #[test]
-fn more_than_anybody_reads() {
-    let place = Place::new();
+fn long_differences_are_shortened() {
+    let place = TestRepository::new();
     let many = "1,".repeat(1 << 20);
     let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[{many}1]}}\n");
     place.file("long.txt", READY.to_owned() + &long);
     assert_snapshot!(place.screen(&["test", "long.txt"]), @"
-    ✗ long.txt: what it decodes to is longer than 16 MiB: cut it down, or show it as lines with -f line
+    ✗ long.txt: its decoded text is longer than 16 MiB: use a smaller capture, or -f line
     wiretool: 1 fixture: 0 equal, 1 failed
     exit 2
     ");
@@ -425,8 +424,8 @@ fn more_than_anybody_reads() {
 }
 
 #[test]
-fn in_ci_nothing_is_written() {
-    let place = Place::stored();
+fn ci_mode_writes_nothing() {
+    let place = TestRepository::stored();
     place.file("ready.txt", INVOKE);
     place.file("new.txt", READY);
     let before = place.files();
@@ -453,14 +452,14 @@ fn in_ci_nothing_is_written() {
         +   78..85      calldata  [1]
         +   79..84        [0]  "0x1"  = 1
     wiretool: 2 fixtures: 0 equal, 1 differs, 1 new
-    wiretool: nothing is written in CI: run `wiretool snapshot test` at home, then `wiretool snapshot review`
+    wiretool: no file is written in CI: run `wiretool snapshot test` locally, then `wiretool snapshot review`
     exit 1
     "#);
     assert_eq!(place.files(), before);
-    let no = Place::output(place.command(&["test"]).env("CI", "false"));
+    let no = TestRepository::output(place.command(&["test"]).env("CI", "false"));
     assert_eq!(no.0, 1);
     assert_ne!(place.files(), before);
-    // What waits stays, even where all is equal.
+    // Pending snapshots stay even if everything is equal.
     place.file("ready.txt", READY);
     fs::remove_file(place.path("new.txt")).unwrap();
     let before = place.files();
@@ -469,8 +468,8 @@ fn in_ci_nothing_is_written() {
 }
 
 #[test]
-fn usage() {
-    let place = Place::stored();
+fn usage_errors_exit_2() {
+    let place = TestRepository::stored();
     for args in [
         &["test", "absent.hex"][..],
         &["test", "-"],
@@ -485,17 +484,17 @@ fn usage() {
     }
     fs::create_dir(place.path("empty")).unwrap();
     assert_snapshot!(place.screen(&["test", "empty"]), @"
-    wiretool: there are no fixtures here (wiretool snapshot --help tells which files are)
+    wiretool: no fixture was found (wiretool snapshot --help lists the file types)
     exit 1
     ");
 }
 
 #[test]
-fn off_a_terminal_nobody_is_asked() {
-    let place = Place::new();
+fn review_without_terminal_is_refused() {
+    let place = TestRepository::new();
     place.run(&["test"]);
     assert_snapshot!(place.screen(&["review"]), @"
-    wiretool: review asks on a terminal, and this is none; without one: `wiretool snapshot list`, `wiretool snapshot accept`, `wiretool snapshot reject`
+    wiretool: review needs a terminal; without one, use: `wiretool snapshot list`, `wiretool snapshot accept`, `wiretool snapshot reject`
     exit 2
     ");
     let (code, _, err) = place.run(&["review", "a b", "c"]);
@@ -505,8 +504,8 @@ fn off_a_terminal_nobody_is_asked() {
 }
 
 #[test]
-fn lists() {
-    let place = Place::stored();
+fn pending_snapshots_are_listed() {
+    let place = TestRepository::stored();
     place.file("changed.txt", READY);
     place.file("gone.txt", READY);
     place.run(&["test", "-q"]);
@@ -529,7 +528,7 @@ fn lists() {
     stored        ready.txt
     exit 0
     ");
-    assert_snapshot!(place.screen(&["list", "--json"]), @r#"
+    assert_snapshot!(place.screen(&["list", "-f", "json"]), @r#"
     {"fixture":"changed.txt","pending":"changed.txt.snap.new","snapshot":"changed.txt.snap","state":"changed","v":1}
     {"fixture":"deep/missing.hex","state":"missing","v":1}
     {"fixture":"gone.txt","snapshot":"gone.txt.snap","state":"unreferenced","v":1}
@@ -539,14 +538,14 @@ fn lists() {
     "#);
     assert_eq!(
         place.run(&["list", "-f", "json"]),
-        place.run(&["list", "--json"])
+        place.run(&["list", "-f", "json"])
     );
     assert_snapshot!(place.screen(&["list", "deep", "new.txt.snap.new"]), @"
     no snapshot   deep/missing.hex
     new           new.txt
     exit 0
     ");
-    let (code, out, _) = place.run(&["test", "--json"]);
+    let (code, out, _) = place.run(&["test", "-f", "json"]);
     assert_eq!(code, 1);
     let states: Vec<String> = out
         .lines()
@@ -564,8 +563,8 @@ fn lists() {
     "#);
 }
 
-/// What a fixture is understood as, of a recording of one request and its answer.
-fn recorded(place: &Place, settings: &str) -> String {
+/// The protocol and settings that a recording of one request and its answer is decoded with.
+fn recorded(place: &TestRepository, settings: &str) -> String {
     let lines = [
         "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00.000000000Z\"}".to_owned(),
         "{\"t\":1000000,\"conn\":0,\"dir\":\"c2s\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7,\\\"method\\\":\\\"invoke\\\",\\\"params\\\":{\\\"selector\\\":\\\"f\\\",\\\"calldata\\\":[]}}\\n\"}".to_owned(),
@@ -581,23 +580,23 @@ fn recorded(place: &Place, settings: &str) -> String {
 }
 
 #[test]
-fn times_stay_out_unless_asked_for() {
-    let place = Place::new();
+fn times_are_shown_on_request_only() {
+    let place = TestRepository::new();
     let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
-    assert_snapshot!(recorded(&place, &flags("-f line --lint")), @"
+    assert_snapshot!(recorded(&place, &flags("-f line --lint")), @r#"
     + calls.jsonl: has no snapshot yet
-        +     0 #0  →        0     82 B  invoke        f                                   7
-        +     1 #0  ←        0     41 B  result                                            7  ↩ #0
-        +       ✗ oracle/first-not-ready: the oracle begins with result, the request ready should come first
-        +       ! oracle/speaks-before-ready: #0: the executor says invoke first, it should wait for ready
-    ");
-    assert_snapshot!(recorded(&place, &flags("-f line --lint --times")), @"
+        +     0        0 #0  → invoke       f                    7    []
+        +     1        0 #0  ← result                            7    ["0x1"]
+        +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
+        +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
+    "#);
+    assert_snapshot!(recorded(&place, &flags("-f line --lint --times")), @r#"
     + calls.jsonl: has no snapshot yet
-        +     0 #0  →        0     82 B  invoke        f                                   7
-        +     1 #0  ←        0     41 B  result                                            7  ↩ #0 2 ms
-        +       ✗ oracle/first-not-ready: the oracle begins with result, the request ready should come first
-        +       ! oracle/speaks-before-ready: #0: the executor says invoke first, it should wait for ready
-    ");
+        +     0        0 #0  00:00:00.001 → invoke       f                    7             []
+        +     1        0 #0         +2 ms ← result                            7        2 ms ["0x1"]
+        +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
+        +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
+    "#);
     let json = recorded(&place, &flags("-f json --lint"));
     assert!(
         !json.contains("2026") && !json.contains("latency"),
@@ -612,8 +611,8 @@ fn times_stay_out_unless_asked_for() {
 }
 
 #[test]
-fn what_is_volatile() {
-    let place = Place::new();
+fn volatile_values_are_hidden() {
+    let place = TestRepository::new();
     let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
     assert_snapshot!(recorded(&place, &flags("--redact-volatile")), @r#"
     + calls.jsonl: has no snapshot yet
@@ -632,13 +631,13 @@ fn what_is_volatile() {
         +     result  [1]
         +       [0]  "0x1"  = 1
     "#);
-    assert_snapshot!(recorded(&place, &flags("-f line --redact-volatile --lint")), @"
+    assert_snapshot!(recorded(&place, &flags("-f line --redact-volatile --lint")), @r#"
     + calls.jsonl: has no snapshot yet
-        +     0 #0  → invoke        f                                   [volatile]
-        +     1 #0  ← result                                            [volatile]  ↩ #0
-        +       ✗ oracle/first-not-ready: the oracle begins with result, the request ready should come first
-        +       ! oracle/speaks-before-ready: #0: the executor says invoke first, it should wait for ready
-    ");
+        +     0 #0  → invoke       f                    [volatile]
+        +     1 #0  ← result                            [volatile]
+        +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
+        +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
+    "#);
     let ignored =
         "[snapshot]\nflags = \"-f json\"\n[ignore]\npaths = [\"params\", \"result[*]\"]\n";
     assert_snapshot!(recorded(&place, ignored), @r#"
@@ -665,8 +664,8 @@ fn what_is_volatile() {
     assert!(out.contains("id  [volatile]"), "{out}");
 }
 
-/// What a snapshot shows of a fixture of this repository, by some flags.
-fn of_fixture(place: &Place, fixture: &str, flags: &str) -> String {
+/// The snapshot of a fixture of this repository with some flags.
+fn of_fixture(place: &TestRepository, fixture: &str, flags: &str) -> String {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let name = fixture.rsplit('/').next().unwrap();
     fs::copy(root.join("fixtures").join(fixture), place.path(name)).unwrap();
@@ -679,10 +678,10 @@ fn of_fixture(place: &Place, fixture: &str, flags: &str) -> String {
     shown
 }
 
-/// Wherever it stands: in messages, in heads, in what is said of them.
+/// In every position: in messages, in heads, in findings.
 #[test]
-fn nothing_volatile_is_left() {
-    let place = Place::new();
+fn no_volatile_value_is_left() {
+    let place = TestRepository::new();
     for (fixture, ids) in [
         ("stepflow/rules/unanswered.fires.jsonl", "01a1fb66"),
         ("stepflow/rules/answered-twice.fires.jsonl", "01a1fb66"),
@@ -717,10 +716,10 @@ fn nothing_volatile_is_left() {
     );
 }
 
-/// What a title takes from a value goes with it.
+/// The part of a title that repeats a value is hidden too.
 #[test]
-fn titles_without_what_is_hidden() {
-    let place = Place::new();
+fn titles_contain_no_hidden_values() {
+    let place = TestRepository::new();
     for format in ["tree", "line", "json"] {
         let flags = |more: &str| format!("-f {format} {more}");
         let fixture = "snapshots/calls.jsonl";
@@ -733,63 +732,73 @@ fn titles_without_what_is_hidden() {
 }
 
 #[test]
-fn how_a_fixture_is_read() {
-    let place = Place::new();
+fn flags_and_settings_select_the_protocol() {
+    let place = TestRepository::new();
     fs::remove_file(place.path("ready.txt")).unwrap();
-    // An answer is oracle's as well as stepflow's, so that nothing tells its protocol, and has no direction.
+    // An answer fits several dialects of JSON-RPC, and it has no direction.
     let answer = hex::encode("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
-    let told =
+    let reported =
         format!("# Says it itself.\n\n# wiretool: -p stepflow --dir s2c -f line\n{answer}\n");
-    place.file("a/told.hex", &told);
+    place.file("a/told.hex", &reported);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(told.as_bytes()).unwrap();
+    gzip.write_all(reported.as_bytes()).unwrap();
     place.file("a/told.hex.gz", gzip.finish().unwrap());
     place.file("a/untold.hex", format!("{answer}\n"));
     place.file("a/late.hex", format!("{answer}\n# wiretool: -p stepflow\n"));
-    assert_snapshot!(place.screen(&["test", "-v", "--show-new"]), @"
+    assert_snapshot!(place.screen(&["test", "-v", "--show-new"]), @r#"
+    + a/late.hex: has no snapshot yet
+        + #0 · response  id 0  (jsonrpc, lines, dialect 2.0, response, 36 bytes at 0)
+        +    0..36  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  0
+        +   33..35    result  {0}
     + a/told.hex: has no snapshot yet
-        +     0 ←        0     36 B  response                                           0
+        +     0        0 ← response                           0    {}
     + a/told.hex.gz: has no snapshot yet
-        +     0 ←        0     36 B  response                                           0
-    wiretool: a/late.hex: no capture: not looked at
-    wiretool: a/untold.hex: no capture: not looked at
-    wiretool: 2 fixtures: 0 equal, 2 new
+        +     0        0 ← response                           0    {}
+    + a/untold.hex: has no snapshot yet
+        + #0 · response  id 0  (jsonrpc, lines, dialect 2.0, response, 36 bytes at 0)
+        +    0..36  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  0
+        +   33..35    result  {0}
+    wiretool: 4 fixtures: 0 equal, 4 new
     wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
     exit 1
-    ");
+    "#);
     place.file(
         "a/wiretool.toml",
         "protocol = \"oracle\"\n[snapshot]\nflags = \"-f line\"\n[[files]]\nmatch = \"un*\"\ndir = \"c2s\"\n",
     );
     assert_snapshot!(place.screen(&["test", "-v", "--show-new"]), @"
     + a/late.hex: has no snapshot yet
-        +     0 ·        0     36 B  ack                                               0
+        +     0        0 · ack                               0    {}
     + a/told.hex: has no snapshot yet
-        +     0 ←        0     36 B  response                                           0
+        +     0        0 ← response                           0    {}
     + a/told.hex.gz: has no snapshot yet
-        +     0 ←        0     36 B  response                                           0
+        +     0        0 ← response                           0    {}
     + a/untold.hex: has no snapshot yet
-        +     0 →        0     36 B  ack                                               0
+        +     0        0 → ack                               0    {}
     wiretool: 4 fixtures: 0 equal, 4 new
     wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
     exit 1
     ");
-    // What a user likes does not count.
-    let mut command = place.command(&["test", "--show-new", "a/untold.hex"]);
+    // Settings of the user are ignored.
+    let mut command = place.command(&["test", "--show-new", "-f", "text", "a/untold.hex"]);
     command
         .env("WIRETOOL_PROTOCOL", "stepflow")
         .env("WIRETOOL_FORMAT", "json");
-    let (_, out, _) = Place::output(&mut command);
+    let (_, out, _) = TestRepository::output(&mut command);
     assert!(out.contains("ack"), "{out}");
 }
 
 #[test]
-fn settings_that_are_wrong() {
-    let place = Place::new();
+fn wrong_settings_are_errors() {
+    let place = TestRepository::new();
     for (text, want) in [
         (
             "[snapshot]\nflags = \"--show-secrets\"\n",
-            "2: snapshot.flags: wanted flags as decode has them, such as \"-p oracle --lint\" (--show-secrets is no flag of a fixture), got \"--show-secrets\"",
+            "2: snapshot.flags: wanted flags as decode has them, such as \"-p oracle --lint\" (--show-secrets is not a flag for fixtures), got \"--show-secrets\"",
         ),
         (
             "[snapshot]\nskip = \"a\"\n",
@@ -817,7 +826,7 @@ fn settings_that_are_wrong() {
         1,
         "{err}"
     );
-    // That of a folder below is read where its fixtures are.
+    // The settings of a subfolder apply to its fixtures.
     place.file("wiretool.toml", "");
     place.file("deep/wiretool.toml", "[snapshot]\nskp = []\n");
     place.file("deep/ready.txt", READY);
@@ -830,10 +839,10 @@ fn settings_that_are_wrong() {
     );
 }
 
-/// Trees shorten long values; a change behind the cut is a change all the same.
+/// The tree shortens long values; a change after the cut is still a change.
 #[test]
-fn no_change_goes_unseen() {
-    let place = Place::new();
+fn every_change_is_reported() {
+    let place = TestRepository::new();
     let message = |last: char| {
         let long = format!("{}{last}", "a".repeat(200));
         format!(
@@ -851,7 +860,7 @@ fn no_change_goes_unseen() {
     assert!(out.contains("… (203 bytes) crc32 "), "{out}");
 }
 
-/// A program on a terminal of its own, and what it shows there.
+/// A program on a separate terminal, and its screen.
 #[cfg(target_os = "linux")]
 mod terminal {
     use super::*;
@@ -859,8 +868,8 @@ mod terminal {
     use std::fs::File;
     use std::io::Read as _;
 
-    /// Types keys, each once it is asked for; gives back the exit code and the screen.
-    fn typed(place: &Place, args: &[&str], keys: &str) -> (i32, String) {
+    /// Types each key after its prompt; returns the exit code and the screen.
+    fn type_keys(place: &TestRepository, args: &[&str], keys: &str) -> (i32, String) {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
@@ -879,7 +888,7 @@ mod terminal {
         let (mut shown, mut keys) = (Vec::new(), keys.chars());
         let mut asked = 0;
         let mut buffer = [0; 4096];
-        // Reading fails once nobody has the terminal open any more.
+        // Reading fails after the terminal is closed by all processes.
         while let Ok(n @ 1..) = controller.read(&mut buffer) {
             shown.extend_from_slice(&buffer[..n]);
             let questions = String::from_utf8_lossy(&shown)
@@ -898,14 +907,14 @@ mod terminal {
     }
 
     #[test]
-    fn review() {
-        let place = Place::stored();
+    fn review_accepts_and_rejects() {
+        let place = TestRepository::stored();
         place.file("ready.txt", INVOKE);
         for name in ["b.txt", "c.txt", "d.txt"] {
             place.file(name, READY);
         }
         place.run(&["test"]);
-        let (code, screen) = typed(&place, &["review"], "ardsq");
+        let (code, screen) = type_keys(&place, &["review"], "ardsq");
         assert_eq!(code, 0, "{screen}");
         assert_snapshot!(screen, @r#"
         1 of 4  b.txt  new
@@ -957,23 +966,20 @@ mod terminal {
             place.files(),
             "b.txt b.txt.snap c.txt d.txt d.txt.snap.new ready.txt ready.txt.snap ready.txt.snap.new"
         );
-        let (code, screen) = typed(&place, &["review", "ready.txt"], "a");
+        let (code, screen) = type_keys(&place, &["review", "ready.txt"], "a");
         assert_eq!(code, 0, "{screen}");
         assert_eq!(place.run(&["test", "ready.txt"]).0, 0);
-        let (code, screen) = typed(&place, &["review", "ready.txt"], "");
-        assert_eq!(
-            (code, screen.as_str()),
-            (0, "wiretool: no snapshot waits\n")
-        );
+        let (code, screen) = type_keys(&place, &["review", "ready.txt"], "");
+        assert_eq!((code, screen.as_str()), (0, "wiretool: no new snapshots\n"));
     }
 
     #[test]
-    fn review_of_what_cannot_be_read() {
-        let place = Place::new();
+    fn review_shows_unreadable_fixtures() {
+        let place = TestRepository::new();
         place.file("b.txt", READY);
         place.run(&["test"]);
         place.file("b.txt.snap.new", "x\n");
-        let (code, screen) = typed(&place, &["review"], "aa");
+        let (code, screen) = type_keys(&place, &["review"], "aa");
         assert_eq!(code, 2, "{screen}");
         assert_snapshot!(screen, @r#"
         1 of 2  b.txt  new
@@ -999,10 +1005,10 @@ mod terminal {
     }
 
     #[test]
-    fn review_interrupted() {
-        let place = Place::new();
+    fn interrupted_review_keeps_pending_snapshots() {
+        let place = TestRepository::new();
         place.run(&["test"]);
-        let (code, screen) = typed(&place, &["review"], "\u{3}");
+        let (code, screen) = type_keys(&place, &["review"], "\u{3}");
         assert_eq!(code, 130, "{screen}");
         assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
     }
@@ -1015,7 +1021,7 @@ fn chunk(dir: &str, bytes: &[u8]) -> String {
     format!("{{\"t\":1,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{b64}\"}}\n")
 }
 
-/// The same session with other minted values: the ids are those that are named.
+/// The same session with other generated values: the ids are given.
 fn session_of(protocol: &str, ids: [&str; 3]) -> String {
     let [one, two, run] = ids;
     let lines = |all: &[(&str, String)]| -> String {
@@ -1023,7 +1029,7 @@ fn session_of(protocol: &str, ids: [&str; 3]) -> String {
             .map(|(dir, line)| chunk(dir, format!("{line}\n").as_bytes()))
             .collect()
     };
-    // A server's frame of text, not masked.
+    // An unmasked text frame of a server.
     let frame = |text: String| {
         let len = u8::try_from(text.len()).unwrap();
         assert!(len < 126);
@@ -1035,7 +1041,7 @@ fn session_of(protocol: &str, ids: [&str; 3]) -> String {
         let len = u32::try_from(body.len()).unwrap().to_be_bytes();
         [&len[..], &body].concat()
     };
-    // The runtime answers with bytes, whatever came.
+    // The runtime answers with bytes in every case.
     let id = |text: &str, as_text: bool| {
         if as_text {
             rmpv::Value::from(text)
@@ -1139,9 +1145,9 @@ fn session_of(protocol: &str, ids: [&str; 3]) -> String {
     format!("{head}{chunks}")
 }
 
-/// What a snapshot hides may be of any length: all else is the same, in every format.
+/// A hidden value may have any length: everything else is the same, in every format.
 #[test]
-fn sessions_that_differ_in_what_is_minted_give_one_snapshot() {
+fn sessions_with_other_generated_values_have_same_snapshot() {
     let uuids = [
         "01a1fb66-cde3-7e01-933b-059544e00002",
         "01a1fb66-cde3-7e01-933b-059544e00003",
@@ -1149,7 +1155,7 @@ fn sessions_that_differ_in_what_is_minted_give_one_snapshot() {
         "01a1fb66-cde3-4e01-933b-059544e00005",
     ];
     let [a, b, c, d] = uuids;
-    let place = Place::new();
+    let place = TestRepository::new();
     for (protocol, first, second, flags) in [
         (
             "oracle",
@@ -1192,10 +1198,10 @@ fn sessions_that_differ_in_what_is_minted_give_one_snapshot() {
     }
 }
 
-/// A Rust test and the command compare the same text, whatever the project says.
+/// A Rust test and the command compare the same text, whatever the project settings are.
 #[test]
-fn the_library_reads_the_projects_settings() {
-    let place = Place::new();
+fn library_reads_project_settings() {
+    let place = TestRepository::new();
     place.file("one/s.jsonl", session_of("oracle", ["8", "9", "0"]));
     let answer = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
     place.file("odd.bin", READY.to_owned() + answer);
@@ -1225,7 +1231,7 @@ fn the_library_reads_the_projects_settings() {
 
 #[test]
 fn only_captures_are_fixtures() {
-    let place = Place::stored();
+    let place = TestRepository::stored();
     for other in ["requirements.txt", "CMakeLists.txt", "robots.txt"] {
         place.file(other, "project(x)\nserde==1.0\nUser-agent: *\n");
     }
@@ -1241,18 +1247,15 @@ fn only_captures_are_fixtures() {
     place.file("X.BIN", READY);
     let (code, out, err) = place.run(&["test", "-v"]);
     assert_eq!((code, out.as_str()), (1, "+ X.BIN: has no snapshot yet\n"));
-    assert!(
-        err.contains("train.jsonl: no capture: not looked at"),
-        "{err}"
-    );
-    // One that is named is looked at, whatever it is.
+    assert!(err.contains("train.jsonl: not a capture, skipped"), "{err}");
+    // A named file is always examined.
     let (code, out, _) = place.run(&["test", "robots.txt"]);
     assert!(code == 1 && out.contains("no protocol recognises"), "{out}");
 }
 
 #[test]
-fn a_fixture_that_was_renamed_is_recognised() {
-    let place = Place::stored();
+fn renamed_fixture_is_recognised() {
+    let place = TestRepository::stored();
     fs::rename(place.path("ready.txt"), place.path("other.txt")).unwrap();
     let (code, out, _) = place.run(&["test"]);
     assert_eq!(code, 1);
@@ -1260,10 +1263,10 @@ fn a_fixture_that_was_renamed_is_recognised() {
     assert!(out.ends_with(want), "{out}");
 }
 
-/// However many fixtures are new: one line each, and their text on request; the difference of one is there for programs.
+/// For any number of new fixtures: one line each, and their text on request; the difference of one is in JSON.
 #[test]
-fn what_is_new_is_told_in_a_line() {
-    let place = Place::stored();
+fn new_fixtures_are_one_line_each() {
+    let place = TestRepository::stored();
     for n in 0..50 {
         place.file(&format!("new-{n}.txt"), INVOKE.repeat(20));
     }
@@ -1278,7 +1281,7 @@ fn what_is_new_is_told_in_a_line() {
     assert!(out.lines().count() < 50 + 30, "{out}");
     let (_, out, _) = place.run(&["test", "--show-new"]);
     assert!(out.lines().count() > 50 * 20, "{out}");
-    let (_, out, _) = place.run(&["test", "--json", "ready.txt"]);
+    let (_, out, _) = place.run(&["test", "-f", "json", "ready.txt"]);
     let line: Value = serde_json::from_str(&out).unwrap();
     let difference = line["difference"].as_str().unwrap();
     assert!(

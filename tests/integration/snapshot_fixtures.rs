@@ -1,16 +1,17 @@
-//! The project's own fixtures are held to by its own command; and a Rust test shares its files, through `insta`.
+//! Tests the project's fixtures with its own command; a Rust test shares its snapshot files through `insta`.
 //!
-//! After a change that is meant: `wiretool snapshot test` with the fixtures that differ, `wiretool snapshot review`.
+//! After an intended change: `wiretool snapshot test` with the fixtures that differ, `wiretool snapshot review`.
 
 use crate::common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use wiretool::protocol::registry;
 use wiretool::snapshot::{render, snapshot_beside};
 
 const SESSION: &str = "fixtures/oracle/session.jsonl";
-/// Tells this very program which fixture to hold to its snapshot, as a test of somebody's program does.
-const HELD: &str = "SNAPSHOT_OF_FIXTURE";
+/// Names the fixture that this test program compares with its snapshot, as a test of another project does.
+const FIXTURE_VARIABLE: &str = "SNAPSHOT_OF_FIXTURE";
 
 fn snapshot(args: &[&str], ci: bool) -> Output {
     let mut command = common::wiretool();
@@ -35,7 +36,7 @@ fn assert_equal(output: &Output) {
 }
 
 #[test]
-fn a_folder_of_fixtures() {
+fn fixture_folder_matches_snapshots() {
     let args = ["test", "--unreferenced", "reject", "fixtures/snapshots"];
     let output = snapshot(&args, true);
     assert_equal(&output);
@@ -46,9 +47,9 @@ fn a_folder_of_fixtures() {
     );
 }
 
-/// Every recording of a protocol's folder, and whatever else there has a snapshot.
+/// Every recording in the folder of a protocol, and every other file with a snapshot.
 #[test]
-fn recordings_and_dumps_of_every_protocol() {
+fn every_protocol_matches_snapshots() {
     let mut paths = Vec::new();
     let mut protocols = 0;
     for folder in wiretool::protocol::registry::all() {
@@ -64,14 +65,18 @@ fn recordings_and_dumps_of_every_protocol() {
         }
         protocols += usize::from(paths.len() > before);
     }
-    assert_eq!(protocols, 5, "every protocol has a fixture with a snapshot");
+    assert_eq!(
+        protocols,
+        registry::all().len(),
+        "every protocol has a fixture with a snapshot"
+    );
     let mut args = vec!["test", "--unreferenced", "reject"];
     args.extend(paths.iter().map(String::as_str));
     assert_equal(&snapshot(&args, true));
 }
 
-/// What the fixture is understood as, held to the snapshot beside it.
-fn hold(fixture: &Path) {
+/// The output of the fixture, compared with the snapshot next to it.
+fn compare_with_snapshot(fixture: &Path) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(fixture.parent().unwrap());
     settings.set_prepend_module_to_snapshot(false);
@@ -79,14 +84,14 @@ fn hold(fixture: &Path) {
     settings.bind(|| insta::assert_snapshot!(name, render(fixture).unwrap()));
 }
 
-/// This test again, as somebody's test with that way to update; whether it passed.
-fn held_by_insta(fixture: &Path, update: &str) -> bool {
+/// Runs this test as a test of another project, with that update mode. Returns `true` if it passed.
+fn passes_under_insta(fixture: &Path, update: &str) -> bool {
     let output = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
             "snapshot_fixtures::insta_and_wiretool_share_files",
         ])
-        .env(HELD, fixture)
+        .env(FIXTURE_VARIABLE, fixture)
         .env("INSTA_UPDATE", update)
         .env_remove("INSTA_FORCE_PASS")
         .env_remove("CI")
@@ -97,8 +102,8 @@ fn held_by_insta(fixture: &Path, update: &str) -> bool {
 
 #[test]
 fn insta_and_wiretool_share_files() {
-    if let Some(fixture) = std::env::var_os(HELD) {
-        hold(Path::new(&fixture));
+    if let Some(fixture) = std::env::var_os(FIXTURE_VARIABLE) {
+        compare_with_snapshot(Path::new(&fixture));
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -113,40 +118,43 @@ fn insta_and_wiretool_share_files() {
         fs::read_to_string(pending).ok()
     };
 
-    // insta holds a program to what wiretool accepted.
-    assert!(!held_by_insta(&fixture, "no"), "there is no snapshot yet");
+    // insta compares a program with a snapshot that wiretool accepted.
+    assert!(
+        !passes_under_insta(&fixture, "no"),
+        "there is no snapshot yet"
+    );
     assert_eq!(snapshot(&["test", path], false).status.code(), Some(1));
     assert_eq!(snapshot(&["accept", path], false).status.code(), Some(0));
     let ours = fs::read_to_string(&stored).unwrap();
-    hold(&fixture);
-    assert!(held_by_insta(&fixture, "no"));
+    compare_with_snapshot(&fixture);
+    assert!(passes_under_insta(&fixture, "no"));
 
-    // wiretool holds fixtures to what insta wrote.
+    // wiretool compares fixtures with a snapshot that insta wrote.
     fs::remove_file(&stored).unwrap();
-    held_by_insta(&fixture, "always");
+    passes_under_insta(&fixture, "always");
     let theirs = fs::read_to_string(&stored).unwrap();
     assert_ne!(theirs, ours, "its header names the test");
     assert_equal(&snapshot(&["test", path], true));
 
-    // Each sees what the other one found.
+    // Each finds the pending snapshot of the other one.
     let text = fs::read_to_string(&fixture).unwrap();
     fs::write(&fixture, text.replace("sqrt", "cbrt")).unwrap();
-    assert!(!held_by_insta(&fixture, "no"));
-    assert!(!held_by_insta(&fixture, "new"));
+    assert!(!passes_under_insta(&fixture, "no"));
+    assert!(!passes_under_insta(&fixture, "new"));
     let pending = waits().expect("insta writes what is new");
     assert!(pending.contains("assertion_line: "), "{pending}");
     assert_eq!(snapshot(&["accept", path], false).status.code(), Some(0));
     assert_eq!(waits(), None);
     let accepted = fs::read_to_string(&stored).unwrap();
     assert!(!accepted.contains("assertion_line: "), "{accepted}");
-    assert!(held_by_insta(&fixture, "no"));
+    assert!(passes_under_insta(&fixture, "no"));
     assert_equal(&snapshot(&["test", path], true));
 
-    // What wiretool found goes once insta finds nothing.
+    // insta removes a pending snapshot of wiretool when the text is equal.
     fs::write(&fixture, &text).unwrap();
     assert_eq!(snapshot(&["test", path], false).status.code(), Some(1));
     assert!(waits().is_some());
     fs::write(&fixture, text.replace("sqrt", "cbrt")).unwrap();
-    assert!(held_by_insta(&fixture, "no"));
+    assert!(passes_under_insta(&fixture, "no"));
     assert_eq!(waits(), None);
 }

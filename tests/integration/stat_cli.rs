@@ -1,6 +1,6 @@
-//! `wiretool stat` as a user meets it: tables, json, selection, signals.
+//! `wiretool stat`: tables, JSON, selection, signals.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -19,13 +19,13 @@ fn stat(args: &[&str]) -> Command {
 }
 
 /// Exit code, stdout and stderr.
-fn run(args: &[&str]) -> Told {
+fn run(args: &[&str]) -> Ran {
     let output = stat(args).output().unwrap();
-    common::told(&output)
+    common::outcome_of(&output)
 }
 
 #[test]
-fn tables() {
+fn statistics_print_as_tables() {
     let (code, out, err) = run(&[MIXED]);
     assert_eq!((code, err.as_str()), (0, ""));
     let out = out.lines().map(str::trim_end).collect::<Vec<_>>();
@@ -59,7 +59,7 @@ fn tables() {
 }
 
 #[test]
-fn json() {
+fn statistics_print_as_json() {
     let (code, out, err) = run(&["-f", "json", MIXED, RUN]);
     assert_eq!((code, err.as_str()), (0, ""));
     let all: Vec<Value> = out
@@ -91,7 +91,7 @@ fn json() {
     ] {
         assert_eq!(mixed.pointer(key), Some(&want), "{key}: {mixed}");
     }
-    // What is not known is left out: of raw bytes there are neither directions nor times.
+    // Unknown values are omitted: raw bytes have neither directions nor times.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("raw.bin");
     std::fs::write(
@@ -104,11 +104,11 @@ fn json() {
 }
 
 #[test]
-fn the_slowest_is_told_exactly() {
+fn slowest_latency_is_exact() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slow.jsonl");
     let recording = std::fs::read_to_string(RUN).unwrap();
-    // The last answer comes later, by a time of more than two digits.
+    // The last answer arrives later, by a time of more than two digits.
     let recording = recording.replace("\"t\":6000000,", "\"t\":904123456,");
     std::fs::write(&path, recording).unwrap();
     let (_, out, _) = run(&["-f", "json", path.to_str().unwrap()]);
@@ -119,7 +119,7 @@ fn the_slowest_is_told_exactly() {
 }
 
 #[test]
-fn selection_and_exit_codes() {
+fn selection_limits_counts_and_sets_exit_code() {
     let (code, out, _) = run(&["--where", "kind=INV", MIXED]);
     assert_eq!(code, 0);
     assert!(out.contains("sael, 3 messages, 169 bytes"), "{out}");
@@ -142,9 +142,10 @@ fn selection_and_exit_codes() {
 }
 
 #[test]
-fn an_interrupted_count_is_told() {
+fn interrupt_prints_counts() {
     let recording = std::fs::read_to_string(MIXED).unwrap();
-    // From a pipe that stays open. It reads, and so heeds signals, once it took more than a pipe holds.
+    // The input is a pipe that stays open. The command reads, and so handles signals, if it took more than a pipe
+    // holds.
     let mut child = stat(&["-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,30 +1,30 @@
-//! `wiretool stub`: the oracle under an executor that does what the real one does, and the other protocols under clients
-//! made by hand.
+//! `wiretool stub`: the oracle with an executor that follows the real one, and the other protocols with hand-written
+//! clients.
 //!
-//! Rules of the oracle's document, and the test that shows the stub keeping each:
+//! Rules of the oracle's document, and the tests of them:
 //!
 //! | rule | what it says | test |
 //! |---|---|---|
-//! | A1, A2 | `stdio:` and a command, split as a shell would | `a_connection_string_is_enough` |
-//! | T1, T2, T4 | stdout and stdin, a message a line | `an_oracle_answers_line_by_line` |
-//! | T3 | the first byte is `{` | `an_oracle_answers_line_by_line`, `misbehaviour` |
+//! | A1, A2 | `stdio:` and a command, split as a shell would | `connection_string_starts_one_process` |
+//! | T1, T2, T4 | stdout and stdin, one message per line | `oracle_answers_line_by_line` |
+//! | T3 | the first byte is `{` | `oracle_answers_line_by_line`, `each_misbehaviour_has_its_result` |
 //! | T5 | stderr is free for logs | `logs_are_on_stderr` |
-//! | E1 | a failing oracle fails the call, not the program | `misbehaviour`, `errors_reach_cairo` |
-//! | P1, P2 | one process for each connection string | `a_connection_string_is_enough` |
-//! | P3 | a failed connection is tried anew | `a_failed_start_is_tried_anew` |
-//! | R1, R2, R5 | `ready`, acknowledged with `{}`; nothing is sent before | `an_oracle_answers_line_by_line` |
-//! | R3 | an error in answer to `ready` ends the oracle | `an_error_ends_the_oracle` |
-//! | R4 | any id will do | `any_id_will_do` |
-//! | I1, I2, I3, I4 | `invoke`, answered under its id with a result or an error, in felts | `an_oracle_answers_line_by_line` |
-//! | I5 | JSON-RPC's own error codes | `errors_reach_cairo` |
-//! | I6 | one at a time | `an_oracle_answers_line_by_line` |
-//! | S1 | `shutdown` is a notification, and graceful | `shutdown_waits_for_nothing` |
+//! | E1 | a failing oracle fails the call, not the program | `each_misbehaviour_has_its_result`, `errors_reach_cairo` |
+//! | P1, P2 | one process for each connection string | `connection_string_starts_one_process` |
+//! | P3 | a failed connection is tried again | `failed_start_is_retried` |
+//! | R1, R2, R5 | `ready`, acknowledged with `{}`; nothing is sent before | `oracle_answers_line_by_line` |
+//! | R3 | an error in answer to `ready` ends the oracle | `error_answer_to_ready_ends_oracle` |
+//! | R4 | any id is valid | `any_id_is_accepted` |
+//! | I1, I2, I3, I4 | `invoke`, answered under its id with a result or an error, in felts | `oracle_answers_line_by_line` |
+//! | I5 | error codes of JSON-RPC | `errors_reach_cairo` |
+//! | I6 | one at a time | `oracle_answers_line_by_line` |
+//! | S1 | `shutdown` is a notification, and graceful | `shutdown_ends_immediately` |
 //! | G1 | JSON-RPC 2.0, no other methods | `other_methods_are_refused` |
 
+mod connections;
 mod executor;
-mod joins;
-mod others;
-mod wire;
+mod protocols;
+mod provider;
 
 use crate::common;
 use executor::Executor;
@@ -58,7 +58,7 @@ fn run(args: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-/// An oracle with a script of that text.
+/// An oracle with this text as its script.
 fn scripted(script: &str) -> (tempfile::TempDir, Result<Executor, String>) {
     let folder = folder();
     let script = file(folder.path(), "my.toml", script);
@@ -67,7 +67,7 @@ fn scripted(script: &str) -> (tempfile::TempDir, Result<Executor, String>) {
 }
 
 #[test]
-fn an_oracle_answers_line_by_line() {
+fn oracle_answers_line_by_line() {
     let mut oracle = Executor::connect(&["oracle", "--selector", "pow=[\"0x5f5e100\"]"]).unwrap();
     for _ in 0..3 {
         assert_eq!(oracle.invoke("pow", &["0x2710"]).unwrap(), ["0x5f5e100"]);
@@ -82,7 +82,7 @@ fn an_oracle_answers_line_by_line() {
 }
 
 #[test]
-fn it_is_ready_at_once() {
+fn oracle_is_ready_immediately() {
     let began = Instant::now();
     let oracle = Executor::connect(&["oracle"]).unwrap();
     assert!(began.elapsed() < Duration::from_secs(5));
@@ -90,7 +90,7 @@ fn it_is_ready_at_once() {
 }
 
 #[test]
-fn a_connection_string_is_enough() {
+fn connection_string_starts_one_process() {
     let folder = folder();
     let script = file(
         folder.path(),
@@ -105,7 +105,7 @@ fn a_connection_string_is_enough() {
         .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     assert_eq!(words[..2], ["wiretool", "stub"]);
-    // Two processes of one string know nothing of each other.
+    // Two processes with the same command share no state.
     let args = &words[2..];
     let mut both = [
         Executor::connect(args).unwrap(),
@@ -138,9 +138,9 @@ fn logs_are_on_stderr() {
 }
 
 #[test]
-fn logs_that_nobody_reads_hold_nothing_up() {
+fn unread_logs_do_not_block() {
     let mut oracle = Executor::connect(&["oracle", "--selector", "f=[]"]).unwrap();
-    // More than a pipe takes.
+    // More than a pipe holds.
     for _ in 0..2000 {
         oracle.invoke("f", &[]).unwrap();
     }
@@ -148,7 +148,7 @@ fn logs_that_nobody_reads_hold_nothing_up() {
 }
 
 #[test]
-fn values_of_cairo_types() {
+fn answers_use_cairo_types() {
     let (_folder, oracle) = scripted(
         "[[on]]\nmatch = 'subject=pow'\nresult = { type = \"(u256,)\", value = [5] }\n\
          [[on]]\nmatch = 'subject=name'\nresult = { type = \"ByteArray\", value = \"hi {{params.calldata[0]}}\" }\n",
@@ -163,7 +163,7 @@ fn values_of_cairo_types() {
 }
 
 #[test]
-fn a_selector_takes_values_of_cairo_types() {
+fn selector_matches_cairo_types() {
     let answer = "pow={\"type\":\"(u256,)\",\"value\":[5]}";
     let mut oracle = Executor::connect(&["oracle", "--selector", answer]).unwrap();
     assert_eq!(oracle.invoke("pow", &[]).unwrap(), ["0x5", "0x0"]);
@@ -186,7 +186,7 @@ fn errors_reach_cairo() {
         missing.ends_with("{{params.calldata[3]}}: the request has no such place"),
         "{missing}"
     );
-    // Nobody has an answer: that is an error of JSON-RPC's own, and the next call works.
+    // No answer matches: this gives an error code of JSON-RPC, and the next call works.
     oracle.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "invoke", "params": {"selector": "c", "calldata": []}}));
     let answer: Value = serde_json::from_str(&oracle.line().unwrap()).unwrap();
     assert_eq!(answer["error"]["code"], -32603);
@@ -194,7 +194,7 @@ fn errors_reach_cairo() {
 }
 
 #[test]
-fn any_id_will_do() {
+fn any_id_is_accepted() {
     let mut oracle = Executor::connect(&["oracle", "--selector", "f=[]"]).unwrap();
     for id in ["0", "18446744073709551615", "\"\"", "\"0\"", "null"] {
         oracle.write(&format!(
@@ -214,23 +214,23 @@ fn other_methods_are_refused() {
     oracle.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "describe"}));
     let answer: Value = serde_json::from_str(&oracle.line().unwrap()).unwrap();
     assert_eq!(answer["error"]["code"], -32601);
-    // A line that is none is passed over, and calls go on.
+    // A line that is not a message is skipped, and calls continue.
     oracle.write("no json\n\n");
     assert_eq!(oracle.invoke("f", &[]).unwrap(), [""; 0]);
     oracle.kill();
 }
 
 #[test]
-fn an_error_ends_the_oracle() {
+fn error_answer_to_ready_ends_oracle() {
     let mut oracle = Executor::spawn(&["oracle"]);
     assert!(oracle.line().unwrap().contains("\"ready\""));
     oracle.send(&json!({"jsonrpc": "2.0", "id": 0, "error": {"code": 0, "message": "no"}}));
-    // It was not let in.
+    // The executor refused it.
     assert_eq!(oracle.status(), Some(1));
 }
 
 #[test]
-fn shutdown_waits_for_nothing() {
+fn shutdown_ends_immediately() {
     let (_folder, oracle) = scripted("[[on]]\ndelay = \"1h\"\nresult = []\n");
     let mut oracle = oracle.unwrap();
     oracle.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "invoke", "params": {"selector": "f", "calldata": []}}));
@@ -241,7 +241,7 @@ fn shutdown_waits_for_nothing() {
 }
 
 #[test]
-fn nothing_is_said_after_the_end_of_stdin() {
+fn no_answer_follows_end_of_stdin() {
     let (_folder, oracle) = scripted("[[on]]\ndelay = \"300ms\"\nresult = []\n");
     let mut oracle = oracle.unwrap();
     oracle.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "invoke", "params": {"selector": "f", "calldata": []}}));
@@ -250,7 +250,7 @@ fn nothing_is_said_after_the_end_of_stdin() {
 }
 
 #[test]
-fn a_failed_start_is_tried_anew() {
+fn failed_start_is_retried() {
     let folder = folder();
     let script = file(folder.path(), "my.toml", "before = \"Compiling\"\n");
     let args = ["oracle", "--script", script.as_str()];
@@ -264,9 +264,9 @@ fn a_failed_start_is_tried_anew() {
     oracle.kill();
 }
 
-/// Each way to misbehave, what the executor makes of two calls.
+/// The result of two calls for each form of misbehaviour.
 #[test]
-fn misbehaviour() {
+fn each_misbehaviour_has_its_result() {
     let again = |id: u64| format!("response ID mismatch: expected {id}, got {}", id - 1);
     for (script, first, second) in [
         ("twice = true\nresult = []", Ok(()), Err(again(1))),
@@ -302,8 +302,8 @@ fn misbehaviour() {
         ),
         (
             "hang = true",
-            Err("waits for ever".into()),
-            Err("waits for ever".into()),
+            Err("waits forever".into()),
+            Err("waits forever".into()),
         ),
     ] {
         let (_folder, oracle) = scripted(&format!("[[on]]\n{script}\n"));
@@ -323,7 +323,7 @@ fn misbehaviour() {
 }
 
 #[test]
-fn bad_starts() {
+fn each_bad_start_has_its_error() {
     for (script, want) in [
         ("before = \"Compiling\\n\"", "unexpected first byte 0x43"),
         ("before = \"\\uFEFF\"", "unexpected first byte 0xef"),
@@ -337,7 +337,7 @@ fn bad_starts() {
             "ready = false\nbefore = '''{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n'''",
             "expected",
         ),
-        ("ready = false\nbefore = \"{ \"", "waits for ever"),
+        ("ready = false\nbefore = \"{ \"", "waits forever"),
     ] {
         let folder = folder();
         let path = file(folder.path(), "my.toml", script);
@@ -353,7 +353,7 @@ fn bad_starts() {
 }
 
 #[test]
-fn what_was_asked_is_reported() {
+fn requests_are_reported() {
     let folder = folder();
     let report = folder.path().join("asked.json");
     let name = report.to_str().unwrap();
@@ -375,7 +375,7 @@ fn what_was_asked_is_reported() {
     let (status, stderr) = oracle.eof();
     assert_eq!(status, Some(1));
     assert!(
-        stderr.ends_with("wiretool: never asked for: --selector g (subject=g)\n"),
+        stderr.ends_with("wiretool: not requested: --selector g (subject=g)\n"),
         "{stderr}"
     );
     let now = read();
@@ -391,7 +391,7 @@ fn what_was_asked_is_reported() {
 }
 
 #[test]
-fn a_request_without_an_answer() {
+fn unmatched_request_gives_error() {
     let folder = folder();
     let felts = file(folder.path(), "felts.json", "[\"0x9\"]\n");
     let mut oracle = Executor::connect(&["oracle", "--on-miss", &felts]).unwrap();
@@ -405,12 +405,12 @@ fn a_request_without_an_answer() {
     assert_eq!(oracle.status(), Some(0));
     let mut oracle = Executor::connect(&["oracle", "--on-miss", "hang"]).unwrap();
     oracle.patience = Duration::from_millis(300);
-    assert_eq!(oracle.invoke("f", &[]).unwrap_err(), "waits for ever");
+    assert_eq!(oracle.invoke("f", &[]).unwrap_err(), "waits forever");
     oracle.kill();
 }
 
 #[test]
-fn bad_input() {
+fn invalid_lines_are_skipped() {
     let folder = folder();
     let script = file(
         folder.path(),
@@ -431,48 +431,62 @@ fn bad_input() {
             vec!["oracle", "--script", "/none.toml"],
             "cannot read /none.toml",
         ),
-        (vec!["oracle", "--selector", "f"], "NAME=JSON is wanted"),
+        (vec!["oracle", "--selector", "f"], "wanted NAME=JSON"),
         (
             vec!["oracle", "--selector", "f=[0x1]"],
-            "the answer of f is no JSON",
+            "the answer of f is not JSON",
         ),
-        (vec!["sael", "--selector", "f=[]"], "--selector is oracle's"),
+        (
+            vec!["sael", "--selector", "f=[]"],
+            "--selector is for oracle",
+        ),
         (
             vec!["oracle", "--from-recording", &script],
-            "this is no recording",
+            "not a recording",
         ),
         (vec!["oracle", "--print-script"], "--from-recording"),
+        (
+            vec![
+                "oracle",
+                "--print-script",
+                "--from-recording",
+                "a",
+                "--selector",
+                "f=[]",
+            ],
+            "cannot be used with",
+        ),
         (vec!["oracle", "--on-miss", "eror"], "cannot read eror"),
         (vec!["saikuro", "--listen", "tcp:7700"], "tcp://HOST:PORT"),
-        (vec!["oracle", "--once"], "--once is for sockets"),
-        (vec!["oracle", "--idle", "2s"], "--idle is for sockets"),
+        (vec!["oracle", "--once"], "--once needs a socket"),
+        (vec!["oracle", "--idle", "2s"], "--idle needs a socket"),
         (
             vec!["oracle", "--cert", &script, "--key", &script],
-            "--cert is for sockets",
+            "--cert needs a socket",
         ),
         (
             vec!["saikuro", "--cert", &script, "--key", &script],
-            "--cert and --key are for TLS",
+            "--cert and --key need TLS",
         ),
         (
             vec!["oracle", "--length-mode", "inclusive"],
-            "--length-mode is telequick's: oracle has no use for it",
+            "--length-mode is for telequick, not for oracle",
         ),
         (
             vec!["oracle", "--schema", &script],
-            "--schema is telequick's",
+            "--schema is for telequick",
         ),
         (
             vec!["oracle", "--secret-file", &script],
-            "--secret-file is sael's",
+            "--secret-file is for sael",
         ),
         (
             vec!["oracle", "--framing", "prefix"],
-            "oracle is not spoken over prefix: it has lines",
+            "oracle does not use the framing prefix, only lines",
         ),
         (
             vec!["saikuro", "--framing", "lines"],
-            "saikuro is not spoken over lines",
+            "saikuro does not use the framing lines",
         ),
         (
             vec![
@@ -482,7 +496,7 @@ fn bad_input() {
                 "--listen",
                 "ws://127.0.0.1:0",
             ],
-            "--framing prefix is not what ws://127.0.0.1:0 speaks",
+            "--framing prefix does not fit ws://127.0.0.1:0",
         ),
         (
             vec!["oracle", "--from-recording", "-"],
@@ -490,7 +504,7 @@ fn bad_input() {
         ),
         (
             vec!["sael", "--from-recording", &recording],
-            "it is a recording of oracle, and sael was asked for",
+            "it is a recording of oracle, not of sael",
         ),
         (vec!["oracle", "--from-recording", &torn], "line 2"),
     ] {
@@ -504,7 +518,7 @@ fn bad_input() {
     }
 }
 
-/// A recording of three calls, the second and third of the same.
+/// A recording of three calls; the second and third are equal.
 fn recording(folder: &Path) -> String {
     let chunk = |t: u64, dir: &str, text: &Value| {
         json!({"t": t, "conn": 1, "dir": dir, "text": format!("{text}\n")}).to_string()
@@ -527,7 +541,7 @@ fn recording(folder: &Path) -> String {
 }
 
 #[test]
-fn a_recording_is_read_from_stdin() {
+fn recording_is_read_from_stdin() {
     let folder = folder();
     let recording = recording(folder.path());
     let (status, of_file, _) = run(&[
@@ -546,12 +560,12 @@ fn a_recording_is_read_from_stdin() {
 }
 
 #[test]
-fn a_recording_is_answered_from() {
+fn answers_come_from_recording() {
     let folder = folder();
     let recording = recording(folder.path());
     let mut oracle =
         Executor::connect(&["oracle", "--from-recording", &recording, "--require-all"]).unwrap();
-    // Other ids, another order; a repeated request gets its answers in order, then the last.
+    // Other ids and another order; a repeated request gets its answers in order, then the last one.
     for (felt, want) in [
         ("0x3", "0x9"),
         ("0x2", "0x4"),
@@ -563,11 +577,11 @@ fn a_recording_is_answered_from() {
     }
     assert_eq!(
         oracle.invoke("pow", &["0x4"]).unwrap_err(),
-        "invoke pow was never recorded so; closest is #2: params.calldata[0] is \"0x4\", recorded \"0x2\""
+        "invoke pow was not recorded in this form; the nearest is #2: params.calldata[0] is \"0x4\", recorded \"0x2\""
     );
     assert_eq!(
         oracle.invoke("pwo", &["0x2"]).unwrap_err(),
-        "invoke pwo was never recorded; did it mean invoke pow?"
+        "invoke pwo was not recorded; did it mean invoke pow?"
     );
     assert_eq!(
         oracle.invoke("pow", &["0x5"]).unwrap_err(),
@@ -577,13 +591,13 @@ fn a_recording_is_answered_from() {
     assert_eq!(status, Some(1));
     assert!(stderr.contains("as recorded in #2"), "{stderr}");
     assert!(
-        stderr.ends_with("wiretool: never asked for: #8 (invoke pow)\n"),
+        stderr.ends_with("wiretool: not requested: #8 (invoke pow)\n"),
         "{stderr}"
     );
 }
 
 #[test]
-fn a_gzipped_recording_is_answered_from() {
+fn answers_come_from_gzipped_recording() {
     let folder = folder();
     let recording = recording(folder.path());
     let packed = folder.path().join("calls.jsonl.gz");
@@ -603,7 +617,7 @@ fn a_gzipped_recording_is_answered_from() {
 }
 
 #[test]
-fn a_script_goes_before_the_recording() {
+fn script_has_precedence_over_recording() {
     let folder = folder();
     let recording = recording(folder.path());
     let script = file(
@@ -625,7 +639,7 @@ fn a_script_goes_before_the_recording() {
 }
 
 #[test]
-fn a_recording_becomes_a_script() {
+fn recording_prints_as_script() {
     let folder = folder();
     let recording = recording(folder.path());
     let (status, script, stderr) = run(&[
@@ -637,29 +651,28 @@ fn a_recording_becomes_a_script() {
     ]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!(script, @r#"
-    # What was asked and answered in a recording; see wiretool stub --help for all that can stand here.
+    # Requests and answers of a recording; wiretool help scripts explains the keys.
     protocol = "oracle"
+    opening = { json = '{"id":0,"jsonrpc":"2.0","method":"ready"}' }
 
     # #2 invoke pow
     [[on]]
-    match = 'kind=invoke subject=pow .params.calldata[0]="0x2"'
-    result = ["0x4"]
+    request = { index = 2, json = '{"id":0,"jsonrpc":"2.0","method":"invoke","params":{"calldata":["0x2"],"selector":"pow"}}', generated = ["id"] }
+    message = { json = '{"id":0,"jsonrpc":"2.0","result":["0x4"]}', fill = [{ at = "id", from = "id" }] }
 
     # #4 invoke pow
     [[on]]
-    match = 'kind=invoke subject=pow .params.calldata[0]="0x3"'
-    times = 1
-    result = ["0x9"]
+    request = { index = 4, json = '{"id":1,"jsonrpc":"2.0","method":"invoke","params":{"calldata":["0x3"],"selector":"pow"}}', generated = ["id"] }
+    message = { json = '{"id":1,"jsonrpc":"2.0","result":["0x9"]}', fill = [{ at = "id", from = "id" }] }
 
     # #6 invoke pow
     [[on]]
-    match = 'kind=invoke subject=pow .params.calldata[0]="0x3"'
-    result = ["0xa"]
+    request = { index = 6, json = '{"id":2,"jsonrpc":"2.0","method":"invoke","params":{"calldata":["0x3"],"selector":"pow"}}', generated = ["id"] }
+    message = { json = '{"id":2,"jsonrpc":"2.0","result":["0xa"]}', fill = [{ at = "id", from = "id" }] }
 
     # #8 invoke pow
     [[on]]
-    match = 'kind=invoke subject=pow .params.calldata[0]="0x5"'
-    hang = true
+    request = { index = 8, json = '{"id":3,"jsonrpc":"2.0","method":"invoke","params":{"calldata":["0x5"],"selector":"pow"}}', generated = ["id"] }
     "#);
     let script = file(folder.path(), "my.toml", &script);
     let mut oracle = Executor::connect(&["oracle", "--script", &script]).unwrap();
@@ -675,7 +688,7 @@ fn a_recording_becomes_a_script() {
 }
 
 #[test]
-fn what_passes_is_recorded() {
+fn traffic_is_recorded() {
     let folder = folder();
     let out = folder.path().join("out.jsonl");
     let mut oracle =

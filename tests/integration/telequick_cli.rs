@@ -1,8 +1,8 @@
-//! `wiretool telequick schema`, as a user meets it.
+//! `wiretool telequick schema`.
 
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 
-fn run(args: &[&str]) -> Told {
+fn run(args: &[&str]) -> Ran {
     common::run(
         common::wiretool().args(["telequick", "schema"]).args(args),
         "",
@@ -42,7 +42,7 @@ fn show() {
 }
 
 #[test]
-fn check_and_format() {
+fn schema_check_and_format_work() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -75,11 +75,11 @@ fn check_and_format() {
     assert_eq!(run(&["format", &bad]).0, 1);
 }
 
-/// The kind of each frame, with `?` where it is a guess.
+/// The kind of each frame, with `?` for a guess.
 fn kinds(bytes: &[u8]) -> Vec<String> {
-    use wiretool::decoder::{Decoder, Options, Origin};
+    use wiretool::decoder::{DecodeOptions, Decoder, Origin};
     let telequick = wiretool::protocol::registry::find("telequick").unwrap();
-    let mut decoder = Decoder::new(Options::new(vec![telequick]));
+    let mut decoder = Decoder::new(DecodeOptions::new(vec![telequick]));
     let mut kinds = Vec::new();
     let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {
         let message = decoded.message;
@@ -94,7 +94,7 @@ fn kinds(bytes: &[u8]) -> Vec<String> {
     kinds
 }
 
-/// A frame of a method, in the flavour whose length does not count itself.
+/// A frame of a method, with a length that does not include itself.
 fn frame(id: u32, version: u8, fields: &str) -> Vec<u8> {
     let fields = hex::decode(fields.replace(' ', "")).unwrap();
     let size = u32::try_from(fields.len()).unwrap();
@@ -109,12 +109,12 @@ fn frame(id: u32, version: u8, fields: &str) -> Vec<u8> {
 }
 
 #[test]
-fn version_fields_and_open_requests_say_which_way_a_frame_went() {
+fn direction_is_detected_by_version_fields_and_open_requests() {
     const ORIGINATE: u32 = 1_430_677_891;
     const DIALPLAN: u32 = 80_147_304;
     const BUCKETS: u32 = 2_624_504_207;
     const BARGE: u32 = 3_854_301_714;
-    // Six texts, then an int64 in place of the int32 `max_duration_ms`.
+    // Six texts, then an int64 instead of the int32 `max_duration_ms`.
     let texts = "01000000 61".repeat(6);
     let dial =
         format!("{texts} e803000000000000 01000000 63 01000000 00000000 00 00000000 01000000 78");
@@ -141,9 +141,9 @@ fn version_fields_and_open_requests_say_which_way_a_frame_went() {
     }
 }
 
-/// In whichever way answers come, none is shown as a request as if that were sure.
+/// In any order of the answers, none is shown as a certain request.
 #[test]
-fn no_answer_is_shown_as_a_request_for_sure() {
+fn answers_are_never_certain_requests() {
     let Some(folder) = std::env::var_os("WIRETOOL_CAPTURES") else {
         return;
     };
@@ -173,9 +173,9 @@ fn no_answer_is_shown_as_a_request_for_sure() {
             if frame["method"].is_string() {
                 let answers = want.ends_with("Response") || want == "CallEvent";
                 let together = answers.then_some(together);
-                for told in together.into_iter().chain([&alone(frame)]) {
-                    let right = told.trim_end_matches('?') == want || told.ends_with('?');
-                    assert!(right, "{}: {told}, not {want}", path.display());
+                for reported in together.into_iter().chain([&alone(frame)]) {
+                    let right = reported.trim_end_matches('?') == want || reported.ends_with('?');
+                    assert!(right, "{}: {reported}, not {want}", path.display());
                 }
             }
             let mixed = path.ends_with("mixed.bin");
@@ -187,9 +187,9 @@ fn no_answer_is_shown_as_a_request_for_sure() {
     }
 }
 
-/// Bytes 4 to 8 of a frame say that it is telequick's, whatever else is wrong.
+/// Bytes 4 to 8 of a frame identify telequick, whatever else is wrong.
 #[test]
-fn broken_frames_are_detected_by_their_method_id() {
+fn damaged_frames_are_detected_by_method_id() {
     let whole = frame(3_854_301_714, 0, "03000000 616263");
     let with = |at: usize, bytes: &[u8]| {
         let mut frame = whole.clone();

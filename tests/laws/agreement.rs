@@ -1,11 +1,11 @@
-//! Our parsers agree with `serde_json` and `rmpv` on what is valid and what it means.
+//! Our parsers agree with `serde_json` and `rmpv` on the validity and the meaning of input.
 //!
-//! Where they differ, and are right to:
+//! They differ in these cases, where ours are right:
 //!
-//! - `serde_json` that holds values refuses escapes of lone surrogates; RFC 8259 section 8.2 has them. Where it ignores
-//!   values it takes them, and takes invalid UTF-8 in text as well, which ours never does.
-//! - `serde_json` stops at 127 levels where it holds values, ours at the limit it is given.
-//! - `serde_json` refuses a number beyond `f64` where it has to hold it; ours keeps numbers as spelled.
+//! - `serde_json`, if it stores values, refuses escapes of lone surrogates; RFC 8259 section 8.2 has them. If it
+//!   ignores values it accepts them, and accepts invalid UTF-8 in text as well, which ours never does.
+//! - `serde_json` stops at 127 levels if it stores values, ours at the given limit.
+//! - `serde_json` refuses a number beyond `f64` if it stores it; ours stores the text of numbers.
 //! - `rmpv` reads the byte `c1`, which the specification reserves, as nil.
 
 use crate::chunking::runner;
@@ -18,10 +18,10 @@ use wiretool::encoding::{Nothing, Parsed, Want, json, lossless};
 use wiretool::span::Span;
 use wiretool::tape::{Node, Scalar, Tape, Value};
 
-/// Deep enough for all that proptest makes, and the limit of `serde_json`.
+/// The maximum depth of values that proptest generates, and the limit of `serde_json`.
 const DEPTH: u32 = 127;
 
-/// Puts `cases` values of a strategy to a law.
+/// Checks a law with `cases` generated values.
 fn law<S: Strategy>(cases: u32, values: &S, holds: impl Fn(S::Value)) {
     let result = runner(cases).run(values, |value| {
         holds(value);
@@ -30,14 +30,14 @@ fn law<S: Strategy>(cases: u32, values: &S, holds: impl Fn(S::Value)) {
     result.unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// Whether our parser takes it.
-pub fn takes_json(text: &[u8], depth: u32) -> bool {
+/// Returns `true` if our parser accepts the text.
+pub fn accepts_json(text: &[u8], depth: u32) -> bool {
     json::parse(text, Span::new(0, text.len()), depth, &mut Nothing).is_ok()
 }
 
-fn agree_on_json(text: &[u8]) {
+fn check_json_agreement(text: &[u8]) {
     let shown = || String::from_utf8_lossy(text);
-    let ours = takes_json(text, DEPTH);
+    let ours = accepts_json(text, DEPTH);
     let held = serde_json::from_slice::<Json>(text);
     let utf8 = std::str::from_utf8(text).is_ok();
     let grammar = utf8 && serde_json::from_slice::<IgnoredAny>(text).is_ok();
@@ -55,7 +55,7 @@ fn agree_on_json(text: &[u8]) {
     if !ours {
         return;
     }
-    // What passes through, and what is written from the tape, means the same.
+    // The copied text and the text that is written from the tape have the same meaning.
     let mut parsed = Parsed::new(Want::Text, DEPTH);
     let (mut quick, mut slow) = (Vec::new(), Vec::new());
     parsed.json(text, Span::new(0, text.len())).expect("valid");
@@ -98,13 +98,14 @@ fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// JSON with some of its bytes replaced, left out or repeated.
+/// JSON with some bytes replaced, omitted or repeated.
 fn mutated_json() -> impl Strategy<Value = Vec<u8>> {
-    const ODD: &[u8] = b"\"\\{}[],:0123456789.-+eEtruefalsn /u\n\t\0\x1f\x7f\x80\xc3\xed\xf4\xff";
+    const UNUSUAL: &[u8] =
+        b"\"\\{}[],:0123456789.-+eEtruefalsn /u\n\t\0\x1f\x7f\x80\xc3\xed\xf4\xff";
     let change = (
         any::<prop::sample::Index>(),
         0..4u8,
-        prop::sample::select(ODD),
+        prop::sample::select(UNUSUAL),
     );
     let changes = prop::collection::vec(change, 1..4);
     (any_json(), any::<bool>(), changes).prop_map(|(value, pretty, changes)| {
@@ -128,7 +129,7 @@ fn mutated_json() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn generated_json() {
+fn generated_json_agrees() {
     law(400, &(any_json(), any::<bool>()), |(value, pretty)| {
         let text = if pretty {
             serde_json::to_vec_pretty(&value)
@@ -136,19 +137,19 @@ fn generated_json() {
             serde_json::to_vec(&value)
         };
         let text = text.expect("writing to memory");
-        assert!(takes_json(&text, DEPTH));
-        agree_on_json(&text);
+        assert!(accepts_json(&text, DEPTH));
+        check_json_agreement(&text);
     });
 }
 
 #[test]
-fn mutated_json_text() {
-    law(4000, &mutated_json(), |text| agree_on_json(&text));
+fn mutated_json_agrees() {
+    law(4000, &mutated_json(), |text| check_json_agreement(&text));
 }
 
 #[test]
-fn short_json_text_of_all_kinds() {
-    // Every text of up to four of these.
+fn every_short_json_text_agrees() {
+    // Every text of up to four of these parts.
     const PARTS: [&[u8]; 21] = [
         b"{", b"}", b"[", b"]", b",", b":", b"\"", b"\"a\"", b"\\u00", b"\\ud800", b"\\", b"0",
         b"1", b"-", b".", b"e", b"+", b"true", b" ", b"\n", b"\xff",
@@ -156,9 +157,9 @@ fn short_json_text_of_all_kinds() {
     for a in PARTS {
         for b in PARTS {
             for c in PARTS {
-                agree_on_json(&[a, b, c].concat());
+                check_json_agreement(&[a, b, c].concat());
                 for d in PARTS {
-                    agree_on_json(&[a, b, c, d].concat());
+                    check_json_agreement(&[a, b, c, d].concat());
                 }
             }
         }
@@ -166,24 +167,28 @@ fn short_json_text_of_all_kinds() {
 }
 
 #[test]
-fn deep_json() {
+fn deep_json_agrees() {
     for depth in [1, 126, 127, 128, 200] {
         for (open, close) in [("[", "]"), ("{\"k\":", "}")] {
             let text = [open.repeat(depth), "1".into(), close.repeat(depth)].concat();
             let text = text.as_bytes();
-            assert_eq!(takes_json(text, DEPTH), depth <= DEPTH as usize, "{depth}");
-            agree_on_json(text);
-            assert!(takes_json(text, 1000), "{depth}");
+            assert_eq!(
+                accepts_json(text, DEPTH),
+                depth <= DEPTH as usize,
+                "{depth}"
+            );
+            check_json_agreement(text);
+            assert!(accepts_json(text, 1000), "{depth}");
         }
     }
 }
 
-/// A node as `rmpv` would have it.
-fn packed_of(node: Node<'_>) -> Packed {
+/// A node as a value of `rmpv`.
+fn to_rmpv(node: Node<'_>) -> Packed {
     match node.value() {
-        Value::Array => Packed::Array(node.children().map(packed_of).collect()),
+        Value::Array => Packed::Array(node.children().map(to_rmpv).collect()),
         Value::Map => {
-            let members = node.members().map(|(k, v)| (packed_of(k), packed_of(v)));
+            let members = node.members().map(|(k, v)| (to_rmpv(k), to_rmpv(v)));
             Packed::Map(members.collect())
         }
         Value::Scalar(scalar) => match scalar {
@@ -205,7 +210,7 @@ fn packed_of(node: Node<'_>) -> Packed {
     }
 }
 
-/// Text that is not UTF-8, which only a reader makes.
+/// Text that is not UTF-8, which only a reader creates.
 fn bad_text(text: &[u8]) -> Utf8String {
     let length = u32::try_from(text.len()).expect("a short text");
     let bytes = [&[0xdb], &length.to_be_bytes()[..], text].concat();
@@ -215,39 +220,39 @@ fn bad_text(text: &[u8]) -> Utf8String {
     }
 }
 
-/// The same value, floats by their bits.
-fn same(a: &Packed, b: &Packed) -> bool {
+/// Compares values; floats by their bits.
+fn is_same(a: &Packed, b: &Packed) -> bool {
     match (a, b) {
         (Packed::F32(a), Packed::F32(b)) => a.to_bits() == b.to_bits(),
         (Packed::F64(a), Packed::F64(b)) => a.to_bits() == b.to_bits(),
         (Packed::Array(a), Packed::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
         }
         (Packed::Map(a), Packed::Map(b)) => {
             let pairs = a.iter().zip(b);
-            a.len() == b.len() && { pairs }.all(|(a, b)| same(&a.0, &b.0) && same(&a.1, &b.1))
+            a.len() == b.len() && { pairs }.all(|(a, b)| is_same(&a.0, &b.0) && is_same(&a.1, &b.1))
         }
         (Packed::String(a), Packed::String(b)) => a.as_bytes() == b.as_bytes(),
         (a, b) => a == b,
     }
 }
 
-/// What `rmpv` reads, if it is one value and no more.
+/// The value that `rmpv` reads, if the input is exactly one value.
 fn read_packed(bytes: &[u8]) -> Option<Packed> {
     let mut rest = bytes;
     let value = rmpv::decode::read_value_with_max_depth(&mut rest, DEPTH as usize).ok()?;
     rest.is_empty().then_some(value)
 }
 
-pub fn agree_on_msgpack(bytes: &[u8]) {
+pub fn check_msgpack_agreement(bytes: &[u8]) {
     let shown = || hex::encode(bytes);
     let span = Span::new(0, bytes.len());
     let mut tape = Tape::new();
     let ours = wiretool::encoding::msgpack::parse(bytes, span, DEPTH, &mut tape);
     match (ours, read_packed(bytes)) {
         (Ok(()), Some(theirs)) => {
-            let ours = packed_of(tape.root(bytes).expect("a value"));
-            assert!(same(&ours, &theirs), "{}: {ours} and {theirs}", shown());
+            let ours = to_rmpv(tape.root(bytes).expect("a value"));
+            assert!(is_same(&ours, &theirs), "{}: {ours} and {theirs}", shown());
         }
         (Ok(()), None) => panic!("we alone take {}", shown()),
         (Err(error), Some(_)) => {
@@ -256,7 +261,7 @@ pub fn agree_on_msgpack(bytes: &[u8]) {
         }
         (Err(_), None) => {}
     }
-    // The text that is written while parsing is the text that the tape gives.
+    // The text written during parsing equals the text written from the tape.
     let mut parsed = Parsed::new(Want::Text, DEPTH);
     let quick_result = parsed.msgpack(bytes, span);
     let mut quick = Vec::new();
@@ -303,17 +308,17 @@ fn any_packed() -> impl Strategy<Value = Packed> {
 }
 
 #[test]
-fn generated_msgpack() {
+fn generated_msgpack_agrees() {
     law(1000, &any_packed(), |value| {
         let bytes = msgpack(&value);
         let read = read_packed(&bytes).expect("rmpv reads what it writes");
-        assert!(same(&read, &value));
-        agree_on_msgpack(&bytes);
+        assert!(is_same(&read, &value));
+        check_msgpack_agreement(&bytes);
     });
 }
 
 #[test]
-fn mutated_msgpack() {
+fn mutated_msgpack_agrees() {
     let change = (any::<prop::sample::Index>(), any::<u8>());
     let changes = prop::collection::vec(change, 1..4);
     law(2000, &(any_packed(), changes), |(value, changes)| {
@@ -322,27 +327,27 @@ fn mutated_msgpack() {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        agree_on_msgpack(&bytes);
+        check_msgpack_agreement(&bytes);
     });
 }
 
 #[test]
-fn arbitrary_bytes_as_msgpack() {
+fn arbitrary_bytes_as_msgpack_agree() {
     law(
         10_000,
         &prop::collection::vec(any::<u8>(), 0..40),
         |bytes| {
-            agree_on_msgpack(&bytes);
+            check_msgpack_agreement(&bytes);
         },
     );
 }
 
 #[test]
-fn every_marker_before_few_bytes() {
+fn every_msgpack_marker_agrees() {
     for marker in 0..=0xff {
         for len in 0..20 {
             for fill in [0, 1, 0x7f, 0xc0, 0xff] {
-                agree_on_msgpack(&[&[marker][..], &vec![fill; len]].concat());
+                check_msgpack_agreement(&[&[marker][..], &vec![fill; len]].concat());
             }
         }
     }

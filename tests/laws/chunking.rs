@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use wiretool::framing::Framing;
 
-/// As a runner that gives the same cases every time, and leaves no files.
+/// A runner that generates the same cases every time, and writes no files.
 pub fn runner(cases: u32) -> TestRunner {
     let config = Config {
         cases,
@@ -48,14 +48,14 @@ fn random(seed: &Seed, cases: u32) {
 }
 
 #[test]
-fn built_streams_in_reads_of_one_and_seven_bytes() {
+fn reads_of_one_and_seven_bytes_give_same_output() {
     for seed in built() {
         fixed(&seed, &[1, 7]);
     }
 }
 
 #[test]
-fn built_streams_cut_in_two_anywhere() {
+fn every_cut_in_two_gives_same_output() {
     for seed in built() {
         for setup in seed.setups() {
             let whole = json_of(&setup, [&seed.bytes[..]]);
@@ -67,14 +67,14 @@ fn built_streams_cut_in_two_anywhere() {
 }
 
 #[test]
-fn built_streams_cut_at_random() {
+fn random_cuts_give_same_output() {
     for seed in built() {
         random(&seed, 48);
     }
 }
 
 #[test]
-fn built_streams_under_a_tight_limit() {
+fn cuts_under_small_limit_give_same_output() {
     for seed in built() {
         for setup in seed.setups() {
             for limit in [16, 40, 64, 100] {
@@ -90,9 +90,10 @@ fn built_streams_under_a_tight_limit() {
 }
 
 #[test]
-fn captured_streams() {
+fn cuts_of_captures_give_same_output() {
     for seed in captured(64 << 10) {
-        // Reads of one byte cost the square of a frame's length where a framer looks at it from its start.
+        // With reads of one byte, a framing that starts again each time needs time quadratic in the length of the
+        // frame.
         fixed(
             &seed,
             if seed.bytes.len() > 16 << 10 {
@@ -105,9 +106,9 @@ fn captured_streams() {
     }
 }
 
-/// What is left of one read is looked at beside no more of the next than need be.
+/// The rest of one read is examined together with as little of the next read as necessary.
 #[test]
-fn long_frames_cut_at_random() {
+fn random_cuts_of_long_frames_give_same_output() {
     let sizes = [1, 3000, 4096, 9000, 1, 40_000, 200, 70_000, 1];
     let text = |size: usize| "a".repeat(size);
     let line = |size| {
@@ -133,9 +134,9 @@ fn long_frames_cut_at_random() {
     random(&seed("saikuro", Framing::Prefix, calls), 32);
 }
 
-/// Where detection gives up does not depend on how much had come by then.
+/// The position where detection gives up does not depend on the reads.
 #[test]
-fn streams_that_are_recognised_just_in_time_or_just_too_late() {
+fn detection_limit_is_independent_of_reads() {
     let setup = Setup::default().limited(4 << 10);
     let seed = |junk: usize| {
         let mut bytes = vec![b'.'; junk];

@@ -1,16 +1,16 @@
-//! Decoding as a law sees it: a set-up, bytes in pieces, output, and what must hold of every output.
+//! Decoding in the laws: a set-up, bytes in pieces, output, and conditions that hold for every output.
 //!
-//! Used by the fuzz targets as well; so it fails by panic, and knows no test framework.
+//! The fuzz targets use it too; so it fails by panic, and does not depend on a test framework.
 
 use wiretool::conversation::{Conversation, Judge};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Limits, Places};
 use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Notes, registry};
 use wiretool::render::{Look, hex, json, line, tree};
 
-/// What is told to a decoder beforehand.
+/// The known properties of a stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Setup {
     pub protocol: Option<&'static str>,
@@ -41,16 +41,17 @@ impl Setup {
         Self { limits, ..self }
     }
 
-    pub fn options(&self, want: Want) -> Options<'static> {
+    pub fn options(&self, want: Want) -> DecodeOptions<'static> {
         let protocols = registry::all();
         let named = |name| vec![registry::find(name).expect("a protocol of that name")];
-        let mut options = Options::new(self.protocol.map_or_else(|| protocols.to_vec(), named));
+        let mut options =
+            DecodeOptions::new(self.protocol.map_or_else(|| protocols.to_vec(), named));
         (options.framing, options.limits, options.want) = (self.framing, self.limits, want);
         options
     }
 }
 
-/// The JSON lines of a stream that comes in these pieces; where nothing is recognised, how many bytes that are.
+/// The JSON lines of a stream in these pieces, or the number of bytes if nothing is recognised.
 pub fn json_of<'b>(setup: &Setup, pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
     let mut decoder = Decoder::new(setup.options(Want::Text));
     let mut out = Vec::new();
@@ -65,7 +66,7 @@ pub fn json_of<'b>(setup: &Setup, pieces: impl IntoIterator<Item = &'b [u8]>) ->
     String::from_utf8(out).expect("JSON output is UTF-8")
 }
 
-/// The stream in two, three… pieces, cut at these places (any order, beyond the end is no cut).
+/// Splits the stream in two, three… pieces at these positions (any order; positions beyond the end are ignored).
 pub fn cut<'b>(bytes: &'b [u8], places: &[usize]) -> Vec<&'b [u8]> {
     let mut places: Vec<usize> = places
         .iter()
@@ -82,7 +83,7 @@ pub fn cut<'b>(bytes: &'b [u8], places: &[usize]) -> Vec<&'b [u8]> {
     pieces
 }
 
-/// Panics with the first line that differs.
+/// Panics with the first different line.
 pub fn assert_same(whole: &str, split: &str, what: impl Fn() -> String) {
     if whole == split {
         return;
@@ -95,20 +96,20 @@ pub fn assert_same(whole: &str, split: &str, what: impl Fn() -> String) {
     }
 }
 
-/// One frame's place in the stream.
+/// The position of one frame in the stream.
 struct Place {
     offset: u64,
     end: u64,
     framing: Framing,
-    /// A message, as opposed to what stands between messages.
+    /// A message, in contrast to the frames between messages.
     message: bool,
-    /// The frame says that bytes after it are passed over.
+    /// The frame reports that bytes after it are skipped.
     passes: bool,
 }
 
-/// Decodes a whole stream, renders every frame in every way, and checks all that must hold whatever the bytes are.
+/// Decodes a whole stream, renders every frame in every format, and checks all conditions that hold for any bytes.
 /// Returns the JSON lines.
-pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
+pub fn check_all(setup: &Setup, bytes: &[u8]) -> String {
     let mut decoder = Decoder::new(setup.options(Want::Places));
     let (mut out, mut text, mut notes) = (Vec::new(), String::new(), Notes::default());
     let mut places = Vec::new();
@@ -145,7 +146,7 @@ pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
             end: frame.offset + frame.len,
             framing: frame.framing,
             message: frame.control.is_none(),
-            passes: passes_over(decoded, bytes),
+            passes: skips_bytes(decoded, bytes),
         });
     };
     decoder.push(Origin::default(), bytes, &mut sink);
@@ -160,7 +161,7 @@ pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
         assert_eq!(frames, 0, "either all is told or nothing is recognised");
         assert_eq!(decoder.undetected(), bytes.len(), "all of it is held");
     }
-    // Each byte can be a row of its own, indented by as many levels as there may be.
+    // Each byte can be a row, indented by the maximum number of levels.
     let row = 8 * setup.limits.depth as usize;
     let bound = 8192 * (frames + 1) + row * (bytes.len() + inflated);
     assert!(out.len() + text.len() <= bound, "output is bounded");
@@ -177,7 +178,7 @@ fn is_bidi(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A JSON line is JSON, and its places lie in the stream; fault texts say something.
+/// A JSON line is JSON, its positions are in the stream, and the texts of its faults are not empty.
 fn check_line(line: &[u8], decoded: &Decoded<'_>, stream: u64) {
     let shown = || String::from_utf8_lossy(line).into_owned();
     let (body, end) = line.split_at(line.len() - 1);
@@ -207,7 +208,7 @@ fn check_line(line: &[u8], decoded: &Decoded<'_>, stream: u64) {
             "a hint that says nothing: {}",
             shown()
         );
-        // Inside a compressed body, places count from the frame's first byte and may lie beyond its last.
+        // In a compressed body, positions count from the first byte of the frame and may lie beyond its last.
         if !matches!(frame.view.places, Places::Packed(_)) {
             assert!(offset <= stream, "a fault beyond the stream: {}", shown());
         }
@@ -218,8 +219,8 @@ fn check_line(line: &[u8], decoded: &Decoded<'_>, stream: u64) {
     }
 }
 
-/// Whether `serde_json` reads it, and each of its strings alone: where it ignores values it takes any nesting, but also
-/// lone surrogates.
+/// Returns `true` if `serde_json` reads the text, and each of its strings alone: if it ignores values it accepts any
+/// nesting, but also lone surrogates.
 pub fn is_json(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else {
         return false;
@@ -243,9 +244,9 @@ pub fn is_json(text: &[u8]) -> bool {
     }
 }
 
-/// Whether bytes after this frame may belong to no frame: the rest of what was over the limit, and what is between
-/// server-sent events.
-fn passes_over(decoded: &Decoded<'_>, bytes: &[u8]) -> bool {
+/// Returns `true` if bytes after this frame may belong to no frame: the rest of a message over the limit, and bytes
+/// between server-sent events.
+fn skips_bytes(decoded: &Decoded<'_>, bytes: &[u8]) -> bool {
     let frame = decoded.frame;
     let over = |code: &str| matches!(code, "over-limit" | "bad-length");
     let head = || {
@@ -257,7 +258,7 @@ fn passes_over(decoded: &Decoded<'_>, bytes: &[u8]) -> bool {
     fault.is_some_and(|fault| over(fault.error.code)) || (frame.framing == Framing::Http && head())
 }
 
-/// Frames come in the order of their bytes, and do not overlap; a fragmented WebSocket message comes after the control
+/// Frames are in the order of their bytes and do not overlap; a fragmented WebSocket message comes after the control
 /// frames inside it.
 fn check_places(places: &[Place]) {
     for pair in places.windows(2) {
@@ -274,7 +275,7 @@ fn check_places(places: &[Place]) {
     }
 }
 
-/// Every byte belongs to a frame, but for what only separates them.
+/// Every byte belongs to a frame, except for separators.
 fn check_nothing_lost(places: &[Place], bytes: &[u8]) {
     let mut owner = vec![false; bytes.len()];
     for place in places {
@@ -294,7 +295,7 @@ fn check_nothing_lost(places: &[Place], bytes: &[u8]) {
         let separates = match framing {
             Some(Framing::Lines) => *byte == b'\n',
             Some(Framing::Http) => matches!(byte, b'\r' | b'\n'),
-            // White space alone is no value, so no frame tells of it.
+            // White space alone is not a value, so no frame covers it.
             Some(Framing::Values) | None => byte.is_ascii_whitespace(),
             _ => false,
         };

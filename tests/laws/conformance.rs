@@ -1,8 +1,8 @@
-//! Conformance suites that others made: `JSONTestSuite` by Nicolas Seriot, `msgpack-test-suite` by kawanet.
+//! Public conformance suites: `JSONTestSuite` by Nicolas Seriot, `msgpack-test-suite` by kawanet.
 //!
 //! `WIRETOOL_CONFORMANCE` names the folder: `json-parsing/` with `y_*`, `n_*` and `i_*`, and `msgpack-test-suite.json`.
 
-use crate::agreement::{agree_on_msgpack, takes_json};
+use crate::agreement::{accepts_json, check_msgpack_agreement};
 use crate::seeds::folder;
 use serde_json::Value as Json;
 use std::fs;
@@ -10,11 +10,11 @@ use wiretool::encoding::msgpack;
 use wiretool::span::Span;
 use wiretool::tape::{Node, Scalar, Tape, Value};
 
-/// As deep as the command line lets it go.
+/// The nesting limit of the command line.
 const DEPTH: u32 = 1000;
 
 #[test]
-fn json_parsing() {
+fn json_test_suite_agrees() {
     let Some(folder) = folder("WIRETOOL_CONFORMANCE") else {
         return;
     };
@@ -25,7 +25,7 @@ fn json_parsing() {
     for file in &files {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let text = fs::read(file).expect("a readable file");
-        let taken = takes_json(&text, DEPTH);
+        let taken = accepts_json(&text, DEPTH);
         match name.get(..2) {
             Some("y_") => {
                 counts[0] += 1;
@@ -48,8 +48,8 @@ fn json_parsing() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether a value is what the suite says it is.
-fn is(node: Node<'_>, kind: &str, want: &Json) -> bool {
+/// Returns `true` if a value equals the description of the suite.
+fn is_equal(node: Node<'_>, kind: &str, want: &Json) -> bool {
     let bytes = |text: &Json| {
         let digits = text.as_str().unwrap_or_default().replace('-', "");
         hex::decode(digits).expect("hexadecimal digits")
@@ -59,7 +59,7 @@ fn is(node: Node<'_>, kind: &str, want: &Json) -> bool {
         ("bool", Value::Scalar(Scalar::Bool(v))) => *want == v,
         ("binary", Value::Scalar(Scalar::Bin(v))) => v == bytes(want),
         ("number", Value::Scalar(v)) => is_number(v, want),
-        // Too big for a number of the suite's language.
+        // Too large for a number of the suite's language.
         ("bignum", Value::Scalar(Scalar::Uint(v))) => want.as_str() == Some(&v.to_string()),
         ("bignum", Value::Scalar(Scalar::Int(v))) => want.as_str() == Some(&v.to_string()),
         ("bignum", Value::Scalar(Scalar::F64(v))) => {
@@ -69,7 +69,7 @@ fn is(node: Node<'_>, kind: &str, want: &Json) -> bool {
             want.as_str().and_then(|w| w.parse().ok()) == Some(f32::from_bits(v))
         }
         ("string", Value::Scalar(Scalar::Str(v))) => Some(v) == want.as_str().map(str::as_bytes),
-        ("ext" | "timestamp", Value::Scalar(Scalar::Ext(-1, v))) => is_time(v, want),
+        ("ext" | "timestamp", Value::Scalar(Scalar::Ext(-1, v))) => is_timestamp(v, want),
         ("ext", Value::Scalar(Scalar::Ext(kind, v))) => want[0] == kind && v == bytes(&want[1]),
         ("array" | "map", _) => is_json(node, want),
         _ => false,
@@ -88,10 +88,10 @@ fn is_number(v: Scalar<'_>, want: &Json) -> bool {
 
 fn is_json(node: Node<'_>, want: &Json) -> bool {
     match want {
-        Json::Null => is(node, "nil", want),
-        Json::Bool(_) => is(node, "bool", want),
-        Json::Number(_) => is(node, "number", want),
-        Json::String(_) => is(node, "string", want),
+        Json::Null => is_equal(node, "nil", want),
+        Json::Bool(_) => is_equal(node, "bool", want),
+        Json::Number(_) => is_equal(node, "number", want),
+        Json::String(_) => is_equal(node, "string", want),
         Json::Array(items) => {
             node.is_array()
                 && node.children().count() == items.len()
@@ -108,7 +108,7 @@ fn is_json(node: Node<'_>, want: &Json) -> bool {
 }
 
 /// The three widths of a timestamp.
-fn is_time(v: &[u8], want: &Json) -> bool {
+fn is_timestamp(v: &[u8], want: &Json) -> bool {
     let big = |v: &[u8]| v.iter().fold(0_i128, |sum, byte| sum << 8 | *byte as i128);
     let (seconds, nanos) = match v.len() {
         4 => (big(v), 0),
@@ -121,7 +121,7 @@ fn is_time(v: &[u8], want: &Json) -> bool {
 }
 
 #[test]
-fn msgpack_test_suite() {
+fn msgpack_test_suite_agrees() {
     let Some(folder) = folder("WIRETOOL_CONFORMANCE") else {
         return;
     };
@@ -148,13 +148,13 @@ fn msgpack_test_suite() {
             msgpack::parse(&bytes, span, DEPTH, &mut tape)
                 .unwrap_or_else(|e| panic!("{case}: {e}"));
             let root = tape.root(&bytes).expect("a value");
-            // A number may have several descriptions; each of them that is given must fit, or one for big numbers.
+            // A number may have several descriptions. Each given one must match, or one for large numbers.
             let fits = members
                 .iter()
                 .filter(|(kind, _)| *kind != "msgpack")
-                .any(|(kind, want)| is(root, kind, want));
+                .any(|(kind, want)| is_equal(root, kind, want));
             assert!(fits, "{spelling} of {case}");
-            agree_on_msgpack(&bytes);
+            check_msgpack_agreement(&bytes);
             encodings += 1;
         }
     }

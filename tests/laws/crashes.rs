@@ -1,11 +1,11 @@
 //! Inputs that once broke a law, by their bytes.
 
-use crate::common::{Setup, assert_same, cut, examine, json_of};
+use crate::common::{Setup, assert_same, check_all, cut, json_of};
 use wiretool::framing::Framing;
 
-/// All laws, and every place to cut it.
-fn holds(setup: Setup, bytes: &[u8]) -> String {
-    let shown = examine(&setup, bytes);
+/// All laws, with every cut of the stream.
+fn check_laws(setup: Setup, bytes: &[u8]) -> String {
+    let shown = check_all(&setup, bytes);
     let whole = json_of(&setup, [bytes]);
     for at in 0..=bytes.len() {
         let split = json_of(&setup, cut(bytes, &[at]));
@@ -17,7 +17,7 @@ fn holds(setup: Setup, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn an_id_that_is_cut_off_is_no_id() {
+fn truncated_id_is_no_id() {
     for (protocol, bytes) in [
         ("oracle", &br#"{"jsonrpc":"2.0","id":["#[..]),
         ("oracle", br#"{"jsonrpc":"2.0","id":[2,"result":["0x3"]}"#),
@@ -27,18 +27,18 @@ fn an_id_that_is_cut_off_is_no_id() {
             b"{\"jsonrpc\":\"2.0\",\"id\":{\"id\":0,\"method\xe9!\":1}",
         ),
     ] {
-        let shown = holds(Setup::framed(protocol, Framing::Lines), bytes);
+        let shown = check_laws(Setup::framed(protocol, Framing::Lines), bytes);
         assert!(!shown.contains("\"protocol\":\"oracle\",\"id\""), "{shown}");
     }
     let whole = br#"{"jsonrpc":"2.0","id":[1, {"a":2}],"result":[]}"#;
-    let shown = holds(Setup::framed("oracle", Framing::Lines), whole);
+    let shown = check_laws(Setup::framed("oracle", Framing::Lines), whole);
     assert!(shown.contains(r#""id":[1, {"a":2}]"#), "{shown}");
 }
 
 #[test]
-fn a_cut_message_reaches_past_the_control_frames_inside_it() {
-    // A fragment, a ping, and one byte of what follows.
-    let shown = holds(
+fn cut_message_includes_control_frames_inside() {
+    // A fragment, a ping, and the first byte of the next frame.
+    let shown = check_laws(
         Setup::framed("sael", Framing::WebSocket),
         b"\x01\x02{}\x89\x00\x80",
     );
@@ -46,25 +46,25 @@ fn a_cut_message_reaches_past_the_control_frames_inside_it() {
 }
 
 #[test]
-fn a_framing_that_the_protocol_cannot_have_is_told() {
+fn impossible_framing_is_reported() {
     for framing in [Framing::Method, Framing::Bare] {
-        let shown = holds(Setup::framed("saikuro", framing), b"\0\0\0\x01\x80");
+        let shown = check_laws(Setup::framed("saikuro", framing), b"\0\0\0\x01\x80");
         assert!(shown.contains("bad-length"), "{shown}");
     }
 }
 
 #[test]
-fn what_follows_a_value_does_not_change_it() {
+fn following_bytes_do_not_change_value() {
     let bytes = b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"} \n \xff\"jsonrpc\"\n";
-    holds(Setup::framed("oracle", Framing::Values), bytes);
+    check_laws(Setup::framed("oracle", Framing::Values), bytes);
 }
 
 #[test]
-fn values_over_the_limit() {
+fn values_over_limit_keep_laws() {
     for framing in [Framing::Values, Framing::Header, Framing::Message] {
         let bytes = b"\x01HEY{\"agent\":{\"id\":\"a\"}}\n\x01BYE{}\n{\"kind\":\"BYE\"}\n";
         for limit in 1..50 {
-            holds(Setup::framed("sael", framing).limited(limit), bytes);
+            check_laws(Setup::framed("sael", framing).limited(limit), bytes);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Damage never panics, always ends, and loses nothing; and a damaged stream, too, reads the same in any split.
+//! Damage never panics, always terminates, and loses nothing; a damaged stream also reads the same in any split.
 
-use crate::common::{Setup, assert_same, examine, json_of};
+use crate::common::{Setup, assert_same, check_all, json_of};
 use crate::seeds::{Seed, built, captured, prefixed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use wiretool::framing::Framing;
 use wiretool::protocol::registry;
 
-/// Every so many bytes, so that at most `most` places are hit, not always the same within a word.
-fn places(len: usize, most: usize) -> Vec<usize> {
+/// Positions at a distance, at most `most`, not always the same within an integer.
+fn positions(len: usize, most: usize) -> Vec<usize> {
     let step = len.div_ceil(most).max(1);
     (0..len)
         .step_by(step)
@@ -16,11 +16,11 @@ fn places(len: usize, most: usize) -> Vec<usize> {
         .collect()
 }
 
-/// What can happen to a stream, one thing at a time.
+/// All kinds of damage, one at a time.
 fn damaged(bytes: &[u8], most: usize, mut visit: impl FnMut(&str, usize, &[u8])) {
     visit("nothing", 0, bytes);
     let mut copy = bytes.to_vec();
-    for at in places(bytes.len(), most) {
+    for at in positions(bytes.len(), most) {
         visit("cut", at, &bytes[..at]);
         for (what, value) in [("00", 0), ("ff", 0xff)] {
             copy[at] = value;
@@ -31,17 +31,17 @@ fn damaged(bytes: &[u8], most: usize, mut visit: impl FnMut(&str, usize, &[u8]))
             visit("bit", at, &copy);
         }
         copy[at] = bytes[at];
-        // A byte more and a byte less move all that follows.
+        // An inserted byte and a removed byte shift all following bytes.
         let (before, after) = bytes.split_at(at);
         visit("one more", at, &[before, b"\n", after].concat());
         visit("one less", at, &[before, &after[1..]].concat());
     }
 }
 
-fn survives(seed: &Seed, setup: &Setup, most: usize) {
+fn check_damage(seed: &Seed, setup: &Setup, most: usize) {
     damaged(&seed.bytes, most, |what, at, bytes| {
         let run = || {
-            let whole = examine(setup, bytes);
+            let whole = check_all(setup, bytes);
             let split = json_of(setup, bytes.chunks(1));
             let text = json_of(setup, [bytes]);
             assert_same(&text, &split, || "split".into());
@@ -61,51 +61,51 @@ fn survives(seed: &Seed, setup: &Setup, most: usize) {
 }
 
 #[test]
-fn built_streams_as_what_they_are() {
+fn damaged_streams_with_right_setup_do_not_panic() {
     for seed in built() {
         for setup in seed.setups() {
-            survives(&seed, &setup, 64);
+            check_damage(&seed, &setup, 64);
         }
     }
 }
 
 #[test]
-fn built_streams_as_what_they_are_not() {
+fn damaged_streams_with_wrong_setup_do_not_panic() {
     for seed in built() {
         for protocol in registry::names().filter(|p| *p != seed.protocol) {
-            survives(&seed, &Setup::of(protocol), 6);
+            check_damage(&seed, &Setup::of(protocol), 6);
             if let Some(framing) = seed.framing {
-                survives(&seed, &Setup::framed(protocol, framing), 6);
+                check_damage(&seed, &Setup::framed(protocol, framing), 6);
             }
         }
         for framing in Framing::ALL {
-            survives(&seed, &Setup::framed(seed.protocol, framing), 8);
+            check_damage(&seed, &Setup::framed(seed.protocol, framing), 8);
         }
     }
 }
 
 #[test]
-fn captured_streams() {
+fn damaged_captures_do_not_panic() {
     for seed in captured(16 << 10) {
         let most = (4 << 10) / (seed.bytes.len() + 1);
         for setup in seed.setups() {
-            survives(&seed, &setup, most.clamp(1, 24));
+            check_damage(&seed, &setup, most.clamp(1, 24));
         }
     }
 }
 
 #[test]
-fn captured_streams_undamaged() {
+fn undamaged_captures_do_not_panic() {
     for seed in captured(64 << 10) {
         for setup in seed.setups() {
-            examine(&setup, &seed.bytes);
+            check_all(&setup, &seed.bytes);
         }
     }
 }
 
-/// As deep as the command line lets it go, decoded and shown on the stack of a thread.
+/// At the nesting limit of the command line, decoded and rendered on the stack of a thread.
 #[test]
-fn a_thousand_levels() {
+fn thousand_levels_do_not_overflow_stack() {
     let limits = wiretool::framing::Limits {
         depth: 1000,
         ..wiretool::framing::Limits::default()
@@ -135,17 +135,17 @@ fn a_thousand_levels() {
             ("telequick", Framing::Bare, envelopes),
         ] {
             if levels > 2000 && framing == Framing::Bare {
-                continue; // Its levels are bounded by the schema's.
+                continue; // The schema bounds its levels.
             }
             let setup = Setup {
                 limits,
                 ..Setup::framed(protocol, framing)
             };
-            let shown = examine(&setup, &bytes);
-            // Oracle's real peers stop at 127, telequick's schema says how deep it goes.
+            let shown = check_all(&setup, &bytes);
+            // Real oracle peers stop at 127, telequick's schema gives its depth.
             let deep = shown.contains("at most 1000 levels");
-            let told = framing != Framing::Bare && levels > 1000;
-            assert_eq!(deep, told, "{protocol}, {levels} levels");
+            let reported = framing != Framing::Bare && levels > 1000;
+            assert_eq!(deep, reported, "{protocol}, {levels} levels");
         }
     }
 }

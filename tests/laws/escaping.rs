@@ -1,24 +1,24 @@
-//! Control and bidirectional characters never reach the output unescaped, whatever the command and the format.
+//! Control and bidirectional characters are escaped in the output of every command and format.
 
 use super::secrets::{websocket, wiretool};
 use wiretool::capture::RecordingWriter;
-use wiretool::capture::{Header, Stream};
+use wiretool::capture::{ChunkSource, Header};
 use wiretool::render::style::is_active;
 
 /// C0, DEL, C1, bidirectional marks, separators, the byte order mark.
 const ACTIVE: &str =
     "\u{1}\u{1b}[31m\u{7f}\u{85}\u{9b}\u{61c}\u{200e}\u{2028}\u{202e}\u{2066}\u{feff}";
 
-/// The same as JSON must spell it at least.
-fn spelled() -> String {
+/// The required escapes of the same characters in JSON.
+fn escaped() -> String {
     ACTIVE
         .replace('\u{1}', "\\u0001")
         .replace('\u{1b}', "\\u001b")
 }
 
-fn messages(protocol: &str) -> Vec<(Stream, Vec<u8>)> {
-    let (a, up) = (spelled(), |bytes: Vec<u8>| (Stream::C2s, bytes));
-    let back = |bytes: Vec<u8>| (Stream::S2c, bytes);
+fn messages(protocol: &str) -> Vec<(ChunkSource, Vec<u8>)> {
+    let (a, up) = (escaped(), |bytes: Vec<u8>| (ChunkSource::C2s, bytes));
+    let back = |bytes: Vec<u8>| (ChunkSource::S2c, bytes);
     match protocol {
         "oracle" => vec![
             back(format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\",\"params\":{{\"{a}\":\"{a}\"}}}}\n").into()),
@@ -54,7 +54,7 @@ fn messages(protocol: &str) -> Vec<(Stream, Vec<u8>)> {
     }
 }
 
-/// FILE holds active characters everywhere, OTHER is another such file.
+/// FILE has active characters everywhere, OTHER is another such file.
 const COMMANDS: &[&[&str]] = &[
     &["decode", "-v", "-f", "tree", "FILE"],
     &["decode", "-v", "-f", "line", "--lint", "FILE"],
@@ -71,12 +71,12 @@ const COMMANDS: &[&[&str]] = &[
     &["diff", "--strict", "-f", "json", "FILE", "OTHER"],
     &["redact", "FILE"],
     &["redact", "FILE", "--key", "x"],
-    &["snapshot", "test", "--json", "."],
+    &["snapshot", "test", "-f", "json", "."],
     &["snapshot", "test", "."],
-    &["snapshot", "list", "--json", "."],
+    &["snapshot", "list", "-f", "json", "."],
     &["snapshot", "list", "."],
     &["stub", "PROTOCOL", "--from", "FILE", "--print-script"],
-    // The argument parser's own errors, and other words of the command line.
+    // Errors of the argument parser, and other arguments.
     &["decode", "ACTIVE"],
     &["decode", "--ACTIVE"],
     &["ACTIVE"],
@@ -133,7 +133,7 @@ fn active_characters_are_escaped_in_every_output() {
             let mut out = Vec::new();
             let mut writer = RecordingWriter::new(&header, &mut out);
             for (stream, bytes) in messages(protocol).into_iter().skip(drop) {
-                writer.chunk(0, 1, stream, &bytes, &mut out);
+                writer.chunk(0, 1, None, stream, &bytes, &mut out);
             }
             writer.end(1, &mut out);
             let name = folder.path().join(format!("{name}\u{9b}\u{202e}.jsonl"));

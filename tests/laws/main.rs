@@ -1,11 +1,11 @@
-//! What holds for every input: any split reads the same, damage never panics and loses nothing, and our parsers agree
-//! with independent ones.
+//! Laws for every input: any split reads the same, damage never panics and loses nothing, and our parsers agree with
+//! independent ones.
 //!
-//! `WIRETOOL_CAPTURES` names a folder of captured streams (`*.bin`, its subfolders named after protocols),
-//! `WIRETOOL_CONFORMANCE` one of conformance suites; without them the laws hold the streams built here alone.
+//! `WIRETOOL_CAPTURES` names a folder of captured streams (`*.bin`, in subfolders named after protocols),
+//! `WIRETOOL_CONFORMANCE` a folder of conformance suites; without them the laws use only the streams built here.
 
 mod agreement;
-mod capture;
+mod captures;
 mod chunking;
 mod common;
 mod conformance;
@@ -13,11 +13,12 @@ mod conversation;
 mod crashes;
 mod damage;
 mod escaping;
+mod formats;
+mod input_forms;
 mod recovery;
+mod rewriting;
 mod secrets;
 mod seeds;
 mod select;
-mod strict;
+mod strict_json;
 mod verdicts;
-mod wants;
-mod writing;

@@ -1,17 +1,17 @@
-//! No secret is shown without `--show-secrets`, and none is left by `redact`: under each name, in each type and place, in
-//! each protocol and carrier.
+//! Without `--show-secrets` no secret is shown, and `redact` removes all: under each name, in each type and position,
+//! in each protocol and carrier.
 
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::Command;
+use wiretool::capture::{ChunkSource, Header};
 use wiretool::capture::{EventRecord, RecordingWriter};
-use wiretool::capture::{Header, Stream};
 use wiretool::framing::{SECRET_ENDINGS as ENDINGS, SECRET_NAMES as NAMES};
 
-/// Bytes that went by, in order.
-type Chunks = Vec<(Stream, Vec<u8>)>;
+/// Bytes in order.
+type Chunks = Vec<(ChunkSource, Vec<u8>)>;
 
-/// Makes secrets, each of them once.
+/// Generates secrets, each of them once.
 #[derive(Default)]
 struct Secrets(Vec<String>, usize);
 
@@ -22,7 +22,7 @@ impl Secrets {
         made
     }
 
-    /// Shorter than what is searched for inside other text.
+    /// Shorter than the secrets that are searched for inside other text.
     fn short(&mut self) -> String {
         let made = format!("zq{:05}", self.0.len() + self.1);
         self.0.push(made.clone());
@@ -64,7 +64,7 @@ fn names() -> impl Iterator<Item = String> {
     all.map(str::to_owned)
 }
 
-/// Members under every secret name, with values of every type. JSON text, since a name may be there twice.
+/// Members with every secret name and with values of every type. JSON text, since a name may be repeated.
 fn members(secrets: &mut Secrets, extra: &[&str]) -> String {
     let mut out = Vec::new();
     let all = names().chain(extra.iter().map(|name| (*name).to_owned()));
@@ -93,7 +93,7 @@ fn members(secrets: &mut Secrets, extra: &[&str]) -> String {
     format!("[{}]", out.join(","))
 }
 
-/// The same value as `MessagePack`, with bytes in the place of every other text.
+/// The same value as `MessagePack`, with bytes instead of every second text.
 fn packed(json: &str) -> Vec<u8> {
     fn value(json: &Value, bytes: &mut bool) -> rmpv::Value {
         match json {
@@ -138,7 +138,7 @@ fn head(secrets: &mut Secrets, start: &str) -> String {
     )
 }
 
-/// A recording with secrets everywhere.
+/// A recording with secrets in all positions.
 struct Case {
     name: &'static str,
     protocol: &'static str,
@@ -146,7 +146,7 @@ struct Case {
     secrets: Secrets,
 }
 
-/// Cases whose secrets are numbered from there on.
+/// Cases whose secrets are numbered from `first`.
 fn cases(first: usize) -> Vec<Case> {
     let case = |name, protocol, make: &dyn Fn(&mut Secrets) -> Chunks| {
         let mut secrets = Secrets(Vec::new(), first);
@@ -158,14 +158,14 @@ fn cases(first: usize) -> Vec<Case> {
             secrets,
         }
     };
-    let up = |bytes: Vec<u8>| (Stream::C2s, bytes);
+    let up = |bytes: Vec<u8>| (ChunkSource::C2s, bytes);
     let upgrade = |secrets: &mut Secrets| {
         let head = head(secrets, "GET /sael/ws");
         let more = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
         let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
         [
-            (Stream::C2s, (head + more).into_bytes()),
-            (Stream::S2c, answer.into()),
+            (ChunkSource::C2s, (head + more).into_bytes()),
+            (ChunkSource::S2c, answer.into()),
         ]
     };
     let hey = |secrets: &mut Secrets| {
@@ -209,7 +209,7 @@ fn cases(first: usize) -> Vec<Case> {
                 format!("{{\"v\":1,\"kind\":\"INV\",\"seq\":2,\"tool\":\"t\",\"args\":{all}}}");
             chunks.push(up(websocket(1, text.as_bytes(), true)));
             let delta = format!("{{\"v\":1,\"kind\":\"STR\",\"seq\":2,\"delta\":{{\"a\":{all}}}}}");
-            chunks.push((Stream::S2c, websocket(1, delta.as_bytes(), false)));
+            chunks.push((ChunkSource::S2c, websocket(1, delta.as_bytes(), false)));
             chunks
         }),
         case("sael, msgpack", "sael", &|secrets| {
@@ -217,7 +217,7 @@ fn cases(first: usize) -> Vec<Case> {
             let mut chunks = upgrade(secrets).to_vec();
             let text =
                 format!("{{\"v\":1,\"kind\":\"INV\",\"seq\":2,\"tool\":\"t\",\"args\":{all}}}");
-            // Of a repeated key serde_json keeps the last.
+            // serde_json stores the last value of a repeated key.
             let kept = packed(&text);
             secrets
                 .0
@@ -258,7 +258,7 @@ fn cases(first: usize) -> Vec<Case> {
                 [&(body.len() as u32 + 4).to_le_bytes()[..], &id, &body].concat()
             )]
         }),
-        // The secret stands in what is not decoded.
+        // The secret is in bytes that are not decoded.
         case("sael, broken", "sael", &|secrets| {
             let mut chunks = upgrade(secrets).to_vec();
             let text = format!(
@@ -298,7 +298,7 @@ fn recording(case: &mut Case) -> Vec<u8> {
     let mut out = Vec::new();
     let mut writer = RecordingWriter::new(&header, &mut out);
     for (t, (stream, bytes)) in (0..).zip(&case.chunks) {
-        writer.chunk(t * 1000, 1, *stream, bytes, &mut out);
+        writer.chunk(t * 1000, 1, None, *stream, bytes, &mut out);
     }
     let mut more = Map::new();
     more.insert("password".into(), secrets.text().into());
@@ -309,6 +309,7 @@ fn recording(case: &mut Case) -> Vec<u8> {
     let event = EventRecord {
         t: 900_000,
         conn: Some(1),
+        stream: None,
         event: "close".into(),
         more,
     };
@@ -354,7 +355,7 @@ const COMMANDS: &[&[&str]] = &[
 ];
 
 #[test]
-fn secrets_are_neither_shown_nor_left() {
+fn secrets_are_hidden_and_redacted() {
     for (mut case, mut other) in cases(0).into_iter().zip(cases(50_000)) {
         let name = case.name;
         let folder = tempfile::tempdir().unwrap();
@@ -402,14 +403,14 @@ fn secrets_are_neither_shown_nor_left() {
         let exact = memchr::memmem::find(&shown, secret.as_bytes()).is_some();
         let is_hex = memchr::memmem::find(&shown, hex::encode(secret).as_bytes()).is_some();
         assert!(exact || is_hex, "{name}: JSON is exact");
-        // What is written says nothing either, in any encoding of the recording.
-        let told = wiretool(folder.path(), &["redact", "a.jsonl", "-o", "out.jsonl"]);
-        check(&told, "redact");
+        // The redacted file contains no secret in any encoding of the recording.
+        let reported = wiretool(folder.path(), &["redact", "a.jsonl", "-o", "out.jsonl"]);
+        check(&reported, "redact");
         let out = std::fs::read(path("out.jsonl")).unwrap_or_default();
         assert!(
             !out.is_empty(),
             "{name}: {}",
-            String::from_utf8_lossy(&told)
+            String::from_utf8_lossy(&reported)
         );
         check(&out, "the redacted recording");
         let mut streams = Vec::new();

@@ -1,20 +1,20 @@
-//! Small streams of each protocol and framing, put together byte by byte; and captured ones, where there are any.
+//! Small streams of each protocol and framing, built byte by byte, and captured streams if there are any.
 
 use crate::common::Setup;
 use flate2::{Compress, Compression, FlushCompress};
 use rmpv::Value;
 use std::path::{Path, PathBuf};
-use wiretool::capture::{Form, Input, Item};
+use wiretool::capture::{CaptureInput, Form, Item};
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F};
 use wiretool::protocol::registry;
 
-/// A stream, and what it is.
+/// A stream with its known properties.
 pub struct Seed {
     pub name: String,
     pub protocol: &'static str,
-    /// `None` where only detection knows.
+    /// `None` if only detection knows it.
     pub framing: Option<Framing>,
     pub bytes: Vec<u8>,
 }
@@ -54,13 +54,13 @@ fn map(members: &[(&str, Value)]) -> Value {
     Value::Map(members.collect())
 }
 
-/// A big-endian length, and what it counts.
+/// A big-endian length prefix with the bytes that it counts.
 pub fn prefixed(body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("a short body");
     [&length.to_be_bytes(), body].concat()
 }
 
-/// Saikuro messages: a call, its answer, an error with odd values, a batch.
+/// Saikuro messages: a call, its answer, an error with unusual values, a batch.
 pub fn saikuro() -> Vec<Vec<u8>> {
     let id: Vec<u8> = (0x10..0x20).collect();
     let call = map(&[
@@ -102,6 +102,23 @@ pub fn saikuro() -> Vec<Vec<u8>> {
     [call, answer, error, cast].iter().map(msgpack).collect()
 }
 
+/// Messages of any service in JSON-RPC: calls, answers and a batch.
+pub const JSONRPC: [&str; 5] = [
+    r#"{"jsonrpc":"2.0","id":1,"method":"math.add","params":[1,2.50]}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
+    r#"{"jsonrpc":"2.0","method":"log","params":{"text":"n\u00f6"}}"#,
+    r#"[{"jsonrpc":"2.0","id":"x","method":"a"},{"jsonrpc":"2.0","method":"b"}]"#,
+    r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no"}}"#,
+];
+
+/// Messages of an editor and a language server.
+pub const LSP: [&str; 4] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#,
+    r#"{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"hoverProvider":true}}}"#,
+    r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///a","languageId":"c","version":1,"text":"x"}}}"#,
+    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#,
+];
+
 /// Sael messages as JSON.
 pub const SAEL: [&str; 4] = [
     r#"{"v":1,"kind":"HEY","agent":{"id":"a","kind":"llm","name":"A"},"capabilities":[],"token":"sael_secret"}"#,
@@ -126,6 +143,23 @@ pub const STEPFLOW: [&str; 4] = [
     r#"{"jsonrpc":"2.0","id":2,"method":"components/execute","params":{"component":"/x","input":{"n":1e400}}}"#,
 ];
 
+/// mcp: a handshake, a call with progress, and its result.
+pub const MCP: [&str; 5] = [
+    r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}},"jsonrpc":"2.0","id":0}"#,
+    r#"{"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}},"jsonrpc":"2.0","id":0}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1e400},"_meta":{"progressToken":1}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\ud83d\ude00"}]}}"#,
+];
+
+/// acp: a handshake, and a turn.
+pub const ACP: [&str; 4] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}"#,
+    r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}}"#,
+    r#"{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}"#,
+];
+
 /// One WebSocket frame; `first` is FIN, RSV and opcode.
 pub fn websocket(first: u8, mask: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     let masked = if mask.is_some() { 0x80 } else { 0 };
@@ -147,7 +181,7 @@ pub fn websocket(first: u8, mask: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Raw deflate up to a sync flush, without the four bytes at its end (RFC 7692 section 7.2.1).
+/// Raw deflate up to a sync flush, without its last four bytes (RFC 7692 section 7.2.1).
 pub fn deflate(plain: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(plain.len() + 64);
     Compress::new(Compression::default(), false)
@@ -157,7 +191,7 @@ pub fn deflate(plain: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Text in `n` fragments with a ping between.
+/// Text in `n` fragments with a ping between them.
 fn fragmented(first: u8, mask: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     let third = payload.len() / 3;
     [
@@ -196,7 +230,7 @@ fn http(head: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// In chunks of so many bytes.
+/// A request or response in chunks of this size.
 fn chunked(body: &str, size: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for chunk in body.as_bytes().chunks(size) {
@@ -246,10 +280,10 @@ fn text(s: &str) -> Vec<u8> {
     [&length.to_le_bytes(), s.as_bytes()].concat()
 }
 
-/// Method ids of telequick: `StreamEvents`, `Terminate`, `AudioFrame`, none.
+/// Method ids of telequick: `StreamEvents`, `Terminate`, `AudioFrame`, an unknown one.
 const METHODS: [u32; 4] = [959_835_745, 0xe5bb_fa12, 2_991_054_320, 9999];
 
-/// Telequick frames; the length counts itself or not.
+/// Telequick frames; the length includes itself or not.
 pub fn telequick(inclusive: bool) -> Vec<u8> {
     let audio = [
         text("call-0001"),
@@ -281,7 +315,7 @@ fn lines(messages: &[&str], end: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Every protocol in every framing that it has.
+/// Every protocol in each of its framings.
 pub fn built() -> Vec<Seed> {
     let mask = Some([0x37, 0xfa, 0x21, 0x3d]);
     let saikuro_messages = saikuro();
@@ -346,6 +380,9 @@ pub fn built() -> Vec<Seed> {
             F::Lines,
             lines(&STEPFLOW, "\n"),
         ),
+        Seed::new("mcp lines", "mcp", F::Lines, lines(&MCP, "\n")),
+        Seed::new("mcp values", "mcp", F::Values, lines(&MCP, " \n ")),
+        Seed::new("acp lines", "acp", F::Lines, lines(&ACP, "\n")),
         Seed::new("stepflow requests", "stepflow", F::Http, requests()),
         Seed::new("stepflow responses", "stepflow", F::Http, responses()),
         Seed::new(
@@ -389,10 +426,41 @@ pub fn built() -> Vec<Seed> {
             [telequick(false), telequick(true)].concat(),
         ),
         Seed::new("telequick bare", "telequick", F::Bare, bare.concat()),
+        Seed::new("jsonrpc lines", "jsonrpc", F::Lines, lines(&JSONRPC, "\n")),
+        Seed::new(
+            "jsonrpc header blocks",
+            "jsonrpc",
+            F::ContentLength,
+            header_blocks(&JSONRPC),
+        ),
+        Seed::new(
+            "lsp header blocks",
+            "lsp",
+            F::ContentLength,
+            header_blocks(&LSP),
+        ),
     ]
 }
 
-/// The folder an environment variable names; says plainly where it does not.
+/// Messages with a header block before each, some of them as only some peers write them.
+fn header_blocks(messages: &[&str]) -> Vec<u8> {
+    let heads = [
+        "Content-Length: ",
+        "Content-Type: a/b; charset=utf8\r\nContent-Length: ",
+    ];
+    let one = |(n, text): (usize, &&str)| {
+        let end = if n % 3 == 2 { "\n\n" } else { "\r\n\r\n" };
+        format!("{}{}{end}{text}", heads[n % 2], text.len())
+    };
+    messages
+        .iter()
+        .enumerate()
+        .map(one)
+        .collect::<String>()
+        .into_bytes()
+}
+
+/// The folder that an environment variable names; prints a note if it is not set.
 pub fn folder(variable: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     let found = folder.filter(|folder| folder.is_dir());
@@ -404,7 +472,7 @@ pub fn folder(variable: &str) -> Option<PathBuf> {
     found
 }
 
-/// Captured streams of at most so many bytes, in the order of their names.
+/// Captured streams up to a maximum size, in the order of their names.
 pub fn captured(most: usize) -> Vec<Seed> {
     let Some(root) = folder("WIRETOOL_CAPTURES") else {
         return Vec::new();
@@ -441,7 +509,7 @@ pub fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every input among the fixtures, and whose it is.
+/// Every input of the fixtures with its protocol.
 pub fn fixtures() -> Vec<(&'static str, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let mut found = Vec::new();
@@ -458,17 +526,18 @@ pub fn fixtures() -> Vec<(&'static str, PathBuf)> {
     found
 }
 
-/// Every message of a fixture.
+/// Calls `each` with every message of a fixture.
 pub fn each(protocol: &'static str, file: &Path, want: Want, tell: &mut dyn FnMut(&Decoded<'_>)) {
     let bytes = std::fs::read(file).expect("a fixture");
     let mut decoder = Decoder::new(Setup::of(protocol).options(want));
-    let mut input = Input::new(Form::Auto);
+    let mut input = CaptureInput::new(Form::Auto);
     let mut item = |item: Item<'_>| {
         if let Item::Chunk(chunk) = item {
             let origin = Origin {
                 conn: Some(chunk.conn),
                 direction: chunk.direction,
                 time: chunk.time.and_then(|t| i64::try_from(t).ok()),
+                ..Origin::default()
             };
             decoder.push(origin, chunk.bytes, tell);
         }

@@ -1,4 +1,4 @@
-//! Conditions agree with what they speak of: flags with their long forms, and keys with JSON output.
+//! Conditions agree with the output: short flags with their long forms, and keys with JSON output.
 
 use crate::common::Setup;
 use crate::seeds::{each, fixtures};
@@ -17,7 +17,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Flags that ask for what a message is, each with its long form.
+/// Flags that select messages, each with its long form.
 fn flags(decoded: &Decoded<'_>) -> Vec<(Select, String)> {
     let (message, origin) = (decoded.message, decoded.origin);
     let none = Select::default();
@@ -37,13 +37,6 @@ fn flags(decoded: &Decoded<'_>) -> Vec<(Select, String)> {
         },
         format!("kind~nothing,{}", quoted(&format!("{start}*"))),
     ));
-    flags.extend(message.role.map(|role| {
-        let select = Select {
-            roles: vec![role],
-            ..none.clone()
-        };
-        (select, format!("role={}", role.name()))
-    }));
     let id = message.id.text().into_owned();
     if !id.is_empty() {
         let select = Select {
@@ -62,23 +55,15 @@ fn flags(decoded: &Decoded<'_>) -> Vec<(Select, String)> {
     flags.extend(origin.direction.map(|direction| {
         let select = Select {
             direction: Some(direction),
-            faults: true,
             ..none.clone()
         };
-        (select, format!("dir={} fault", direction.name()))
-    }));
-    flags.extend(origin.conn.map(|conn| {
-        let select = Select {
-            conns: vec![conn, 99],
-            ..none.clone()
-        };
-        (select, format!("conn={conn},99"))
+        (select, format!("dir={}", direction.name()))
     }));
     flags
 }
 
 #[test]
-fn flags_are_short_forms() {
+fn flags_equal_their_long_forms() {
     let mut asked = 0;
     for (protocol, file) in fixtures() {
         let mut forms: BTreeMap<String, (Filter, Expr)> = BTreeMap::new();
@@ -112,7 +97,7 @@ fn flags_are_short_forms() {
     assert!(asked > 1000, "only {asked} were asked");
 }
 
-/// Keys with one value, as a line of JSON output has them.
+/// Keys with one value, with their paths in a line of JSON output.
 const KEYS: [&str; 13] = [
     "index",
     "conn",
@@ -129,7 +114,7 @@ const KEYS: [&str; 13] = [
     "subject",
 ];
 
-/// What JSON says of a value, as a condition; `None` where it says it in a form of its own.
+/// The condition for a value of JSON output; `None` if JSON has a special form for it.
 fn conditions(path: &str, value: &serde_json::Value, out: &mut Vec<String>) {
     use serde_json::Value as V;
     match value {
@@ -154,19 +139,19 @@ fn conditions(path: &str, value: &serde_json::Value, out: &mut Vec<String>) {
 }
 
 #[test]
-fn keys_are_those_of_json_output() {
+fn keys_equal_json_output() {
     let mut asked = 0;
     for (protocol, file) in fixtures() {
         let mut scratch = Vec::new();
         each(protocol, &file, Want::Places, &mut |decoded| {
             let mut line = Vec::new();
             json::write(decoded, None, Look::default(), &mut line);
-            let Ok(told) = serde_json::from_slice::<serde_json::Value>(&line) else {
+            let Ok(reported) = serde_json::from_slice::<serde_json::Value>(&line) else {
                 return;
             };
             let mut wanted = Vec::new();
             for key in KEYS {
-                match &told[key] {
+                match &reported[key] {
                     serde_json::Value::Null => wanted.push(format!("not {key}")),
                     serde_json::Value::String(text) => {
                         wanted.push(format!("{key}={} {key}", quoted(text)));
@@ -174,33 +159,33 @@ fn keys_are_those_of_json_output() {
                     value => wanted.push(format!("{key}={value}")),
                 }
             }
-            match &told["id"] {
+            match &reported["id"] {
                 serde_json::Value::Null => wanted.push("not id".into()),
                 serde_json::Value::String(text) => wanted.push(format!("id={}", quoted(text))),
                 _ => {}
             }
-            // A kind that only looks like a known one is asked for in quotes.
-            let kind = told["kind"].as_str().map(|kind| format!("kind={kind}"));
+            // A kind that only looks like a known one needs quotes.
+            let kind = reported["kind"].as_str().map(|kind| format!("kind={kind}"));
             let near = |text: &String| protocol == "sael" && text.parse::<Expr>().is_err();
             wanted.extend(kind.filter(|text| !near(text)));
-            let code = told["fault"]["code"].as_str();
+            let code = reported["fault"]["code"].as_str();
             wanted.push(code.map_or("not fault".into(), |code| format!("fault={code}")));
-            let more = told["faults"].as_array().into_iter().flatten();
+            let more = reported["faults"].as_array().into_iter().flatten();
             wanted.extend(
                 more.map(|fault| format!("faults={}", fault["code"].as_str().expect("a code"))),
             );
             wanted.push(
-                if told.get("raw").is_some() {
+                if reported.get("raw").is_some() {
                     "raw"
                 } else {
                     "not raw"
                 }
                 .into(),
             );
-            if told.get("message").is_some() {
+            if reported.get("message").is_some() {
                 let mut all = Vec::new();
-                conditions("message", &told["message"], &mut all);
-                // Half a surrogate pair is shown as U+FFFD, but it is not that character.
+                conditions("message", &reported["message"], &mut all);
+                // A lone surrogate is shown as U+FFFD, but is not that character.
                 let surrogate = code == Some("lone-surrogate");
                 wanted.extend(all.into_iter().map(|text| {
                     if surrogate && text.contains('\u{fffd}') {
@@ -229,7 +214,7 @@ fn keys_are_those_of_json_output() {
 }
 
 #[test]
-fn what_conversations_say_can_be_asked() {
+fn conversation_keys_select_messages() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let (mut answers, mut findings) = (0, 0);
     for protocol in registry::all() {

@@ -1,8 +1,8 @@
-//! A table of verdicts: for thousands of messages, whether the writer accepts them and which rules they break, and what
-//! `make` makes of some words. Nothing in it is right because it is there; it shows what a change changes.
+//! A table of verdicts: for thousands of messages, the result of the writer and the broken rules, and the output of
+//! `make` for some arguments. An entry is not necessarily right; the table shows the effect of a change.
 //!
 //! The messages are those of the fixtures, and each of them with one member removed, replaced or added.
-//! `WIRETOOL_BLESS=1 cargo test --test laws verdicts` writes the table; read the difference before it is kept.
+//! `WIRETOOL_BLESS=1 cargo test --test laws verdicts` writes the table; read the difference before you commit it.
 
 use crate::common::Setup;
 use crate::seeds::{captured, each, fixtures};
@@ -14,7 +14,7 @@ use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use wiretool::conversation::{Judge, follow};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::{Want, json as text};
 use wiretool::protocol::make::{Mint, Words};
@@ -23,11 +23,11 @@ use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::span::Span;
 use wiretool::tape::Tape;
 
-/// Messages of one kind that are varied.
+/// The number of messages of one kind that are varied.
 const SAMPLES: usize = 4;
 const DIRECTIONS: [Direction; 2] = [Direction::ToServer, Direction::ToClient];
 
-/// Words that `make` is given for every kind.
+/// The arguments that `make` gets for every kind.
 const WORDS: [&[&str]; 8] = [
     &[],
     &["a.b"],
@@ -65,7 +65,7 @@ fn compare(name: &str, table: &str) {
     );
 }
 
-/// The first messages of each kind among the fixtures.
+/// The first messages of each kind in the fixtures.
 fn samples(protocol: &'static str) -> BTreeMap<String, Vec<Value>> {
     let mut samples: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (_, path) in fixtures().into_iter().filter(|(name, _)| *name == protocol) {
@@ -91,10 +91,10 @@ fn samples(protocol: &'static str) -> BTreeMap<String, Vec<Value>> {
     samples
 }
 
-/// A message with one thing changed: where, what, and the result.
+/// A message with one change: the position, the change, and the result.
 type Variant = (String, String, Value);
 
-/// Every variant of a message: each member of it, and of its objects, removed, replaced, and one added.
+/// Every variant of a message: each member of it, and of its objects, removed or replaced, and one added.
 fn variants(message: &Value) -> Vec<Variant> {
     let mut paths = vec![Vec::new()];
     for (key, value) in message.as_object().into_iter().flatten() {
@@ -142,23 +142,23 @@ fn variants(message: &Value) -> Vec<Variant> {
     variants
 }
 
-/// What is said of one message that goes this way: by the writer, then by the rules.
+/// The verdict of one message in this direction: the result of the writer, then of the rules.
 fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Direction) -> String {
     let bytes = message.to_string().into_bytes();
     let mut tape = Tape::new();
     text::parse(&bytes, Span::new(0, bytes.len()), 1000, &mut tape).unwrap();
     let root = tape.root(&bytes).unwrap();
     let encoded = |force| {
-        let mut options = encode::Options::new(protocol);
+        let mut options = encode::EncodeOptions::new(protocol);
         options.force = force;
         Encoder::new(options, Mint::new(1)).message(root, Some(direction))
     };
-    let mut said = match encoded(false) {
+    let mut output = match encoded(false) {
         Ok(_) => "accepted".to_owned(),
         Err(refusal) => format!("refused at {:?}", refusal.path),
     };
     let Ok(encoded) = encoded(true) else {
-        return said + ", cannot be written";
+        return output + ", cannot be written";
     };
     let name = protocol.name();
     let recording = format!(
@@ -167,7 +167,7 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
         direction.name(),
         STANDARD.encode(&encoded.bytes)
     );
-    let options = Options::new(vec![protocol]);
+    let options = DecodeOptions::new(vec![protocol]);
     let mut rules = Vec::new();
     let Ok(_) = follow::<Infallible>(
         recording.as_bytes(),
@@ -175,7 +175,7 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
         &Judge::default(),
         SessionConfig::default(),
         &mut |decoded, verdict| {
-            // What is only missing because nothing follows says nothing of the message.
+            // Findings about missing messages say nothing about this message.
             if decoded.is_none() {
                 return Ok(());
             }
@@ -189,12 +189,12 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
     rules.sort();
     rules.dedup();
     if !rules.is_empty() {
-        let _ = write!(said, ", {}", rules.join(", "));
+        let _ = write!(output, ", {}", rules.join(", "));
     }
-    said
+    output
 }
 
-/// One line for each place and verdict, with all that has it.
+/// One line for each position and verdict, with all its variants.
 fn of_messages(protocol: &'static dyn Protocol, table: &mut String) -> usize {
     let mut count = 0;
     for (kind, messages) in samples(protocol.name()) {
@@ -203,19 +203,19 @@ fn of_messages(protocol: &'static dyn Protocol, table: &mut String) -> usize {
                 let mut verdicts: Vec<(String, String, Vec<String>)> = Vec::new();
                 for (place, what, changed) in variants(message) {
                     count += 1;
-                    let said = verdict(protocol, &changed, direction);
+                    let output = verdict(protocol, &changed, direction);
                     match verdicts
                         .iter_mut()
-                        .find(|(p, s, _)| *p == place && *s == said)
+                        .find(|(p, s, _)| *p == place && *s == output)
                     {
                         Some((.., all)) => all.push(what),
-                        None => verdicts.push((place, said, vec![what])),
+                        None => verdicts.push((place, output, vec![what])),
                     }
                 }
                 let way = direction.name();
-                for (place, said, what) in verdicts {
+                for (place, output, what) in verdicts {
                     let what = what.join(" ");
-                    let _ = writeln!(table, "{kind} {at} {way} {place}: {what}: {said}");
+                    let _ = writeln!(table, "{kind} {at} {way} {place}: {what}: {output}");
                 }
             }
         }
@@ -229,17 +229,17 @@ fn of_make(protocol: &'static dyn Protocol, table: &mut String) {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let mut taken = Words::new(&words, |_| false);
             let made = protocol.make(recipe.name, &mut taken, &mut Mint::new(1));
-            let said = match made {
+            let output = match made {
                 Ok(made) => format!("{} {}", made.direction.name(), made.message),
                 Err(refusal) => format!("refused at {:?}", refusal.path),
             };
-            let _ = writeln!(table, "make {} {words:?}: {said}", recipe.name);
+            let _ = writeln!(table, "make {} {words:?}: {output}", recipe.name);
         }
     }
 }
 
 #[test]
-fn verdicts_are_those_of_the_table() {
+fn verdicts_equal_the_table() {
     for protocol in registry::all().iter().copied() {
         let mut table = String::new();
         let count = of_messages(protocol, &mut table);
@@ -250,7 +250,7 @@ fn verdicts_are_those_of_the_table() {
 }
 
 #[test]
-fn verdicts_on_captures_are_those_of_the_table() {
+fn verdicts_on_captures_equal_the_table() {
     let seeds = captured(1 << 20);
     if seeds.is_empty() {
         return;
@@ -263,7 +263,7 @@ fn verdicts_on_captures_are_those_of_the_table() {
         } else {
             Direction::ToServer
         };
-        let mut said: BTreeMap<String, usize> = BTreeMap::new();
+        let mut output: BTreeMap<String, usize> = BTreeMap::new();
         let mut decoder = Decoder::new(Setup::of(seed.protocol).options(Want::Text));
         let mut sink = |decoded: &Decoded<'_>| {
             let mut text = Vec::new();
@@ -273,12 +273,12 @@ fn verdicts_on_captures_are_those_of_the_table() {
                 Ok(value) if decoded.message.valid => verdict(protocol, &value, direction),
                 _ => "no JSON".into(),
             };
-            *said.entry(verdict).or_default() += 1;
+            *output.entry(verdict).or_default() += 1;
         };
         decoder.push(Origin::default(), &seed.bytes, &mut sink);
         decoder.finish(&mut sink);
         let name = Path::new(&seed.name).file_name().unwrap().to_string_lossy();
-        for (verdict, count) in said {
+        for (verdict, count) in output {
             let _ = writeln!(table, "{} {name}: {count} {verdict}", seed.protocol);
         }
     }

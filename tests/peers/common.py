@@ -1,4 +1,4 @@
-"""What both directions of the peer tests share: values of every sort, and how decode shows them."""
+"""Shared by the peer tests of both directions: values of every type, and their form in the output of decode."""
 
 import json
 import random
@@ -12,7 +12,7 @@ rng = random.Random(20261121)
 
 
 def plain(value):
-    """A decoded value as JSON has it, the lossless forms included."""
+    """Returns the JSON form of a decoded value, including the lossless forms."""
     if isinstance(value, msgpack.ExtType):
         return {"$ext": [value.code - 256 if value.code > 127 else value.code, value.data.hex()]}
     if isinstance(value, bytes):
@@ -53,6 +53,6 @@ def value(depth=0):
 
 
 def same(name, got, wanted):
-    # NaN differs from itself and -0.0 does not from 0.0: compare spellings.
+    # NaN is not equal to itself and -0.0 is equal to 0.0: compare the texts.
     if json.dumps(got) != json.dumps(wanted):
         sys.exit(f"{name}: {json.dumps(got)[:500]}\n  wanted {json.dumps(wanted)[:500]}")

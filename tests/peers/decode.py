@@ -1,4 +1,4 @@
-"""What independent libraries write, wiretool reads as they meant it.
+"""Independent libraries write messages, and wiretool decodes them with the same meaning.
 
 MessagePack by `msgpack`, WebSocket frames by `websockets` (masked, fragmented, compressed), JSON by the standard library.
 Deterministic: one seed. Prints a line a case, exits 1 at the first that differs.
@@ -19,7 +19,7 @@ from websockets.uri import parse_uri
 
 
 def decode(stream, *flags):
-    """Every line of output; decoding must find nothing wrong."""
+    """Returns every line of output; decoding must not report a fault."""
     run = subprocess.run([WIRETOOL, "decode", "--from", "raw", "-f", "json", *flags], input=stream, capture_output=True, timeout=60)
     if run.returncode != 0:
         sys.exit(f"exit {run.returncode}: {run.stderr.decode()}")
@@ -44,7 +44,7 @@ def saikuro(count=2000):
 
 
 def websocket(compressed, binary, count=300):
-    """A client's and a server's stream, made by a real handshake and real framing."""
+    """Returns the streams of a client and a server, made by a real handshake and real framing."""
     extensions = [ClientPerMessageDeflateFactory()] if compressed else None
     client = ClientProtocol(parse_uri("ws://localhost/sael/ws"), extensions=extensions)
     server = ServerProtocol(extensions=[ServerPerMessageDeflateFactory()] if compressed else None)

@@ -1,4 +1,4 @@
-"""What wiretool writes, independent libraries read as it was meant.
+"""wiretool writes messages, and independent libraries read them with the same meaning.
 
 MessagePack by `msgpack`, WebSocket frames by `websockets`, JSON by the standard library. Deterministic: one seed.
 """
@@ -34,7 +34,7 @@ def saikuro(count=2000):
         (length,) = struct.unpack_from(">I", stream, at)
         body = stream[at + 4 : at + 4 + length]
         same("saikuro", plain(msgpack.unpackb(body, strict_map_key=False)), plain(call))
-        # The shortest widths are also what this library writes.
+        # This library also writes the shortest widths.
         if body != msgpack.packb(call, use_bin_type=True):
             sys.exit(f"saikuro: not canonical: {body[:80].hex()}")
         at += 4 + length
@@ -57,7 +57,7 @@ def widths():
 
 
 def frames(stream, masked):
-    """Every frame of a stream, read by websockets."""
+    """Returns every frame of a stream, read by websockets."""
     reader = StreamReader()
     reader.feed_data(stream)
     reader.feed_eof()

@@ -1,4 +1,4 @@
-"""An executor as the real one behaves: it starts a command, waits for `ready`, calls, and kills.
+"""An executor that follows the real one: it starts a command, waits for `ready`, calls, and kills.
 
 One line out, one line in; the first byte must be `{`; `shutdown` is written and SIGKILL follows at once. Errors are
 what the real one says in its own words.
@@ -43,8 +43,8 @@ class Executor:
                 self.stderr += piece
                 self.news.notify_all()
 
-    def hears(self, words):
-        """Whether stderr says this, sooner or later."""
+    def stderr_contains(self, words):
+        """Returns True if stderr contains this text within the time limit."""
         with self.news:
             return self.news.wait_for(lambda: words.encode() in self.stderr, self.limit)
 

@@ -1,6 +1,6 @@
-"""Every fault against every kind of peer: what the client gets of it, and what the recording says.
+"""Every fault with every kind of peer: the bytes that the client receives, and the recording.
 
-Three requests go out, and the second is meant. The README has the table of what comes of that: it is read there, and what
+Three requests go out, and the second is meant. The topic faults has the table of what comes of that: it is read there, and what
 happens must be what it says.
 """
 
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import msgpack
-from through import WAIT, WIRETOOL, Peer, Proxy, check, dial, folder, listen, place, recorded
+from proxy_tools import WAIT, WIRETOOL, Peer, Proxy, check, connect_to, folder, listen, new_path, read_recording
 from websockets.client import ClientProtocol
 from websockets.frames import Opcode
 from websockets.http11 import Request
@@ -30,28 +30,28 @@ with open(NOISE, "wb") as noise:
     noise.write(b"#noise#\n")
 QUIET = 0.5  # seconds after which nothing more comes of what is to be silent
 ACTIONS = ["delay 50ms", "drop", "dup", "corrupt PLACE", "truncate 7", "length +3", "close", "reset", "stall", "inject FILE"]
-# Keys that every event of a fault has.
+# Keys of every fault event.
 USUAL = {"t", "conn", "event", "dir", "offset", "len", "kind", "id", "fault"}
 
 
-class HalfMessage(Exception):
-    """The stream ended inside one."""
+class PartialMessage(Exception):
+    """The stream ended inside a message."""
 
 
-def exactly(sock, size):
+def read_exactly(sock, size):
     data = b""
     while len(data) < size:
         piece = sock.recv(size - len(data))
         if not piece:
             if data:
-                raise HalfMessage
+                raise PartialMessage
             return b""
         data += piece
     return data
 
 
 def served(listener, serve):
-    """One connection; what the server has against it."""
+    """Serves one connection. Returns the errors that the server found."""
     sock, _ = listener.accept()
     against = None
     try:
@@ -60,7 +60,7 @@ def served(listener, serve):
         against = "reset"
     except Exception as error:
         against = type(error).__name__
-    # What came and was not read would make a reset of the end.
+    # Unread bytes would turn the end into a reset.
     try:
         sock.shutdown(socket.SHUT_WR)
         while sock.recv(65536):
@@ -83,7 +83,7 @@ def talk(protocol, flags, server, steps, parse, silent, half=True):
     else:
         port = server
     with Proxy(protocol, f"{'ws' if protocol == 'sael' else 'http' if protocol == 'stepflow' else 'tcp'}://127.0.0.1:{port}", *flags) as proxy:
-        sock, data, end = dial(proxy.port), b"", None
+        sock, data, end = connect_to(proxy.port), b"", None
         for n, step in enumerate(steps[:-1], 1):
             sock.sendall(step)
             while len(parse(data)) < n:
@@ -109,20 +109,20 @@ def talk(protocol, flags, server, steps, parse, silent, half=True):
                 end = "silence"
         sock.close()
         proxy.end()
-    against = mine.done() if mine else None
-    check("recorded as it was read", recorded(proxy.recording)[0].get((1, "c2s")), b"".join(steps))
+    against = mine.result() if mine else None
+    check("recorded as it was read", read_recording(proxy.recording)[0].get((1, "c2s")), b"".join(steps))
     return parse(data), end, against, proxy.recording
 
 
 def cell(answers, end, against=None):
     how = [] if end == "end" else [end]
-    # That it was cut the server sees as well.
+    # The server sees the truncation as well.
     how += [against] if against and against != end else []
     return " ".join(answers) + "".join(f", {word}" for word in how)
 
 
 def prefixed(data, order):
-    """Whole frames behind a length."""
+    """Complete frames with a length prefix."""
     frames = []
     while len(data) >= 4 and len(data) >= 4 + (size := struct.unpack(order + "I", data[:4])[0]):
         frames.append(data[4 : 4 + size])
@@ -132,8 +132,8 @@ def prefixed(data, order):
 
 def saikuro(flags, silent):
     def serve(sock):
-        while head := exactly(sock, 4):
-            call = msgpack.unpackb(exactly(sock, struct.unpack(">I", head)[0]))
+        while head := read_exactly(sock, 4):
+            call = msgpack.unpackb(read_exactly(sock, struct.unpack(">I", head)[0]))
             known = call["target"] == "math.add"
             reply = {"result": sum(call["args"])} if known else {"error": {"code": "FunctionNotFound"}}
             body = msgpack.packb({"id": call["id"], "ok": known, **reply})
@@ -184,7 +184,7 @@ def sael(flags, silent):
     client.send_request(client.connect())
     steps = [b"".join(client.data_to_send())]
     for n in (1, 2, 3):
-        # The same key each time: what is read of a frame that is cut depends on it.
+        # The key is the same each time, because the decoding of a truncated frame depends on it.
         call, key = json.dumps({"v": 1, "kind": "INV", "seq": n, "tool": "echo", "input": {}}).encode(), bytes([1, 2, 3, 4])
         steps.append(bytes([0x81, 0x80 | len(call)]) + key + bytes(byte ^ key[n % 4] for n, byte in enumerate(call)))
     answers, end, against, path = talk("sael", flags, serve, [*steps[:2], steps[2] + steps[3]], parse, silent)
@@ -202,10 +202,10 @@ def barge(sid):
 
 def telequick(flags, silent):
     def serve(sock):
-        while head := exactly(sock, 4):
-            rest = exactly(sock, struct.unpack("<I", head)[0])
+        while head := read_exactly(sock, 4):
+            rest = read_exactly(sock, struct.unpack("<I", head)[0])
             method, size, chars = struct.unpack_from("<I2xii", rest)
-            # A method that is none, and an envelope that is longer or shorter than it says.
+            # An unknown method, and an envelope whose length is too large or too small.
             if (method, size, chars) != (BARGE, len(rest) - 10, len(rest) - 14):
                 raise ValueError
             sock.sendall(barge(rest[14:]))
@@ -219,7 +219,7 @@ def telequick(flags, silent):
 
 
 class Stepflow:
-    """The real server; one for all."""
+    """The real server; one for all tests."""
 
     def __init__(self):
         command = [sys.executable, os.path.join(HERE, "stepflow_server.py")]
@@ -259,14 +259,14 @@ class Stepflow:
     def __call__(self, flags, silent):
         steps = [self.post(1), self.post(2) + self.post(3)]
         answers, end, _, path = talk("stepflow", flags, self.port, steps, self.parse, silent, half=False)
-        # What uvicorn refuses it may not read to the end, so that its own end may come as a reset.
+        # uvicorn may not read a refused request to its end, so its own end may arrive as a reset.
         by_us = any(flag.endswith(": reset") for flag in flags)
         return cell(answers, "end" if end == "reset" and not by_us else end), path
 
 
 def oracle(flags, silent):
-    """The real oracle, as a child."""
-    path = place("oracle")
+    """The real oracle as a child."""
+    path = new_path("oracle")
     command = [WIRETOOL, "proxy", "-q", "-p", "oracle", "-w", path, *flags, "--", ORACLE]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
     line = lambda message: json.dumps(message, separators=(",", ":")).encode() + b"\n"
@@ -284,7 +284,7 @@ def oracle(flags, silent):
 
     try:
         process.stdin.write(line({"jsonrpc": "2.0", "id": 0, "result": {}}) + call(1))
-        # It says that it is ready, and answers.
+        # It sends `ready`, and answers.
         while got.count(b"\n") < 2:
             check("an answer", more() != b"", True)
         process.stdin.write(call(2) + call(3))
@@ -313,7 +313,7 @@ PEERS = {
 
 
 def done(path):
-    """What the recording says of the one fault that was done, and of the end that it made."""
+    """Returns the recorded event of the injected fault, and the end that it caused."""
     events = [json.loads(line) for line in open(path, "rb") if b'"event"' in line]
     injected = [event for event in events if event["event"] == "inject" and "conn" in event]
     check("one was done", len(injected), 1)
@@ -331,7 +331,7 @@ def observed(stepflow):
             got, path = run[name](["--seed", "1", "--fault", f"{condition}: {does}"], action == "stall")
             cells.append(got)
             said.append(done(path))
-        # A child has no connection that could be closed or cut, and a line tells no length.
+        # A child has no connection that could be closed or cut, and a line has no length.
         *sockets, child = said
         check(f"{action}: recorded of sockets", len(set(sockets)), 1)
         said = sockets[:1] + [f"oracle: {child or 'nothing'}"] * (child != sockets[0])
@@ -344,8 +344,12 @@ try:
     rows = observed(stepflow)
 finally:
     stepflow.end()
-head = [["", *PEERS, "recorded beside it"], ["---"] * (len(PEERS) + 2)]
-table = "".join(" | ".join(["", *row, ""]).strip() + "\n" for row in head + rows)
-if table not in open(os.path.join(HERE, "../../README.md"), encoding="utf-8").read():
-    sys.exit(f"what happened is not what the README's table of faults says:\n{table}")
-print(f"faults: {len(ACTIONS)} against {len(PEERS)} kinds of peers, as the README says")
+topic = open(os.path.join(HERE, "../../src/cli/topics/faults.md"), encoding="utf-8").read()
+lines = topic.split("```text\n")[-1].split("```")[0].splitlines()[1:]
+wanted = [re.split(r"  +", line) for line in lines]
+for row in rows:
+    row[0] = row[0].strip("`").replace(" PLACE", "")
+    row[-1] = row[-1].replace("`", "").replace("then ", "").replace("; oracle: nothing", "")
+got = [row[: len(row) - (not row[-1])] for row in rows]
+check("the table in src/cli/topics/faults.md", got, wanted)
+print(f"faults: {len(ACTIONS)} against {len(PEERS)} kinds of peers, as the topic says")

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from executor import Executor, Failed
-from through import examined, place, redacted
+from proxy_tools import check_recording, new_path, check_redaction
 
 WIRETOOL, ORACLE = sys.argv[1], sys.argv[2]
 folder = tempfile.TemporaryDirectory()
@@ -45,8 +45,8 @@ def fails(call, words):
     sys.exit(f"{got!r}: wanted {words!r}")
 
 
-def gone(pid):
-    """Waits until a process that is not ours is no more."""
+def wait_for_exit(pid):
+    """Waits until a process that is not our child has ended."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
         try:
@@ -59,33 +59,33 @@ def gone(pid):
     sys.exit(f"process {pid} lives on")
 
 
-def under(pid):
-    """All processes below one."""
+def descendants(pid):
+    """Returns all descendants of a process."""
     children = open(f"/proc/{pid}/task/{pid}/children").read().split()
-    return [p for child in map(int, children) for p in [child, *under(child)]]
+    return [p for child in map(int, children) for p in [child, *descendants(child)]]
 
 
 def calls(times=5):
-    """Nothing is missing but at most the last read, 20 times over."""
+    """At most the last read is missing, in 20 runs."""
     missing = 0
     for _ in range(20):
         path = recording()
         executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
-        started = under(executor.process.pid)
+        started = descendants(executor.process.pid)
         for n in range(times):
             check("square", executor.invoke("square", n), [n * n])
         fails(lambda: executor.invoke("square", 1 << 40), "value is too large")
         executor.shutdown()
         for pid in started:
-            gone(pid)
+            wait_for_exit(pid)
         lines, notes = decode(path)
         kinds = [line["kind"] for line in lines]
         wanted = ["ready", "ack"] + ["invoke", "result"] * times + ["invoke", "error"]
-        # The kill may come before `shutdown` is read, and before the answer that was just passed on is written down.
+        # The kill may arrive before `shutdown` is read, and before the last forwarded answer is recorded.
         check(f"kinds {kinds}", kinds in (wanted + ["shutdown"], wanted, wanted[:-1]), True)
         check("faults", [line for line in lines if "fault" in line], [])
-        # On a busy machine the kill may come so late that all is over.
-        # Or so early that the line being written is torn.
+        # On a busy machine the kill may arrive after the end.
+        # Or so early that the last line is truncated.
         last = open(path).readlines()[-1]
         complete = last.endswith("\n") and json.loads(last).get("event") == "end"
         check("a note", "no end line" in notes, not complete)
@@ -93,8 +93,8 @@ def calls(times=5):
     print(f"oracle: 20 executors that kill after shutdown; the last answer of {missing} not recorded; no orphans")
 
 
-def undrained(times=2000):
-    """An oracle blocks when nobody reads its stderr; with --drain-stderr it does not."""
+def unread_stderr_blocks_oracle(times=2000):
+    """An oracle blocks while nobody reads its stderr; with --drain-stderr it does not."""
     for drain in (False, True):
         flags = ["--drain-stderr"] if drain else []
         command = [WIRETOOL, "record", "-p", "oracle", *flags, "-w", recording(), "--", ORACLE]
@@ -115,43 +115,43 @@ def undrained(times=2000):
     print(f"oracle: stuck at invoke {blocked} where nobody reads stderr, all {times} answered with --drain-stderr")
 
 
-def noise():
-    """A log line on stdout puts the session off by one; it is named, and in quarantine it does no harm."""
+def log_line_on_stdout_is_reported():
+    """A log line on stdout shifts the session by one; it is reported, and with quarantine it does no harm."""
     path = recording()
     executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
     executor.invoke("square", 2)
-    # Something stands on stderr that can be named beside it.
-    check("a log", executor.hears("0x4"), True)
+    # stderr also contains other text.
+    check("a log", executor.stderr_contains("0x4"), True)
     fails(lambda: executor.invoke("noise", 7), "not JSON")
     fails(lambda: executor.invoke("square", 3), "response ID mismatch")
-    named = "no line of oracle: a log line where none belongs; on stderr beside it: "
-    check("named", executor.hears(named), True)
+    named = "no line of oracle: a log line where none belongs; on stderr at that time: "
+    check("named", executor.stderr_contains(named), True)
     executor.kill()
     path = recording()
     executor = Executor([WIRETOOL, "proxy", "-p", "oracle", "--quarantine", "-w", path, "--", ORACLE])
     check("noise", executor.invoke("noise", 7), [7])
     check("square", executor.invoke("square", 3), [9])
-    # The oracle writes its log in pieces, and this may come between two of them.
-    check("moved to stderr", executor.hears("a log line where none belongs\n"), True)
+    # The oracle writes its log in pieces, and this may arrive between two of them.
+    check("moved to stderr", executor.stderr_contains("a log line where none belongs\n"), True)
     executor.shutdown()
     print("oracle: a log line on stdout is named with offset and stderr; quarantined, the session lives on")
 
 
-def wrappers():
-    """A wrapper takes the kill; the oracle behind it sees the end of its stdin."""
+def kill_of_wrapper_ends_oracle():
+    """The wrapper is killed; the oracle sees the end of its stdin."""
     script = f"{ORACLE}; echo over >&2"
     executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", recording(), "--", "sh", "-c", script])
-    started = under(executor.process.pid)
+    started = descendants(executor.process.pid)
     check("a shell and an oracle", len(started), 2)
     executor.invoke("square", 2)
     executor.shutdown()
     for pid in started:
-        gone(pid)
+        wait_for_exit(pid)
     print("oracle: behind a shell that takes the kill, the oracle ends with its stdin")
 
 
-def deaths():
-    """A status is passed on, whatever it is."""
+def exit_status_is_passed_on():
+    """Any exit status is passed on."""
     executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", recording(), "--", ORACLE])
     fails(lambda: executor.invoke("die", 1), "oracle process terminated")
     check("a panic", executor.process.wait(30), 101)
@@ -162,22 +162,22 @@ def deaths():
 
 
 def shown():
-    """What can be shown to others: neither the command line nor the log, nor arguments that are asked for."""
-    path = place("oracle")
+    """The shareable output contains neither the command line nor the log, nor the redacted arguments."""
+    path = new_path("oracle")
     executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
     for n in range(50):
         check("square", executor.invoke("square", 0xBEEF + n), [(0xBEEF + n) ** 2])
     executor.process.stdin.close()
     check("the end of stdin", executor.process.wait(30), 0)
-    examined(path, {"invoke square": 50})
+    check_recording(path, {"invoke square": 50})
     secrets = [b"peer-oracle", b"recv: ", b"send: ", *(hex(0xBEEF + n).encode() for n in range(50))]
-    redacted(path, secrets, "--value", "0xb[ef][0-9a-f]{2}")
+    check_redaction(path, secrets, "--value", "0xb[ef][0-9a-f]{2}")
     print(f"oracle: 50 calls counted; redacted, {len(secrets)} secrets gone")
 
 
 calls()
 shown()
-undrained()
-noise()
-wrappers()
-deaths()
+unread_stderr_blocks_oracle()
+log_line_on_stdout_is_reported()
+kill_of_wrapper_ends_oracle()
+exit_status_is_passed_on()

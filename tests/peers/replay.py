@@ -1,4 +1,4 @@
-"""Sessions of real programs, recorded through `wiretool proxy`, played by `wiretool replay` against fresh ones.
+"""Sessions of real programs, recorded through `wiretool proxy`, and played by `wiretool replay` with new programs.
 
 As long as the peer is the same there is no difference, however its answers come; where one field of one answer is
 another, that field is named with its bytes. Prints a line a case, exits 1 at the first that differs.
@@ -7,10 +7,8 @@ another, that field is named with its bytes. Prints a line a case, exits 1 at th
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
-import threading
 
 import runtime
 import saikuro
@@ -18,14 +16,14 @@ import sael
 import stepflow
 import telequick
 from executor import Executor
-from through import WIRETOOL, WAIT, Peer, Proxy, check, listen, place, wiretool
+from proxy_tools import WIRETOOL, WAIT, Peer, Proxy, check, listen, new_path, wiretool
 
 ORACLE, PYTHON = sys.argv[2], sys.argv[3]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def play(recording, *to, code=0):
-    """What it showed and said."""
+    """Returns its stdout and stderr."""
     run = subprocess.run([WIRETOOL, "replay", recording, *to], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
     shown, said = run.stdout.decode(), run.stderr.decode()
     check(f"replay {to}:\n{shown[:3000]}\n{said[:3000]}", run.returncode, code)
@@ -33,7 +31,7 @@ def play(recording, *to, code=0):
 
 
 def findings(recording):
-    """How often which rule is broken."""
+    """Returns the number of findings by rule."""
     counts = {}
     for line in wiretool("lint", "-f", "json", recording, codes=(0, 1)):
         if rule := line.get("finding", {}).get("rule"):
@@ -42,8 +40,8 @@ def findings(recording):
 
 
 def same(recording, *to, strict=True):
-    """No difference, told three times: by replay, by diff of what it recorded, and by lint of that. Returns what was compared."""
-    again = place("again")
+    """Checks that there is no difference: by replay, by diff of its recording, and by lint. Returns the summary."""
+    again = new_path("again")
     shown, said = play(recording, "-w", again, *to)
     check("shown", shown, "")
     sent, compared, differ = map(int, re.search(r"(\d+) sent, (\d+) answers? compared, (\d+) differ", said).groups())
@@ -56,7 +54,7 @@ def same(recording, *to, strict=True):
 
 
 def other(recording, *to, field, values):
-    """One field differs: it is named, with both values, and with the bytes of both."""
+    """One different field is reported with both values and with the bytes of both."""
     shown, said = play(recording, *to, code=1)
     line = [line for line in shown.splitlines() if line.split()[:1] == [field]]
     check(f"{field} in\n{shown}", len(line), 1)
@@ -67,7 +65,7 @@ def other(recording, *to, field, values):
 
 def squares(times):
     """A recorded session of an oracle."""
-    path = place("oracle")
+    path = new_path("oracle")
     executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
     for n in range(times):
         check("square", executor.invoke("square", n), [n * n])
@@ -78,28 +76,28 @@ def squares(times):
 
 def oracle():
     path = squares(50)
-    told = same(path, "--", ORACLE)
-    # Square of 9.
+    compared = same(path, "--", ORACLE)
+    # The square of 9.
     script = f"{ORACLE} | sed -u s/0x51/0x52/"
     other(path, "--", "sh", "-c", script, field="result[0]", values=('"0x51"', '"0x52"'))
-    print(f"oracle: {told}; 0x52 for 0x51 is told")
+    print(f"oracle: {compared}; 0x52 for 0x51 is told")
 
 
 def sockets(name, scheme, record, serve, field, values):
-    """A session between sockets; `serve` takes a listener and says whether it answers as then."""
+    """A session between sockets; `serve` takes a listener and a flag for equal answers."""
     listener, port = listen()
     with Proxy(name.split(",")[0], port) as proxy:
         server = Peer(serve, listener, False)
         record(proxy.port)
-        server.done()
+        server.result()
         proxy.end()
     server = Peer(serve, listener, False)
-    told = same(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}")
-    server.done()
+    compared = same(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}")
+    server.result()
     Peer(serve, listener, True)
     other(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}", field=field, values=values)
     listener.close()
-    print(f"{name} over {scheme}: {told}; {values[1]} for {values[0]} is told")
+    print(f"{name} over {scheme}: {compared}; {values[1]} for {values[0]} is told")
 
 
 def all_sockets():
@@ -121,36 +119,36 @@ def all_sockets():
 
 
 def stdio():
-    """Callbacks, and answers that come as they come."""
-    path = place("stepflow")
+    """Callbacks, and answers in any order."""
+    path = new_path("stepflow")
     child = [PYTHON, os.path.join(HERE, "stepflow_child.py")]
     command = [sys.executable, os.path.join(HERE, "stepflow_stdio.py"), WIRETOOL, PYTHON, path]
     check("recorded", subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=WAIT).returncode, 0)
-    told = same(path, "--", *child)
+    compared = same(path, "--", *child)
     script = ["sh", "-c", '"$1" "$2" | sed -u "s/\\"n\\":42}/\\"n\\":43}/;s/\\"n\\":42,/\\"n\\":43,/"', "sh", *child]
     other(path, "--", *script, field="result.output.n", values=("42", "43"))
-    print(f"stepflow 0.7.0 over stdio: {told}; 43 for 42 is told")
+    print(f"stepflow 0.7.0 over stdio: {compared}; 43 for 42 is told")
 
 
 def asked(port):
-    """What a runtime does to a server, many calls at once."""
+    """Sends the calls of a runtime to a server, many at the same time."""
     hello = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {"runtime_protocol_version": 1}}
     check("initialize", stepflow.post(port, hello)[1].status, 200)
     check("initialized", stepflow.post(port, {"jsonrpc": "2.0", "method": "initialized", "params": {}})[1].status, 202)
     calls = [Peer(stepflow.plain, port, f"d{n}", n) for n in range(20)] + [Peer(stepflow.callback, port, f"s{n}", n) for n in range(20)]
     for call in calls:
-        call.done()
+        call.result()
 
 
 def http():
-    """Once a runtime made by hand, and once the real one."""
+    """With a hand-written runtime, and with the real one."""
     for name, work in (("threads", asked), ("runtime 0.9.0", runtime.work)):
         server, port = runtime.start()
         try:
             with Proxy("stepflow", port) as proxy:
                 work(proxy.port)
                 proxy.end()
-            told = same(proxy.recording, "--connect", f"http://127.0.0.1:{port}")
+            compared = same(proxy.recording, "--connect", f"http://127.0.0.1:{port}")
         finally:
             server.kill()
             server.wait(WAIT)
@@ -162,21 +160,21 @@ def http():
         finally:
             server.kill()
             server.wait(WAIT)
-        print(f"stepflow 0.9.2 over HTTP, {name}: {told}; 27 for 26 is told")
+        print(f"stepflow 0.9.2 over HTTP, {name}: {compared}; 27 for 26 is told")
 
 
 def bad():
-    """What cannot be played, and peers that do not answer: a sentence each; what was recorded until then is whole."""
+    """Unplayable recordings and silent peers give one sentence each; the recording made until then is complete."""
     listener, port = listen()
     with Proxy("saikuro", port) as proxy:
         relay = Peer(saikuro.runtime, False, listener, [])
         saikuro.talk(False, proxy.port)
-        relay.done()
+        relay.result()
         proxy.end()
     whole = open(proxy.recording, "rb").read().splitlines(keepends=True)
 
     def cut(name, lines):
-        path = place(name)
+        path = new_path(name)
         with open(path, "wb") as file:
             file.writelines(lines)
         return path
@@ -186,32 +184,32 @@ def bad():
     to = ("--connect", f"tcp://127.0.0.1:{port}", "--timeout", "1s")
     here = proxy.recording
     for name, recording, flags, code, words in (
-        ("of another protocol", here, ("-p", "sael", *to), 2, "it is a recording of saikuro, and sael was asked for"),
+        ("of another protocol", here, ("-p", "sael", *to), 2, "it is a recording of saikuro, not of sael"),
         ("no recording", cut("none", [b"\x00\x01"]), to, 2, "recording"),
-        ("only answers", cut("answers", [line for line in whole if b'"c2s"' not in line]), to, 2, "only the answers are in it"),
+        ("only answers", cut("answers", [line for line in whole if b'"c2s"' not in line]), to, 2, "it has only answers"),
         ("refuses", here, ("--connect", f"tcp://127.0.0.1:{gone}"), 2, "refused"),
     ):
         shown, said = play(recording, *flags, code=code)
         check(f"{name}: {said}", (words in said, len(said.splitlines()) <= 2), (True, True))
-    # Nothing to compare with is no difference; half a message at the end is not said.
+    # Nothing to compare is not a difference; a partial message at the end is not sent.
     whole = [line for line in open(squares(9), "rb").read().splitlines(keepends=True) if b'"stderr"' not in line]
     sixth = next(at for at, line in enumerate(whole) if b'"c2s"' in line and b"0x5" in line)
     for name, lines, words in (
-        ("only requests", [line for line in whole if b'"s2c"' not in line], ("only the calling side is in it", "10 sent, 0 answers")),
-        ("torn", whole[:sixth] + [whole[sixth][:40]], ("it has no end line: what is there is played", "wiretool: 6 sent, ")),
+        ("only requests", [line for line in whole if b'"s2c"' not in line], ("it has only requests, and no answer to compare", "10 sent, 0 answers")),
+        ("torn", whole[:sixth] + [whole[sixth][:40]], ("it has no end line: its messages are replayed", "wiretool: 6 sent, ")),
     ):
         shown, said = play(cut(name, lines), "--", ORACLE)
         check(f"{name}: {shown} {said}", [word for word in words if word not in said], [])
     for name, answers, words in (
-        ("hangs", lambda sock: sock.recv(1), ("✗ hangs: nothing came for 1 s", "unanswered → announce $saikuro.announce")),
+        ("hangs", lambda sock: sock.recv(1), ("✗ hangs: no message for 1 s", "unanswered → announce $saikuro.announce")),
         ("closes", lambda sock: sock.close(), ("✗ connection 1 was",)),
     ):
-        again = place("again")
+        again = new_path("again")
         held = []
         peer = Peer(lambda: (held.append(listener.accept()[0]), answers(held[0])))
         shown, said = play(here, *to, "-w", again, code=1)
         check(f"{name}: {shown}", [word for word in words if word not in shown], [])
-        peer.done()
+        peer.result()
         told = wiretool("decode", "-f", "json", again)
         check("said before it", [line["kind"] for line in told if line["role"] == "request"][:1], ["announce"])
         check("whole", b'"event":"end"' in open(again, "rb").read().splitlines()[-1], True)

@@ -1,4 +1,4 @@
-"""stepflow through `wiretool proxy`, both ends real: the runtime, and a server with components.
+"""stepflow through `wiretool proxy`, with real programs at both ends: the runtime, and a server with components.
 
 The runtime is asked over its own HTTP interface, which is not stepflow's protocol, to run a flow of two steps; the
 second asks the runtime back.
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import stepflow_orchestrator
-from through import WAIT, Papers, Peer, Proxy, Relay, check, examined, recorded, redacted, told
+from proxy_tools import WAIT, Certificates, Peer, Proxy, Relay, check, check_recording, read_recording, check_redaction, digest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNTIME = os.path.join(os.path.dirname(stepflow_orchestrator.__file__), "bin", "stepflow-server")
@@ -19,7 +19,7 @@ ITEMS = 20
 
 
 def announced(stream):
-    """The port that a program names in a line of its log."""
+    """Returns the port that a program prints in a line of its log."""
     for line in stream:
         if line.startswith(b'{"port"'):
             return json.loads(line)["port"]
@@ -55,7 +55,7 @@ FLOW = {
 
 
 def start(*paper):
-    """A server: itself, and its port."""
+    """Starts a server. Returns it and its port."""
     command = [sys.executable, os.path.join(HERE, "stepflow_server.py"), *paper]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
@@ -66,7 +66,7 @@ def start(*paper):
 
 
 def work(port, wanted=lambda n: 2 * n):
-    """A runtime that runs the flow against the server behind a port; says what the flow is called."""
+    """Starts a runtime that runs the flow with the server on a port. Returns the name of the flow."""
     runtime = subprocess.Popen(
         [RUNTIME, "--port", "0", "--config-stdin", "--log-level", "warn"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -85,7 +85,7 @@ def work(port, wanted=lambda n: 2 * n):
         check("outputs", outputs, [wanted(n) for n in range(ITEMS)])
         runtime.kill()
         runtime.wait(WAIT)
-        log.done()
+        log.result()
         return flow
     finally:
         runtime.kill()
@@ -93,11 +93,11 @@ def work(port, wanted=lambda n: 2 * n):
 
 
 def recordings(path):
-    """What passed over each connection, as far as anything did."""
-    streams, events = recorded(path)
+    """The traffic of each connection with any traffic."""
+    streams, events = read_recording(path)
     check("whole", (events[-1], "lost" in events), ("end", False))
     conns = sorted({conn for conn, _ in streams})
-    return sorted(tuple(told(streams.get((conn, way), b"")) for way in ("c2s", "s2c")) for conn in conns)
+    return sorted(tuple(digest(streams.get((conn, way), b"")) for way in ("c2s", "s2c")) for conn in conns)
 
 
 COUNTS = {"request initialize": 1, "request components/execute": 2 * ITEMS, "request blobs/put": ITEMS}
@@ -112,15 +112,15 @@ def plain():
     finally:
         server.kill()
         server.wait(WAIT)
-    lines = examined(proxy.recording, COUNTS, shown)
-    redacted(proxy.recording, [flow.encode()], "--value", flow)
-    conns = max(conn for conn, _ in recorded(proxy.recording)[0])
+    lines = check_recording(proxy.recording, COUNTS, shown)
+    check_redaction(proxy.recording, [flow.encode()], "--value", flow)
+    conns = max(conn for conn, _ in read_recording(proxy.recording)[0])
     print(f"stepflow 0.9.0 and 0.9.2 over HTTP: {2 * ITEMS} calls, {ITEMS} with callbacks, {len(lines)} messages, {conns} connections; redacted")
 
 
 def sealed():
-    """The server speaks TLS. The runtime trusts the roots it was built with and no others: it speaks to the proxy in plain."""
-    papers = Papers()
+    """The server uses TLS. The runtime trusts only its built-in roots, so it connects to the proxy without TLS."""
+    papers = Certificates()
     server, port = start(papers.cert, papers.key)
     try:
         with Proxy("stepflow", f"https://localhost:{port}", "--cacert", papers.root, listen="http") as proxy:
@@ -130,15 +130,15 @@ def sealed():
     finally:
         server.kill()
         server.wait(WAIT)
-    examined(proxy.recording, COUNTS, shown)
+    check_recording(proxy.recording, COUNTS, shown)
     passed = [pair for pair in relay.passed() if pair[0][0]]
     check("what the runtime and its relay saw", recordings(proxy.recording), passed)
     print(f"stepflow over HTTP in front and HTTPS behind: {2 * ITEMS} calls, {len(passed)} connections, hash-equal")
 
 
 def between():
-    """Two proxies with TLS between them, and relays that count on either side."""
-    papers = Papers()
+    """Two proxies with TLS between them, and counting relays on both sides."""
+    papers = Certificates()
     server, port = start()
     try:
         behind = Relay(port)
@@ -151,8 +151,8 @@ def between():
     finally:
         server.kill()
         server.wait(WAIT)
-    examined(outer.recording, COUNTS, shown)
-    examined(inner.recording, COUNTS)
+    check_recording(outer.recording, COUNTS, shown)
+    check_recording(inner.recording, COUNTS)
     passed = [[pair for pair in relay.passed() if pair[0][0]] for relay in (before, behind)]
     check("what went in and came out", passed[0], passed[1])
     check("outer", recordings(outer.recording), passed[0])

@@ -1,4 +1,4 @@
-"""sael through `wiretool proxy`: a client and a server over WebSocket, in the shapes of the real ones.
+"""sael through `wiretool proxy`: a client and a server over WebSocket, with messages of the real ones.
 
 The client masks, spells as Python does and breaks long messages up; the server spells as Go does and answers out of
 order. Once as bare messages, and once compressed with a window that lasts, as other servers take it.
@@ -12,7 +12,7 @@ import random
 import sys
 import time
 
-from through import Peer, Proxy, check, dial, examined, listen, redacted, refused, same_bytes
+from proxy_tools import Peer, Proxy, check, connect_to, check_recording, listen, check_redaction, check_refusal, check_same_bytes
 from websockets.exceptions import ConnectionClosedOK
 from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 from websockets.server import ServerProtocol
@@ -45,7 +45,7 @@ def serve(listener, deflate, streams, changed=False):
     ws.handshake()
 
     def say(kind, **members):
-        # Go sorts the keys of a map, and writes these characters as escapes.
+        # Go sorts the keys of a map, and escapes these characters.
         text = json.dumps({"v": 1, "kind": kind, **members}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         ws.send(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
@@ -94,8 +94,8 @@ def serve(listener, deflate, streams, changed=False):
 
 
 def talk(port, deflate, secret):
-    """All that a client asks."""
-    sock = dial(port)
+    """Sends all requests of a client."""
+    sock = connect_to(port)
     ws = connect("ws://sael.invalid/sael/ws", sock=sock, compression="deflate" if deflate else None)
     check("compression", [e.name for e in ws.protocol.extensions], ["permessage-deflate"] if deflate else [])
 
@@ -151,17 +151,17 @@ def run(deflate):
     with Proxy("sael", port) as proxy:
         server = Peer(serve, listener, deflate, servers)
         sock = talk(proxy.port, deflate, secret)
-        server.done()
+        server.result()
         shown = proxy.end()
-    size = same_bytes(proxy.recording, [sock], servers)
+    size = check_same_bytes(proxy.recording, [sock], servers)
     counts = {"INV echo": CALLS * 4 // 5, "INV count": CALLS // 5, "LST": 1}
-    lines = examined(proxy.recording, counts, shown)
+    lines = check_recording(proxy.recording, counts, shown)
     if deflate:
-        refused(proxy.recording)
+        check_refusal(proxy.recording)
         told = "compressed secrets are not redacted, but refused"
     else:
         signature, claims = secret.split(".")[3], secret.split(".")[2]
-        told = f"redacted, {redacted(proxy.recording, [part.encode() for part in (secret, claims, signature)])} secrets gone"
+        told = f"redacted, {check_redaction(proxy.recording, [part.encode() for part in (secret, claims, signature)])} secrets gone"
     print(f"sael{', compressed' if deflate else ''}: {CALLS} calls, {len(lines)} messages, {size} bytes the same at both ends; {told}")
 
 

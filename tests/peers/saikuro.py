@@ -8,7 +8,7 @@ import struct
 import uuid
 
 import msgpack
-from through import Peer, Proxy, check, dial, examined, listen, redacted, same_bytes
+from proxy_tools import Peer, Proxy, check, connect_to, check_recording, listen, check_redaction, check_same_bytes
 from websockets.sync.client import connect
 from websockets.sync.server import ServerConnection
 from websockets.server import ServerProtocol
@@ -20,12 +20,12 @@ rng = random.Random(1)
 other = random.Random(5)
 
 
-def fresh(source=rng):
+def new_call_id(source=rng):
     return uuid.UUID(bytes=source.randbytes(16), version=4)
 
 
 class Framed:
-    """MessagePack behind a length."""
+    """MessagePack with a length prefix."""
 
     def __init__(self, sock):
         self.sock = sock
@@ -35,12 +35,12 @@ class Framed:
         self.sock.sendall(struct.pack(">I", len(body)) + body)
 
     def recv(self):
-        head = self.sock.exactly(4)
-        return msgpack.unpackb(self.sock.exactly(struct.unpack(">I", head)[0])) if head else None
+        head = self.sock.read_exactly(4)
+        return msgpack.unpackb(self.sock.read_exactly(struct.unpack(">I", head)[0])) if head else None
 
     def end(self):
         self.sock.shutdown(1)
-        check("nothing more", self.sock.exactly(1), b"")
+        check("nothing more", self.sock.read_exactly(1), b"")
         self.sock.close()
 
 
@@ -66,8 +66,8 @@ class Messages:
 
 
 def client_over(ws, port):
-    sock = dial(port)
-    # The client of the real peers offers compression; the runtime takes none.
+    sock = connect_to(port)
+    # The client of the real peers offers compression; the runtime accepts none.
     return Messages(connect("ws://saikuro.invalid/", sock=sock), sock) if ws else Framed(sock)
 
 
@@ -84,7 +84,7 @@ def envelope(kind, ident, target, args, **more):
 
 
 def answer(stream, what):
-    """Sends and waits for the answer, whose id is bytes."""
+    """Sends a call and waits for the answer, whose id is bytes."""
     stream.send(what)
     got = stream.recv()
     wanted = what["id"] if isinstance(what["id"], bytes) else uuid.UUID(what["id"]).bytes
@@ -93,7 +93,7 @@ def answer(stream, what):
 
 
 def joined(ws, listener, streams):
-    """Takes a provider."""
+    """Accepts a provider."""
     provider = server_over(ws, listener.accept()[0])
     streams.append(provider.sock)
     announce = provider.recv()
@@ -104,17 +104,17 @@ def joined(ws, listener, streams):
 
 
 def runtime(ws, listener, streams, changed=False, provider=None):
-    """Takes a provider, then a client; hands each call on under its own id."""
+    """Accepts a provider, then a client; forwards each call with its own id."""
     provider = provider or joined(ws, listener, streams)
     client = server_over(ws, listener.accept()[0])
     streams.append(client.sock)
     while (call := client.recv()) is not None:
         ident = call["id"] if isinstance(call["id"], bytes) else uuid.UUID(call["id"]).bytes
         if call["type"] == "cast":
-            provider.send({**call, "id": fresh(other).bytes})
+            provider.send({**call, "id": new_call_id(other).bytes})
             client.send({"id": ident, "ok": True})
             continue
-        got = answer(provider, {**call, "id": fresh(other).bytes})
+        got = answer(provider, {**call, "id": new_call_id(other).bytes})
         if changed and call["args"] == [40, 1]:
             got["result"] += 1
         client.send({**got, "id": ident})
@@ -129,7 +129,7 @@ def provider(stream):
     takes = {"add": args("i64", "i64"), "fail": args("i64"), "note": args("i64"), "echo": args("bytes")}
     functions = {name: {"args": types, **function} for name, types in takes.items()}
     schema = {"version": 1, "namespaces": {"math": {"functions": functions}}, "types": {}}
-    ack = answer(stream, envelope("announce", str(fresh()), "$saikuro.announce", [schema]))
+    ack = answer(stream, envelope("announce", str(new_call_id()), "$saikuro.announce", [schema]))
     check("ack", ack["ok"], True)
     return stream
 
@@ -149,13 +149,13 @@ def provide(stream, times):
 
 
 def talk(ws, port):
-    """All that a client asks, and a provider that answers it."""
+    """Sends all requests of a client, with a provider that answers them."""
     offers = provider(client_over(ws, port))
     beside = Peer(provide, offers, CALLS + 10)
     client = client_over(ws, port)
     for n in range(CALLS):
-        ident = fresh()
-        # Each second one as Python's client has it.
+        ident = new_call_id()
+        # Every second id has the form of Python's client.
         ident = ident.bytes if n % 2 else str(ident)
         if n % 10 == 9:
             got = answer(client, envelope("call", ident, "math.fail", [n]))
@@ -167,9 +167,9 @@ def talk(ws, port):
             call = envelope("call", ident, "math.add", [n, 1], capability=CAPABILITY)
             check("add", answer(client, call)["result"], n + 1)
     for n in range(10):
-        check("cast", answer(client, envelope("cast", fresh().bytes, "math.note", [n]))["ok"], True)
+        check("cast", answer(client, envelope("cast", new_call_id().bytes, "math.note", [n]))["ok"], True)
     client.end()
-    beside.done()
+    beside.result()
     return offers, client
 
 
@@ -179,14 +179,14 @@ def run(ws):
     with Proxy("saikuro", port) as proxy:
         relay = Peer(runtime, ws, listener, servers)
         offers, client = talk(ws, proxy.port)
-        relay.done()
+        relay.result()
         shown = proxy.end()
-    size = same_bytes(proxy.recording, [offers.sock, client.sock], servers)
-    # Each is asked twice: of the runtime, and by it.
+    size = check_same_bytes(proxy.recording, [offers.sock, client.sock], servers)
+    # Each call is made twice: to the runtime, and by it.
     counts = {"call math.add": 320, "call math.echo": 40, "call math.fail": 40}
-    # Python's client finds no request for an answer whose id is in another form than its own.
-    lines = examined(proxy.recording, counts, shown, ["saikuro/answer-id-form"])
-    secrets = redacted(proxy.recording, [CAPABILITY.encode()])
+    # Python's client does not match an answer whose id has another form than its request.
+    lines = check_recording(proxy.recording, counts, shown, ["saikuro/answer-id-form"])
+    secrets = check_redaction(proxy.recording, [CAPABILITY.encode()])
     over = "WebSocket" if ws else "tcp"
     print(f"saikuro over {over}: {CALLS} calls relayed, {len(lines)} messages, {size} bytes the same at both ends; redacted, {secrets} secret gone")
 

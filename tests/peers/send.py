@@ -1,4 +1,4 @@
-"""`wiretool send` against real programs, and what it recorded, replayed.
+"""`wiretool send` with real programs, and a replay of its recordings.
 
 send.py WIRETOOL ORACLE PYTHON-WITH-STEPFLOW-STDIO
 """
@@ -14,13 +14,13 @@ import runtime
 import saikuro
 import sael
 import telequick
-from through import Peer, listen
+from proxy_tools import Peer, listen
 
 WIRETOOL, ORACLE, PYTHON = sys.argv[1:4]
 HERE = pathlib.Path(__file__).resolve().parent
 FIXTURES = HERE.parent.parent / "fixtures"
 STEPFLOW = [PYTHON, str(HERE / "stepflow_child.py")]
-# Errors of the oracle hold backtraces where they are asked for.
+# Errors of the oracle contain backtraces if these variables are set.
 ENVIRONMENT = {**os.environ, "RUST_BACKTRACE": "0"}
 
 
@@ -45,7 +45,7 @@ with tempfile.TemporaryDirectory() as folder:
     replay("oracle", FIXTURES / "oracle/real-oracle.jsonl", [ORACLE], "--ignore", "error:error.message")
     replay("stepflow", FIXTURES / "stepflow/real-stdio.jsonl", STEPFLOW)
 
-    # Asked, recorded, played again: with what was recorded, and with something else.
+    # Sent, recorded, and played again: with the recorded value, and with another one.
     recording = pathlib.Path(folder) / "asked.jsonl"
     ident = "0b54e2b0-66a4-4c6e-9c39-4f1a6c52d10a"
     observability = {"trace_id": None, "span_id": None, "run_id": ident, "flow_id": "f" * 64, "step_id": "s"}
@@ -67,13 +67,13 @@ with tempfile.TemporaryDirectory() as folder:
     check("another answer", (code, "result.output.n  6 → 5" in out), (1, True))
     check("the flag is given", "--ignore 'response:result.output.n'" in out, True)
 
-    # A child that answers one question and dies of the next.
+    # A child that answers one request and fails on the next.
     code, out, err = run("send", "oracle", "invoke", "die", "0x1", "--timeout", "5s", "--", ORACLE)
     check("a child that dies", (code, "before its answer came" in err), (1, True))
 
 
 def sends():
-    """What is said, the exit code, and what the lines of the answers hold, in order."""
+    """Checks stderr, the exit code, and the content of the answers in order."""
     listener, port = listen()
     media = [b"\0" * 160] * 5
     served = {
@@ -114,7 +114,7 @@ def sends():
             for line, (_, part) in zip(got, lines):
                 check(f"{words}: {part} in {line['message']}", part in json.dumps(line["message"], separators=(",", ":")), True)
             if serving:
-                serving.done()
+                serving.result()
     finally:
         server.kill()
         server.wait(30)

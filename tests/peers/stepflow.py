@@ -13,12 +13,12 @@ import sys
 import tempfile
 import threading
 
-from through import Papers, examined, redacted
+from proxy_tools import Certificates, check_recording, check_redaction
 
 WIRETOOL = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECRETS = {"authorization": "Bearer 5ecret-0f-a-runtime", "cookie": "sid=4n0ther-5ecret"}
-# How to trust the proxy, where that is asked over TLS.
+# The option to trust the proxy, if the scheme uses TLS.
 trust = None
 HEAD = {**SECRETS, "content-type": "application/json", "accept": "application/json, text/event-stream"}
 
@@ -50,7 +50,7 @@ def plain(port, ident, n):
 
 
 def callback(port, ident, n):
-    """The answer is a stream of events; its callback is answered over another connection while it is open."""
+    """The answer is an event stream; its callback is answered over another connection while it is open."""
     _, stream = post(port, execute(ident, "/store", n))
     check("a stream", stream.headers["content-type"].split(";")[0], "text/event-stream")
     while True:
@@ -72,7 +72,7 @@ def callback(port, ident, n):
             return
 
 
-def both_sides(scheme, paper=(), flags=()):
+def run_both_sides(scheme, paper=(), flags=()):
     server = subprocess.Popen([sys.executable, os.path.join(HERE, "stepflow_server.py"), *paper], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         upstream = json.loads(server.stdout.readline())["port"]
@@ -109,8 +109,8 @@ def both_sides(scheme, paper=(), flags=()):
                 check(f"callbacks {name}", len(callbacks), 20)
                 answers = [line for line in lines if line["role"] == "response"]
                 check(f"answers {name}", len(answers), 41 + 20)
-            examined(path, {"request initialize": 1, "request components/execute": 40, "request blobs/put": 20})
-            redacted(path, [value.replace("=", " ").split(" ")[1].encode() for value in SECRETS.values()])
+            check_recording(path, {"request initialize": 1, "request components/execute": 40, "request blobs/put": 20})
+            check_redaction(path, [value.replace("=", " ").split(" ")[1].encode() for value in SECRETS.values()])
             print(f"stepflow over {scheme.upper()} on both sides: 20 plain calls and 20 with callbacks, {max(l['conn'] for l in shown)} connections, shown and recorded; redacted")
     finally:
         server.kill()
@@ -118,8 +118,8 @@ def both_sides(scheme, paper=(), flags=()):
 
 
 if __name__ == "__main__":
-    both_sides("http")
-    papers = Papers()
+    run_both_sides("http")
+    papers = Certificates()
     trust = ssl.create_default_context(cafile=papers.root)
     flags = ("--listen", "https://127.0.0.1:0", "--cert", papers.cert, "--key", papers.key, "--cacert", papers.root)
-    both_sides("https", (papers.cert, papers.key), flags)
+    run_both_sides("https", (papers.cert, papers.key), flags)

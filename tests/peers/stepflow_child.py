@@ -1,4 +1,4 @@
-"""A real stepflow server of the last release with stdio: as `stepflow_server.py`, and one that raises."""
+"""A real stepflow server of the last release with stdio: like `stepflow_server.py`, with a component that raises."""
 
 import msgspec
 from stepflow_py.context import StepflowContext

@@ -10,14 +10,14 @@ import subprocess
 import sys
 import uuid
 
-from through import WIRETOOL, WAIT, Peer, check, examined, folder, place, recorded, redacted, told
+from proxy_tools import WIRETOOL, WAIT, Peer, check, check_recording, folder, new_path, read_recording, check_redaction, digest
 
 PYTHON = sys.argv[2]
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = 60
 
 into, out = (os.path.join(folder.name, name) for name in ("into", "out"))
-path = sys.argv[3] if len(sys.argv) > 3 else place("stepflow")
+path = sys.argv[3] if len(sys.argv) > 3 else new_path("stepflow")
 script = 'tee "$1" | "$3" "$4" | tee "$2"'
 child = ["sh", "-c", script, "sh", into, out, PYTHON, os.path.join(HERE, "stepflow_child.py")]
 command = [WIRETOOL, "proxy", "-p", "stepflow", "-w", path, "--", *child]
@@ -27,7 +27,7 @@ wrote, read = bytearray(), bytearray()
 
 
 def write(message):
-    # The real runtime writes text and line end apart.
+    # The real runtime writes the text and the line end separately.
     for piece in (json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":"), ensure_ascii=False).encode(), b"\n"):
         wrote.extend(piece)
         process.stdin.write(piece)
@@ -59,7 +59,7 @@ try:
     ident = ask("components/list", {})
     names = {component["component"] for component in line()["result"]["components"]}
     check("components", {"/double", "/store", "/fail"} <= names, True)
-    # All at once: callbacks and answers come as they come.
+    # All at the same time: callbacks and answers arrive in any order.
     kinds = ["/double", "/store", "/fail"]
     asked = {execute(kinds[n % 3], n): n for n in range(CALLS)}
     callbacks = 0
@@ -79,18 +79,18 @@ try:
     process.stdin.close()
     check("the end", process.stdout.read(), b"")
     check("its status", process.wait(WAIT), 0)
-    said.done()
+    said.result()
 finally:
     process.kill()
     process.wait(WAIT)
 check("callbacks", callbacks, CALLS // 3)
 for what, through, end in (("stdin", bytes(wrote), into), ("stdout", bytes(read), out)):
-    check(what, told(open(end, "rb").read()), told(through))
-streams, events = recorded(path)
+    check(what, digest(open(end, "rb").read()), digest(through))
+streams, events = read_recording(path)
 check("events", events[-1], "end")
-check("recorded", (told(streams[1, "c2s"]), told(streams[1, "s2c"])), (told(bytes(wrote)), told(bytes(read))))
+check("recorded", (digest(streams[1, "c2s"]), digest(streams[1, "s2c"])), (digest(bytes(wrote)), digest(bytes(read))))
 counts = {"request initialize": 1, "request components/list": 1, "request components/execute": CALLS, "request blobs/put": callbacks}
-lines = examined(path, counts)
+lines = check_recording(path, counts)
 hidden = [folder.name.encode(), "größe €".encode()]
-redacted(path, hidden, "--field", "text")
+check_redaction(path, hidden, "--field", "text")
 print(f"stepflow 0.7.0 over stdio: {CALLS} calls, {callbacks} with callbacks, {len(wrote) + len(read)} bytes the same at both ends; redacted")

@@ -1,4 +1,4 @@
-"""`wiretool stub` under real programs: an executor, the stepflow runtime, clients of saikuro, sael and telequick.
+"""`wiretool stub` with real programs: an executor, the stepflow runtime, clients of saikuro, sael and telequick.
 
 From scripts, and from recordings of the same clients with real servers, redacted ones as well; last a crowd that asks
 for a while, in which the stub must not grow. The stepflow runtime is asked over its own HTTP interface to run a flow of
@@ -18,13 +18,13 @@ import sael
 import telequick
 from executor import Executor, Failed
 from runtime import ITEMS, work
-from through import LIMIT, WAIT, WIRETOOL, Peer, Proxy, check, dial, listen, place
+from proxy_tools import LIMIT, WAIT, WIRETOOL, Peer, Proxy, check, connect_to, listen, new_path
 
 ORACLE = sys.argv[2]
-# How many ask at once, and for how many seconds.
+# The number of concurrent clients, and the duration in seconds.
 CROWD, WHILE = 64, float(os.environ.get("PEER_SECONDS", "15"))
-# KiB that a stub may gain once all have connected.
-GROWTH = 8192
+# The memory in KiB that a stub may gain after all have connected.
+MAX_GROWTH = 8192
 
 SCRIPT = """
 offers = ["/double", "/store"]
@@ -59,18 +59,18 @@ class Stub:
         self.process.wait(WAIT)
 
     def memory(self):
-        """KiB that it holds."""
+        """Its resident memory in KiB."""
         status = open(f"/proc/{self.process.pid}/status").read()
         return int(status.split("VmRSS:")[1].split()[0])
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
         check("interrupted", self.process.wait(WAIT), 130)
-        return self.said.done().decode()
+        return self.said.result().decode()
 
 
 def stepflow():
-    script, recording, report = place("stub.toml"), place("stub"), place("asked.json")
+    script, recording, report = new_path("stub.toml"), new_path("stub"), new_path("asked.json")
     with open(script, "w") as file:
         file.write(SCRIPT)
     with Stub("stepflow", "http", "--script", script, "-w", recording, "--report", report, "-q") as stub:
@@ -109,8 +109,8 @@ def fails(executor, selector, *felts):
 
 
 def oracle():
-    """An executor cannot tell the stub from an oracle."""
-    script, path = place("oracle.toml"), place("oracle")
+    """An executor cannot distinguish the stub from an oracle."""
+    script, path = new_path("oracle.toml"), new_path("oracle")
     with open(script, "w") as file:
         file.write(OFFERS)
     executor = Executor([WIRETOOL, "stub", "oracle", "--script", script])
@@ -127,15 +127,15 @@ def oracle():
     for recording in (path, masked(path)):
         executor = Executor([WIRETOOL, "stub", "oracle", "--from-recording", recording, "--require-all"])
         check("as recorded", [fails(executor, *call) for call in calls], before)
-        check("not recorded", "closest is" in fails(executor, "square", 1000), True)
+        check("not recorded", "nearest is" in fails(executor, "square", 1000), True)
         executor.process.stdin.close()
         check("all was asked for", executor.process.wait(WAIT), 0)
     print(f"oracle: an executor with a stub from a script, and {len(calls)} calls from a recording, redacted as well")
 
 
 def provider():
-    """A stub joins a runtime, and a client of that runtime cannot tell it from a provider."""
-    script = place("provider.toml")
+    """A stub joins a runtime, and a client of that runtime cannot distinguish it from a provider."""
+    script = new_path("provider.toml")
     with open(script, "w") as file:
         file.write('offers = ["math.add"]\n[[on]]\nmatch = \'subject="math.add"\'\nresult = "{{args[0]}}"\n')
     for ws in (False, True):
@@ -149,28 +149,28 @@ def provider():
             relay = Peer(saikuro.runtime, ws, listener, [], False, offers)
             client = saikuro.client_over(ws, port)
             for n in range(CROWD):
-                ident = saikuro.fresh().bytes
+                ident = saikuro.new_call_id().bytes
                 got = saikuro.answer(client, saikuro.envelope("call", ident, "math.add", [n]))
                 check("answer", got["result"], n)
             client.end()
             stub.send_signal(signal.SIGINT)
             check("it leaves", stub.wait(WAIT), 130)
-            relay.done()
+            relay.result()
         finally:
             stub.kill()
         print(f"saikuro runtime over {scheme} with a stub for a provider: {CROWD} calls")
 
 
 def masked(path):
-    """A recording without its secrets."""
-    out = place("redacted")
+    """Redacts a recording."""
+    out = new_path("redacted")
     run = subprocess.run([WIRETOOL, "redact", path, "-o", out], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
     check(f"redact said {run.stderr.decode()}", run.returncode, 0)
     return out
 
 
 def clients():
-    """What clients asked of real servers, asked of a stub."""
+    """Sends the requests of clients of real servers to a stub."""
     secret = sael.token()
     media = [random.Random(4).randbytes(160) for _ in range(5)]
     for protocol, scheme, serve, talk in (
@@ -185,13 +185,13 @@ def clients():
         with Proxy(protocol, port) as proxy:
             server = Peer(serve, listener)
             asked(proxy.port)
-            server.done()
+            server.result()
             proxy.end()
         listener.close()
         for recording in (proxy.recording, masked(proxy.recording)):
-            report = place("asked.json")
+            report = new_path("asked.json")
             with Stub(protocol, scheme, "--from-recording", recording, "--report", report, "-q") as stub:
-                # It tells all events of a call as soon as somebody listens, which this client does not expect.
+                # The stub sends all events of a call immediately after a subscription, which this client does not expect.
                 if protocol != "telequick":
                     asked(stub.port)
                 flags = ("--connect", f"{scheme}://127.0.0.1:{stub.port}")
@@ -200,35 +200,35 @@ def clients():
                 stub.end()
             told = json.load(open(report))
             check("missed", (told["missed"], [miss["why"] for miss in told["misses"]]), (0, []))
-            check("never asked for", [one for one in told["recorded"] if not one["asked"]], [])
+            check("not requested", [one for one in told["recorded"] if not one["asked"]], [])
         print(f"{protocol} over {scheme}: a client and a replay with a stub from its recording, {told['requests']} requests, redacted as well")
 
 
-def crowd():
-    """Many at once, for a while."""
-    script = place("crowd.toml")
+def serve_many_clients():
+    """Many concurrent clients for some time."""
+    script = new_path("crowd.toml")
     with open(script, "w") as file:
         file.write('[[on]]\nmatch = "subject=math.add"\nresult = "{{args[0]}}"\n')
     with Stub("saikuro", "tcp", "--script", script, "-q") as stub:
-        streams = [saikuro.Framed(dial(stub.port)) for _ in range(CROWD)]
+        streams = [saikuro.Framed(connect_to(stub.port)) for _ in range(CROWD)]
         memory, rounds, until = None, 0, time.monotonic() + WHILE
         while time.monotonic() < until or rounds < 10:
-            idents = [saikuro.fresh().bytes for _ in streams]
+            idents = [saikuro.new_call_id().bytes for _ in streams]
             for stream, ident in zip(streams, idents):
                 stream.send(saikuro.envelope("call", ident, "math.add", [rounds, "x" * 200]))
             for stream, ident in zip(streams, idents):
                 got = stream.recv()
                 check("answer", (got["id"], got["result"]), (ident, rounds))
             rounds += 1
-            # Whatever each of them needs, it has by then.
+            # By then each client has allocated its memory.
             if rounds == 20:
                 memory = stub.memory()
-            # Others come and go.
+            # Other clients come and go.
             gone = streams.pop(0)
             gone.sock.close()
-            streams.append(saikuro.Framed(dial(stub.port)))
+            streams.append(saikuro.Framed(connect_to(stub.port)))
         grown = stub.memory() - (memory or 0)
-        check(f"{grown} KiB more than {memory}", memory is None or grown < GROWTH, True)
+        check(f"{grown} KiB more than {memory}", memory is None or grown < MAX_GROWTH, True)
         for stream in streams:
             stream.sock.close()
         stub.end()
@@ -237,5 +237,5 @@ def crowd():
 
 if __name__ == "__main__":
     signal.alarm(int(LIMIT + WHILE))
-    for case in sys.argv[3:] or ("stepflow", "oracle", "clients", "provider", "crowd"):
+    for case in sys.argv[3:] or ("stepflow", "oracle", "clients", "provider", "serve_many_clients"):
         globals()[case]()

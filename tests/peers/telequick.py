@@ -1,4 +1,4 @@
-"""telequick through `wiretool proxy`: two peers at sockets, in both length flavours.
+"""telequick through `wiretool proxy`: two peers on sockets, in both length modes.
 
 Real requests count the whole frame in their length, real pushes of events and audio what follows the length; the
 document knows the latter alone. A socket has no ids: what answers what is told by the method, in order.
@@ -7,7 +7,7 @@ document knows the latter alone. A socket has no ids: what answers what is told 
 import random
 import struct
 
-from through import Peer, Proxy, check, dial, examined, listen, redacted, same_bytes
+from proxy_tools import Peer, Proxy, check, connect_to, check_recording, listen, check_redaction, check_same_bytes
 
 CALLS = 200
 TOKEN = b"mt_9f8e7d6c5b4a"
@@ -59,15 +59,15 @@ def audio(sid, media, sequence, last):
 
 
 def receive(sock, inclusive):
-    head = sock.exactly(4)
+    head = sock.read_exactly(4)
     if not head:
         return None, b""
-    rest = sock.exactly(struct.unpack("<I", head)[0] - (4 if inclusive else 0))
+    rest = sock.read_exactly(struct.unpack("<I", head)[0] - (4 if inclusive else 0))
     return struct.unpack_from("<I", rest)[0], rest[4:]
 
 
 def first(body):
-    """The first field, where it is text."""
+    """Returns the first field, if it is text."""
     size = struct.unpack_from("<i", body, 6)[0]
     return body[10 : 10 + size].decode()
 
@@ -84,7 +84,7 @@ def serve(listener, inclusive, media, streams, changed=False):
         if method == ORIGINATE:
             sid = f"call-{calls}"
             calls += 1
-            # An answer in two writes, and what follows it in one.
+            # An answer in two writes, and the next one in one.
             whole = frame(ORIGINATE, originated(sid), False)
             sock.sendall(whole[:7])
             sock.sendall(whole[7:] + frame(EVENTS, event(sid, 1), False))
@@ -103,8 +103,8 @@ def serve(listener, inclusive, media, streams, changed=False):
 
 
 def talk(port, inclusive, media):
-    """All that a client asks."""
-    sock = dial(port)
+    """Sends all requests of a client."""
+    sock = connect_to(port)
     say = lambda method, body: sock.sendall(frame(method, body, inclusive))
 
     def hear(method):
@@ -123,7 +123,7 @@ def talk(port, inclusive, media):
         if n % 20 == 19:
             for at in range(5):
                 check("audio", media[at] in hear(AUDIO), True)
-    # Several in flight.
+    # Several concurrent calls.
     for some in range(0, CALLS // 4, 10):
         for sid in sids[some : some + 10]:
             say(TERMINATE, envelope(text(sid)))
@@ -145,14 +145,14 @@ def run(inclusive):
     with Proxy("telequick", port) as proxy:
         server = Peer(serve, listener, inclusive, media, servers)
         sock = talk(proxy.port, inclusive, media)
-        server.done()
+        server.result()
         shown = proxy.end()
-    size = same_bytes(proxy.recording, [sock], servers)
+    size = check_same_bytes(proxy.recording, [sock], servers)
     counts = {"OriginateRequest Originate": CALLS // 2, "TerminateRequest Terminate": CALLS // 4, "BargeRequest Barge": CALLS // 4, "AllocateWtRequest AllocateWt": 1}
-    lines = examined(proxy.recording, counts, shown)
+    lines = check_recording(proxy.recording, counts, shown)
     modes = lambda direction: {line["message"]["length_mode"] for line in lines if line["dir"] == direction}
     check("flavours", (modes("c2s"), modes("s2c")), ({"inclusive" if inclusive else "exclusive"}, {"exclusive"}))
-    secrets = redacted(proxy.recording, [TOKEN, *media], "--field", "payload")
+    secrets = check_redaction(proxy.recording, [TOKEN, *media], "--field", "payload")
     flavour = "the whole frame counted in requests" if inclusive else "the document's lengths"
     print(f"telequick, {flavour}: {CALLS} calls, {len(lines)} messages, {size} bytes the same at both ends; redacted, {secrets} secrets gone")
 

@@ -1,4 +1,4 @@
-"""Python's websockets at both ends of `wiretool proxy`: compressed with context, fragmented, masked; and with faults.
+"""Python's websockets at both ends of `wiretool proxy`: with compression context, fragments, masks, and faults.
 
 Prints a line a case, exits 1 at the first that differs.
 """
@@ -52,11 +52,11 @@ class Proxy:
             pass
         self.port = int(line.split("127.0.0.1:")[1].split(",")[0])
 
-    def dial(self, compression):
+    def connect_to(self, compression):
         return connect(f"ws://127.0.0.1:{self.port}", compression=compression, max_size=1 << 28)
 
     def end(self):
-        """The messages as decode reads them, and the events of faults."""
+        """Returns the decoded messages and the fault events."""
         self.run.stderr.read()
         self.run.wait(30)
         out = subprocess.run([WIRETOOL, "decode", "-f", "json", self.path], capture_output=True, timeout=120)
@@ -72,9 +72,9 @@ def passes():
         got.clear()
         sent = [message(n, "a" * n) for n in range(300)]
         back = []
-        with proxy.dial(compression) as socket:
+        with proxy.connect_to(compression) as socket:
             for n, text in enumerate(sent):
-                # An iterable goes out in fragments.
+                # An iterable is sent in fragments.
                 socket.send(text if n % 3 else [text[:10], text[10:20], text[20:]], text=True)
                 back.append(socket.recv())
         check("back", back, sent)
@@ -88,7 +88,7 @@ def passes():
 
 
 def faults():
-    """What each action does to a peer, compressed and not."""
+    """The effect of each action on a peer, with and without compression."""
     for compression in (None, "deflate"):
         for action in (
             "delay 50ms",
@@ -105,7 +105,7 @@ def faults():
             got.clear()
             back, end = [], "closed by the client"
             try:
-                with proxy.dial(compression) as socket:
+                with proxy.connect_to(compression) as socket:
                     for n in range(3):
                         socket.send(message(n))
                     while len(back) < 3:

@@ -1,6 +1,6 @@
-//! Recordings: what went over the wire, as read, with times.
+//! Recordings: the bytes of connections as they were read, with times.
 //!
-//! JSON Lines, made to be read, searched and compared by hand:
+//! The format is JSON Lines, so that recordings can be read, searched and compared by hand:
 //!
 //! ```text
 //!   {"wiretool":1,"protocol":"oracle","started":"2026-11-21T10:00:00.000000000Z","transport":"stdio","argv":["./oracle"]}
@@ -12,21 +12,28 @@
 //!   {"t":900100,"event":"end","chunks":3,"bytes":{"c2s":25,"s2c":7,"stderr":10}}
 //! ```
 //!
-//! - The first line, and only it, has `wiretool`: the version of the format. The other keys of a header may be absent.
-//! - `t` is nanoseconds since `started`. `conn` tells connections apart; absent means 0.
-//! - A line with `dir` is a chunk, exactly as one read returned it. `text` is for bytes that are valid UTF-8, where
-//!   control and bidi characters are `\u`-escaped; `b64` (standard alphabet, padded) for all others.
-//! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and last end, which counts chunks and
-//!   bytes. Events may have more keys. An eof has `dir`, and `"close_notify":false` where TLS ended without saying so:
-//!   whether all has come nobody knows then.
-//! - Readers pass over events and keys they do not know. A torn last line, or no end line, is how a recording looks
-//!   whose writer was killed; it loads.
+//! - Only the first line has `wiretool`: the version of the format. The other keys of a header may be absent.
+//! - `t` is nanoseconds since `started`. `conn` is the number of the connection; absent means 0. `stream` is the number of
+//!   the stream in a connection with several streams; events without it concern the whole connection.
+//! - A line with `dir` is a chunk, exactly as one read returned it. `text` holds bytes that are valid UTF-8, with
+//!   control and bidi characters `\u`-escaped; `b64` (standard alphabet, padded) holds all others.
+//! - A chunk with `"datagram":true` is one QUIC datagram.
+//! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and at the end `end`, which counts chunks
+//!   and bytes. Events may have more keys. An eof has `dir`, and `"close_notify":false` if TLS ended without `close_notify`:
+//!   then the stream may be truncated.
+//! - In a recording that was made from the capture of another program, the header has `captured`, and an `open` has the
+//!   addresses `peer` and `server`. A `lost` with `len` 0 says that the following bytes may begin amid a message.
+//! - Readers ignore unknown events and keys. If the writer was killed, the last line is incomplete, or the end line is
+//!   missing; such a recording loads.
 //!
-//! [`RecordingWriter`] writes it, [`super::Input`] reads it as a stream, [`Record`] is one line of it for programs.
+//! [`RecordingWriter`] writes it, [`super::CaptureInput`] reads it as a stream, [`Record`] is one line of it for programs.
 
+mod convert;
+pub(crate) mod items;
 mod reader;
 mod writer;
 
+pub use convert::ItemRecorder;
 pub(super) use reader::RecordingReader as Reader;
 pub use writer::RecordingWriter;
 
@@ -37,32 +44,32 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The version of the format that is written here.
+/// The version of the format that this module writes.
 pub const VERSION: u32 = 1;
 
-/// A recording's first line.
+/// The first line of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Header {
     /// The version of the format.
     #[serde(rename = "wiretool")]
     pub version: u32,
-    /// What was spoken, where it was told.
+    /// The name of the protocol, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// When `t` was 0.
+    /// The time at `t` = 0.
     #[serde(with = "time", skip_serializing_if = "Option::is_none")]
     pub started: Option<Time>,
     /// `tcp`, `unix`, `websocket`, `http`, `stdio`, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<String>,
-    /// Where the recorder listened.
+    /// The address that the recorder listened on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
-    /// Where it connected to.
+    /// The address that it connected to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect: Option<String>,
-    /// What it spawned.
+    /// The command that it started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argv: Option<Vec<String>>,
     /// All other keys.
@@ -71,7 +78,16 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header of this version that says nothing but when the recording started.
+    /// The key of a recording that was made from the capture of another program, with the form of that capture. Its
+    /// connections may be of different servers and protocols.
+    pub const CAPTURED: &str = "captured";
+
+    /// Returns the form of the capture from which the recording was made.
+    pub fn captured(&self) -> Option<&str> {
+        self.more.get(Self::CAPTURED).and_then(Value::as_str)
+    }
+
+    /// Creates a header of this version that holds only the start time.
     pub fn new(started: Time) -> Self {
         Self {
             version: VERSION,
@@ -81,20 +97,20 @@ impl Header {
     }
 }
 
-/// Where a chunk was read.
+/// The source of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stream {
-    /// From the side that dialled or spawned.
+pub enum ChunkSource {
+    /// The peer that connected, or the parent of the child.
     C2s,
-    /// To the side that dialled or spawned.
+    /// The peer that accepted the connection, or the stdout of the child.
     S2c,
-    /// What a child wrote to stderr.
+    /// The stderr of a child.
     Stderr,
 }
 
-impl Stream {
-    /// `c2s`, `s2c` or `stderr`.
+impl ChunkSource {
+    /// Returns `c2s`, `s2c` or `stderr`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::C2s => "c2s",
@@ -103,7 +119,7 @@ impl Stream {
         }
     }
 
-    /// The stream of that name.
+    /// Returns the source with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::C2s, Self::S2c, Self::Stderr]
             .into_iter()
@@ -111,7 +127,18 @@ impl Stream {
     }
 }
 
-impl From<Direction> for Stream {
+impl ChunkSource {
+    /// Returns the direction; `None` for the stderr of a child.
+    pub const fn direction(self) -> Option<Direction> {
+        match self {
+            Self::C2s => Some(Direction::ToServer),
+            Self::S2c => Some(Direction::ToClient),
+            Self::Stderr => None,
+        }
+    }
+}
+
+impl From<Direction> for ChunkSource {
     fn from(direction: Direction) -> Self {
         match direction {
             Direction::ToServer => Self::C2s,
@@ -123,20 +150,24 @@ impl From<Direction> for Stream {
 /// One line of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// The first.
+    /// The first line.
     Header(Header),
     /// Bytes.
     Chunk {
         /// Nanoseconds since the start.
         t: i64,
-        /// Which connection.
+        /// The connection.
         conn: u32,
-        /// Where they were read.
-        stream: Stream,
+        /// The stream, if the connection has several.
+        stream: Option<u64>,
+        /// The source of the bytes.
+        dir: ChunkSource,
+        /// `true` for a datagram of QUIC, which belongs to no stream.
+        datagram: bool,
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Anything else.
+    /// Any other line.
     Event(EventRecord),
 }
 
@@ -146,17 +177,20 @@ pub struct EventRecord {
     /// Nanoseconds since the start.
     #[serde(default)]
     pub t: i64,
-    /// Which connection.
+    /// The connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conn: Option<u32>,
-    /// What happened; see [`super::What`].
+    /// The stream, if the event concerns one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u64>,
+    /// The name of the event; see [`super::EventKind`].
     pub event: String,
     /// All other keys.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// A line before it is known what it is. Borrows what it can: recordings are long.
+/// A line whose kind is not yet known. Texts are borrowed where possible, because recordings are long.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawLine<'a> {
@@ -165,23 +199,26 @@ pub(super) struct RawLine<'a> {
     pub t: i64,
     #[serde(default)]
     pub conn: u32,
+    pub stream: Option<u64>,
     #[serde(borrow)]
-    dir: Option<Text<'a>>,
+    dir: Option<LineText<'a>>,
     #[serde(borrow)]
-    text: Option<Text<'a>>,
+    text: Option<LineText<'a>>,
     #[serde(borrow)]
-    b64: Option<Text<'a>>,
+    b64: Option<LineText<'a>>,
+    #[serde(default)]
+    pub datagram: bool,
     #[serde(borrow)]
-    event: Option<Text<'a>>,
+    event: Option<LineText<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+struct LineText<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
 
-/// What a line turned out to be.
-pub(super) enum Kind {
+/// The kind of a line.
+pub(super) enum RecordingLineKind {
     Header,
-    Chunk(Stream),
+    Chunk(ChunkSource),
     Event,
 }
 
@@ -190,73 +227,77 @@ impl<'a> RawLine<'a> {
         serde_json::from_slice(line).map_err(|error| error.to_string())
     }
 
-    /// What the line is; the bytes of a chunk go to the end of `out`.
-    pub(super) fn read(&self, out: &mut Vec<u8>) -> Result<Kind, String> {
+    /// Returns the kind of the line; appends the bytes of a chunk to `out`.
+    pub(super) fn read_into(&self, out: &mut Vec<u8>) -> Result<RecordingLineKind, String> {
         if self.wiretool.is_some() {
-            return Ok(Kind::Header);
+            return Ok(RecordingLineKind::Header);
         }
-        let Some(Text(dir)) = &self.dir else {
+        let Some(LineText(dir)) = &self.dir else {
             return self.event();
         };
         if self.event.is_some() {
-            return Ok(Kind::Event);
+            return Ok(RecordingLineKind::Event);
         }
-        let stream = Stream::from_name(dir)
+        let dir = ChunkSource::from_name(dir)
             .ok_or_else(|| format!("dir: wanted c2s, s2c or stderr, got {dir:?}"))?;
         match (&self.text, &self.b64) {
-            (Some(Text(text)), None) => out.extend_from_slice(text.as_bytes()),
-            (None, Some(Text(b64))) => BASE64
+            (Some(LineText(text)), None) => out.extend_from_slice(text.as_bytes()),
+            (None, Some(LineText(b64))) => BASE64
                 .decode_vec(b64.as_bytes(), out)
                 .map_err(|error| format!("b64: {error}"))?,
             _ => return Err("a chunk has either text or b64".into()),
         }
-        Ok(Kind::Chunk(stream))
+        Ok(RecordingLineKind::Chunk(dir))
     }
 
-    fn event(&self) -> Result<Kind, String> {
+    fn event(&self) -> Result<RecordingLineKind, String> {
         match self.event {
-            Some(_) => Ok(Kind::Event),
+            Some(_) => Ok(RecordingLineKind::Event),
             None => Err("neither a chunk (dir) nor an event".into()),
         }
     }
 }
 
 impl Record {
-    /// Reads one line.
+    /// Parses one line.
     ///
     /// # Errors
     ///
-    /// A sentence on what is wrong with it.
+    /// A sentence that describes the error in the line.
     pub fn parse(line: &[u8]) -> Result<Self, String> {
         let raw = RawLine::parse(line)?;
         let mut bytes = Vec::new();
-        Ok(match raw.read(&mut bytes)? {
-            Kind::Header => Self::Header(from_line(line)?),
-            Kind::Event => Self::Event(from_line(line)?),
-            Kind::Chunk(stream) => Self::Chunk {
+        Ok(match raw.read_into(&mut bytes)? {
+            RecordingLineKind::Header => Self::Header(parse_line(line)?),
+            RecordingLineKind::Event => Self::Event(parse_line(line)?),
+            RecordingLineKind::Chunk(dir) => Self::Chunk {
                 t: raw.t,
                 conn: raw.conn,
-                stream,
+                stream: raw.stream,
+                dir,
+                datagram: raw.datagram,
                 bytes,
             },
         })
     }
 
-    /// Appends it to `out`, line break included.
+    /// Appends the line to `out`, with its line end.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Header(header) => writer::value(header, out),
-            Self::Event(event) => writer::value(event, out),
+            Self::Header(header) => writer::write_value(header, out),
+            Self::Event(event) => writer::write_value(event, out),
             Self::Chunk {
                 t,
                 conn,
                 stream,
+                dir,
+                datagram,
                 bytes,
-            } => writer::chunk(*t, *conn, *stream, bytes, out),
+            } => writer::write_chunk(*t, (*conn, *stream), *dir, *datagram, bytes, out),
         }
     }
 }
 
-pub(super) fn from_line<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
+pub(super) fn parse_line<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
     serde_json::from_slice(line).map_err(|error| error.to_string())
 }

@@ -1,25 +1,39 @@
-//! Writes recordings; see [`super`] for what one looks like.
+//! Writes recordings; see [`super`] for the format.
 
-use super::{EventRecord, Header, Stream};
+use super::{ChunkSource, EventRecord, Header};
 use crate::escape::is_active;
 use serde::Serialize;
 use std::io::Write;
 
-pub(super) fn value(line: &impl Serialize, out: &mut Vec<u8>) {
-    // Neither writing to memory nor maps with text keys can fail.
+pub(super) fn write_value(line: &impl Serialize, out: &mut Vec<u8>) {
+    // Writing to memory cannot fail, and neither can maps with text keys.
     let text = serde_json::to_string(line).unwrap_or_default();
-    // Quotes and backslashes are its own.
+    // Quotes and backslashes are part of the JSON.
     for c in text.chars() {
-        let mut room = [0; LONGEST];
-        let len = character(c, &mut room);
-        out.extend_from_slice(&room[..len]);
+        let mut buffer = [0; MAX_ESCAPE];
+        let len = write_char(c, &mut buffer);
+        out.extend_from_slice(&buffer[..len]);
     }
     out.push(b'\n');
 }
 
-pub(super) fn chunk(t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut Vec<u8>) {
-    let dir = stream.name();
-    let _ = write!(out, r#"{{"t":{t},"conn":{conn},"dir":"{dir}","#);
+pub(super) fn write_chunk(
+    t: i64,
+    (conn, stream): (u32, Option<u64>),
+    dir: ChunkSource,
+    datagram: bool,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) {
+    let dir = dir.name();
+    let _ = write!(out, r#"{{"t":{t},"conn":{conn},"#);
+    if let Some(stream) = stream {
+        let _ = write!(out, r#""stream":{stream},"#);
+    }
+    let _ = write!(out, r#""dir":"{dir}","#);
+    if datagram {
+        out.extend_from_slice(br#""datagram":true,"#);
+    }
     if let Ok(text) = std::str::from_utf8(bytes) {
         out.extend_from_slice(br#""text":""#);
         escape(text, out);
@@ -30,16 +44,16 @@ pub(super) fn chunk(t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut V
     out.extend_from_slice(b"\"}\n");
 }
 
-/// How a byte of text is written.
+/// The escaped form of a byte of text.
 #[derive(Clone, Copy)]
-struct Written {
+struct EscapedByte {
     bytes: [u8; 2],
-    /// How many of them; none where it takes the whole character to know.
+    /// The length of the escaped form; 0 if it depends on the whole character.
     len: u8,
 }
 
-const WRITTEN: [Written; 256] = {
-    let mut table = [Written {
+const ESCAPES: [EscapedByte; 256] = {
+    let mut table = [EscapedByte {
         bytes: [0; 2],
         len: 0,
     }; 256];
@@ -54,13 +68,13 @@ const WRITTEN: [Written; 256] = {
             _ if is_plain(byte) => ([byte, 0], 1),
             _ => ([0; 2], 0),
         };
-        table[index] = Written { bytes, len };
+        table[index] = EscapedByte { bytes, len };
         index += 1;
     }
     table
 };
 
-/// Whether a byte can be part of text as it stands: no control character, no quote, and no first byte of a character
+/// Returns true if a byte needs no escape: it is no control character, no quote, and no first byte of a character
 /// that may be unsafe.
 #[allow(clippy::needless_bitwise_bool)] // lazy operators would be branches
 const fn is_plain(byte: u8) -> bool {
@@ -75,39 +89,39 @@ const fn is_plain(byte: u8) -> bool {
         & (byte != 0xe2)
 }
 
-/// Bytes that are looked at together.
+/// The number of bytes that are checked together.
 const BLOCK: usize = 32;
-/// Bytes that are gathered before they are appended.
-const ROOM: usize = 1 << 10;
-/// The longest escape.
-const LONGEST: usize = 6;
+/// The number of bytes that are collected before they are appended.
+const BUFFER_SIZE: usize = 1 << 10;
+/// The length of the longest escape.
+const MAX_ESCAPE: usize = 6;
 
-/// Appends text as it stands in a JSON string, with its control and bidi characters escaped.
+/// Appends text in the form of a JSON string, with control and bidi characters escaped.
 fn escape(text: &str, out: &mut Vec<u8>) {
-    // JSON in JSON has a quote every few bytes: to append run for run would take longer.
-    let mut room = [0; ROOM + 2 * BLOCK + LONGEST];
+    // JSON in JSON has a quote every few bytes: appending each run separately would be slower.
+    let mut buffer = [0; BUFFER_SIZE + 2 * BLOCK + MAX_ESCAPE];
     let (mut at, mut len) = (0, 0);
     while let Some(rest) = text.as_bytes().get(at..).filter(|rest| !rest.is_empty()) {
-        if len >= ROOM {
-            out.extend_from_slice(&room[..len]);
+        if len >= BUFFER_SIZE {
+            out.extend_from_slice(&buffer[..len]);
             len = 0;
         }
         if let Some(block) = rest.first_chunk::<BLOCK>()
             && block.iter().fold(0, |odd, b| odd | u8::from(!is_plain(*b))) == 0
         {
-            room[len..len + BLOCK].copy_from_slice(block);
+            buffer[len..len + BLOCK].copy_from_slice(block);
             len += BLOCK;
             at += BLOCK;
             continue;
         }
         let mut whole = true;
         for &byte in rest.get(..BLOCK).unwrap_or(rest) {
-            let written = WRITTEN[byte as usize];
+            let written = ESCAPES[byte as usize];
             whole = written.len > 0;
             if !whole {
                 break;
             }
-            room[len..len + 2].copy_from_slice(&written.bytes);
+            buffer[len..len + 2].copy_from_slice(&written.bytes);
             len += usize::from(written.len);
             at += 1;
         }
@@ -115,25 +129,25 @@ fn escape(text: &str, out: &mut Vec<u8>) {
             let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else {
                 break;
             };
-            len += character(c, &mut room[len..len + LONGEST]);
+            len += write_char(c, &mut buffer[len..len + MAX_ESCAPE]);
             at += c.len_utf8();
         }
     }
-    out.extend_from_slice(&room[..len]);
+    out.extend_from_slice(&buffer[..len]);
 }
 
-/// Writes a character, escaped where it is unsafe; says how many bytes that takes.
-fn character(c: char, room: &mut [u8]) -> usize {
+/// Writes a character, escaped if it is unsafe. Returns the number of bytes written.
+fn write_char(c: char, buffer: &mut [u8]) -> usize {
     if !is_active(c) {
-        return c.encode_utf8(room).len();
+        return c.encode_utf8(buffer).len();
     }
     // All of them lie below U+10000.
     let digit = |shift: u32| b"0123456789abcdef"[(c as usize >> shift) & 15];
-    room.copy_from_slice(&[b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]);
-    LONGEST
+    buffer.copy_from_slice(&[b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]);
+    MAX_ESCAPE
 }
 
-/// Makes the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.
+/// Formats the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.
 #[derive(Debug, Default)]
 pub struct RecordingWriter {
     chunks: u64,
@@ -143,29 +157,54 @@ pub struct RecordingWriter {
 }
 
 impl RecordingWriter {
-    /// Begins with the header line.
+    /// Starts with the header line.
     pub fn new(header: &Header, out: &mut Vec<u8>) -> Self {
-        value(header, out);
+        write_value(header, out);
         Self::default()
     }
 
-    /// Bytes, exactly as one read returned them, `t` nanoseconds after the start.
-    pub fn chunk(&mut self, t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut Vec<u8>) {
+    /// Writes bytes exactly as one read returned them, `t` nanoseconds after the start.
+    pub fn chunk(
+        &mut self,
+        t: i64,
+        conn: u32,
+        stream: Option<u64>,
+        dir: ChunkSource,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        self.count(dir, bytes);
+        write_chunk(t, (conn, stream), dir, false, bytes, out);
+    }
+
+    /// Writes a datagram of QUIC.
+    pub fn datagram(
+        &mut self,
+        t: i64,
+        conn: u32,
+        dir: ChunkSource,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        self.count(dir, bytes);
+        write_chunk(t, (conn, None), dir, true, bytes, out);
+    }
+
+    fn count(&mut self, dir: ChunkSource, bytes: &[u8]) {
         self.chunks += 1;
-        *match stream {
-            Stream::C2s => &mut self.c2s,
-            Stream::S2c => &mut self.s2c,
-            Stream::Stderr => &mut self.stderr,
+        *match dir {
+            ChunkSource::C2s => &mut self.c2s,
+            ChunkSource::S2c => &mut self.s2c,
+            ChunkSource::Stderr => &mut self.stderr,
         } += bytes.len() as u64;
-        chunk(t, conn, stream, bytes, out);
     }
 
-    /// What else happened.
+    /// Writes an event.
     pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>) {
-        value(event, out);
+        write_value(event, out);
     }
 
-    /// The last line, with the counts.
+    /// Writes the last line, with the counts.
     pub fn end(self, t: i64, out: &mut Vec<u8>) {
         let Self {
             chunks, c2s, s2c, ..
@@ -189,8 +228,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, Value};
 
-    fn streams() -> impl Strategy<Value = Stream> {
-        prop_oneof![Just(Stream::C2s), Just(Stream::S2c), Just(Stream::Stderr)]
+    fn dirs() -> impl Strategy<Value = ChunkSource> {
+        prop_oneof![
+            Just(ChunkSource::C2s),
+            Just(ChunkSource::S2c),
+            Just(ChunkSource::Stderr)
+        ]
     }
 
     fn more() -> impl Strategy<Value = Map<String, Value>> {
@@ -211,22 +254,39 @@ mod tests {
         let started =
             proptest::option::of(-377_705_000_000_000_000_000..253_402_200_000_000_000_000_i128);
         prop_oneof![
-            (any::<i64>(), any::<u32>(), streams(), bytes).prop_map(|(t, conn, stream, bytes)| {
-                Record::Chunk {
-                    t,
-                    conn,
-                    stream,
-                    bytes,
-                }
-            }),
-            (any::<i64>(), any::<Option<u32>>(), any::<String>(), more()).prop_map(
-                |(t, conn, event, more)| Record::Event(EventRecord {
-                    t,
-                    conn,
-                    event,
-                    more
-                })
-            ),
+            (
+                any::<i64>(),
+                any::<u32>(),
+                any::<Option<u64>>(),
+                dirs(),
+                bytes
+            )
+                .prop_map(|(t, conn, stream, dir, bytes)| {
+                    Record::Chunk {
+                        t,
+                        conn,
+                        stream,
+                        datagram: false,
+                        dir,
+                        bytes,
+                    }
+                }),
+            (
+                any::<i64>(),
+                any::<Option<u32>>(),
+                any::<Option<u64>>(),
+                any::<String>(),
+                more()
+            )
+                .prop_map(|(t, conn, stream, event, more)| Record::Event(
+                    EventRecord {
+                        t,
+                        conn,
+                        stream,
+                        event,
+                        more
+                    }
+                )),
             (
                 any::<Option<String>>(),
                 started,
@@ -248,7 +308,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_the_same(record in records()) {
+        fn written_lines_parse_to_equal_records(record in records()) {
             let mut line = Vec::new();
             record.write(&mut line);
             let text = std::str::from_utf8(&line).unwrap();
@@ -260,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_looks_like_this() {
+    fn recording_has_the_documented_format() {
         let mut out = Vec::new();
         let header = Header {
             protocol: Some("oracle".into()),
@@ -275,17 +335,31 @@ mod tests {
             ..EventRecord::default()
         };
         writer.event(&open, &mut out);
-        writer.chunk(5, 1, Stream::C2s, b"{\"a\":\"\\\\\"}\r\n", &mut out);
-        writer.chunk(6, 1, Stream::S2c, b"\0\0\0\x05\x81\xff", &mut out);
+        writer.chunk(
+            5,
+            1,
+            None,
+            ChunkSource::C2s,
+            b"{\"a\":\"\\\\\"}\r\n",
+            &mut out,
+        );
+        writer.chunk(
+            6,
+            1,
+            Some(4),
+            ChunkSource::S2c,
+            b"\0\0\0\x05\x81\xff",
+            &mut out,
+        );
         let tricks = "\u{1b}[31m\u{85}\u{202e}é".as_bytes();
-        writer.chunk(7, 1, Stream::Stderr, tricks, &mut out);
+        writer.chunk(7, 1, None, ChunkSource::Stderr, tricks, &mut out);
         writer.end(8, &mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
             r#"{"wiretool":1,"protocol":"oracle","started":"2026-11-21T10:00:00.000000001Z","transport":"stdio","argv":["./oracle"]}
 {"t":0,"conn":1,"event":"open"}
 {"t":5,"conn":1,"dir":"c2s","text":"{\"a\":\"\\\\\"}\r\n"}
-{"t":6,"conn":1,"dir":"s2c","b64":"AAAABYH/"}
+{"t":6,"conn":1,"stream":4,"dir":"s2c","b64":"AAAABYH/"}
 {"t":7,"conn":1,"dir":"stderr","text":"\u001b[31m\u0085\u202eé"}
 {"t":8,"event":"end","chunks":3,"bytes":{"c2s":12,"s2c":6,"stderr":12}}
 "#

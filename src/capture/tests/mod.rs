@@ -1,7 +1,8 @@
-//! Every form from bytes to items, in any pieces.
+//! Tests every form from bytes to items, in all splits.
 
-// Long: tests, one for each way in which bytes come.
+// Long: tests, one for each form of input.
 
+mod foreign;
 mod samples;
 
 use super::*;
@@ -14,7 +15,7 @@ use samples::*;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// What a run of an input came to; chunks that only the pushes cut apart are put together again.
+/// The items of a run; chunks that only the pushes separate are joined.
 #[derive(Debug, Default, PartialEq)]
 struct Run {
     bytes: Vec<u8>,
@@ -26,7 +27,7 @@ struct Run {
 
 fn run(form: Form, input: &[u8], step: usize) -> Run {
     let mut run = Run::default();
-    let mut reader = Input::new(form);
+    let mut reader = CaptureInput::new(form);
     let mut cut_by_pushes = Vec::new();
     {
         let mut sink = |item: Item<'_>| match item {
@@ -82,7 +83,7 @@ fn run(form: Form, input: &[u8], step: usize) -> Run {
     run
 }
 
-/// Reads it whole and in pieces, which must come to the same.
+/// Reads the input whole and in pieces; the results must be equal.
 fn read(form: Form, input: &[u8]) -> Run {
     let whole = run(form, input, input.len());
     for step in [1, 2, 3, 7, 64, 1000] {
@@ -104,7 +105,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn every_form_is_told_from_its_bytes() {
+fn form_is_detected_from_the_bytes() {
     let recording = gzip(RECORDING.as_bytes());
     let table: &[(&[u8], Form)] = &[
         (b"", Form::Raw),
@@ -140,15 +141,15 @@ fn every_form_is_told_from_its_bytes() {
         (XXD.as_bytes(), Form::Xxd),
         (XXD_A.as_bytes(), Form::Xxd),
         (XXD_G1.as_bytes(), Form::Xxd),
-        (XXD_E.as_bytes(), Form::Xxd),
+        (XXD_E.as_bytes(), Form::Dump),
         (b"00000000: 7b7d  {}", Form::Xxd),
         (b"# from the wire\n00000000: 7b7d  {}", Form::Xxd),
         (HEXDUMP_C.as_bytes(), Form::Xxd),
-        (HEXDUMP.as_bytes(), Form::Xxd),
+        (HEXDUMP.as_bytes(), Form::Dump),
         (OD_Z.as_bytes(), Form::Xxd),
         (OD_X.as_bytes(), Form::Xxd),
         (OD.as_bytes(), Form::Xxd),
-        (b"000000 0016 0000\n000004 1122\n000006\n", Form::Xxd),
+        (b"000000 0016 0000\n000004 1122\n000006\n", Form::Dump),
         (b"0000   7b 7d   {}\n", Form::Xxd),
         (b"\t0x0000:  4500 003c\n", Form::Xxd),
         (BASE64_TEXT.as_bytes(), Form::Base64),
@@ -172,12 +173,14 @@ fn every_form_is_told_from_its_bytes() {
 }
 
 #[test]
-fn a_form_is_known_as_soon_as_the_bytes_decide() {
+fn form_is_reported_as_soon_as_it_is_decided() {
     for (input, want) in [
         (&b"\0"[..], Form::Raw),
         (b"\x81", Form::Raw),
         (b"{\"j", Form::Raw),
-        (b"[", Form::Raw),
+        (b"[{", Form::Raw),
+        (b"[", Form::Auto),
+        (b"ready\n", Form::Auto),
         (b"GET ", Form::Raw),
         (b"{\"wiretool\"", Form::Recording),
         (b"{\"v\":1,\"index\":", Form::Jsonl),
@@ -189,14 +192,14 @@ fn a_form_is_known_as_soon_as_the_bytes_decide() {
         (b"0e 00", Form::Auto),
         (&[b'z'; 4096], Form::Auto),
     ] {
-        let mut reader = Input::new(Form::Auto);
+        let mut reader = CaptureInput::new(Form::Auto);
         reader.push(input, &mut |_| {});
         assert_eq!(reader.form(), want, "{}", String::from_utf8_lossy(input));
     }
 }
 
 #[test]
-fn long_inputs_are_told_by_their_first_4_kib() {
+fn form_of_long_input_is_decided_by_the_first_4_kib() {
     let lines = BASE64_TEXT.lines().next().unwrap().to_owned() + "\n";
     let hex = "# all of it\n".to_owned() + &"0e".repeat(5000);
     for (input, want, len) in [
@@ -212,7 +215,7 @@ fn long_inputs_are_told_by_their_first_4_kib() {
 }
 
 #[test]
-fn hex_with_comments() {
+fn comments_next_to_hex_are_reported() {
     let run = auto(BARGE);
     assert_eq!(
         run.bytes,
@@ -244,7 +247,7 @@ fn hex_with_comments() {
 }
 
 #[test]
-fn real_dumps() {
+fn real_dumps_are_read() {
     for dump in [XXD, XXD_A, XXD_G1, HEXDUMP_C, OD_Z, OD_X, OD] {
         let run = auto(dump);
         assert_eq!(run.bytes, sample(), "{dump}");
@@ -263,17 +266,23 @@ fn real_dumps() {
     );
     for words in [HEXDUMP, XXD_E] {
         let run = auto(words);
+        assert!(
+            sample().starts_with(&run.bytes) && run.bytes.len() >= 32,
+            "{words}"
+        );
+        assert_eq!(run.log, "", "{words}");
+        let run = read(Form::Xxd, words.as_bytes());
         assert_eq!(run.bytes, b"");
         assert_eq!(
             run.log,
-            "Error line 1: the columns are words, whose bytes are in another order \
-             (use xxd, hexdump -C or od -A x -t x1z)\n"
+            "Error line 1: the columns are words, with bytes in another order \
+             (--from dump finds the order that gives messages)\n"
         );
     }
 }
 
 #[test]
-fn offsets_are_checked() {
+fn dump_offsets_are_checked() {
     for (dump, bytes, log) in [
         (
             "00000000: 6162\n00000004: 6364\n",
@@ -304,7 +313,7 @@ fn offsets_are_checked() {
         (
             "00000000  61 62\n*\n",
             "ab",
-            "Error at the end: no offset after the last * says how often its line repeats\n",
+            "Error at the end: the offset after the last * is missing, so the number of repeated lines is unknown\n",
         ),
         ("*\n00000000  61 62\n00000004\n", "ab", "gap None 2..4\n"),
         ("ffffffffffffffff: 6162\n", "ab", ""),
@@ -320,13 +329,13 @@ fn offsets_are_checked() {
     assert_eq!(run.bytes.len(), (64 << 20) + 1);
     assert_eq!(
         run.log,
-        "Error line 3: * lines stand for more than the limit of 67108864 bytes\n\
+        "Error line 3: * lines expand to more than the limit of 67108864 bytes\n\
          gap None 67108865..18446744073709551615\n"
     );
 }
 
 #[test]
-fn base64_in_lines_or_not() {
+fn base64_is_read_with_and_without_line_ends() {
     assert_eq!(auto(BASE64_TEXT).bytes, sample());
     assert_eq!(auto(BASE64_TEXT.replace('\n', "")).bytes, sample());
     let url = BASE64_TEXT.replace('/', "_").replace('\n', "\r\n");
@@ -334,20 +343,20 @@ fn base64_in_lines_or_not() {
 }
 
 #[test]
-fn decoded_lines_with_bytes() {
+fn decoded_lines_with_bytes_are_read() {
     let run = auto(DECODED);
     assert_eq!(run.bytes, b"\xc1\xc1\0\xff{}");
     assert_eq!(
         run.log,
         "chunk 2 Some(ToServer) None 2\n\
-         Error line 2: this line does not carry its bytes (encode turns messages back into bytes)\n\
+         Error line 2: this line does not contain its bytes (encode turns messages back into bytes)\n\
          chunk 0 Some(ToClient) Some(1000000000) 2\n"
     );
     assert_eq!(run.ignored, 1);
 }
 
 #[test]
-fn recordings() {
+fn recordings_are_read() {
     const START: i128 = 1_795_255_200_000_000_000;
     let at = |t: i128| Some(START + t);
     let run = auto(RECORDING);
@@ -355,13 +364,13 @@ fn recordings() {
     let mut want = "header Some(\"oracle\")\n".to_owned();
     let event =
         |t, conn, direction, what| format!("event {conn} {direction:?} {:?} {what:?}\n", at(t));
-    want += &event(0, 1, None, What::Open);
+    want += &event(0, 1, None, EventKind::Open);
     let _ = writeln!(want, "chunk 1 {:?} {:?} 9", Some(ToServer), at(120_000));
     let _ = writeln!(want, "chunk 1 {:?} {:?} 7", Some(ToClient), at(450_000));
-    want += &event(460_000, 1, None, What::Stderr(b"\x1b[31mlate\n"));
-    want += &event(470_000, 1, Some(ToClient), What::Eof);
-    want += &event(900_000, 1, None, What::Close);
-    want += &event(900_100, 0, None, What::End);
+    want += &event(460_000, 1, None, EventKind::Stderr(b"\x1b[31mlate\n"));
+    want += &event(470_000, 1, Some(ToClient), EventKind::Eof);
+    want += &event(900_000, 1, None, EventKind::Close);
+    want += &event(900_100, 0, None, EventKind::End);
     assert_eq!(run.log, want);
 }
 
@@ -376,14 +385,14 @@ fn damaged_recordings_load() {
         ),
         (
             format!("{}\n{}\n{}", lines[0], lines[2], &lines[3][..20]),
-            "Note line 3: the last line is torn and left out\n\
+            "Note line 3: the last line is incomplete and was ignored\n\
              Note at the end: the recording has no end line: its writer was stopped\n",
             9,
         ),
         (
             format!("{}\nnonsense\n{}\n{}", lines[0], lines[2], lines[7]),
             "Error line 2: expected ident at line 1 column 2\n\
-             Note line 4: the end line counts 3 chunks, 1 are here\n",
+             Note line 4: the end line counts 3 chunks, but the file has 1\n",
             9,
         ),
         (
@@ -423,7 +432,7 @@ fn damaged_recordings_load() {
 }
 
 #[test]
-fn gzipped_inputs_of_every_form() {
+fn gzipped_input_of_every_form_is_read() {
     for text in [
         BARGE,
         XXD,
@@ -442,7 +451,7 @@ fn gzipped_inputs_of_every_form() {
 }
 
 #[test]
-fn nothing_panics_and_pieces_never_matter() {
+fn damaged_input_never_panics_and_splits_do_not_matter() {
     let texts = [BARGE, XXD_A, HEXDUMP_C, OD, BASE64_TEXT, RECORDING, DECODED];
     for text in texts {
         let seed = text.as_bytes();
@@ -467,7 +476,7 @@ fn nothing_panics_and_pieces_never_matter() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
-    fn any_text_in_any_pieces(
+    fn any_text_is_read_equally_in_all_splits(
         lines in vec(
             prop_oneof![
                 "[0-9a-f]{1,9}:?[ ]{0,3}([0-9a-f]{2}[ ]{0,3}){0,5}[|>.a-f]{0,4}",

@@ -1,6 +1,6 @@
-//! The same 96 bytes in every form, as the tools print them, and a few texts of our own.
+//! The same 96 bytes in every form, as the tools print them, and a few other texts.
 
-/// What the dumps were made of.
+/// Returns the bytes of the dumps.
 pub(super) fn sample() -> Vec<u8> {
     let mut bytes = b"\x16\0\0\0{\"js\":1} ad be\xff\0\x80abcde01".to_vec();
     bytes.extend([0; 64]);

@@ -1,7 +1,7 @@
-//! `wiretool config`: what is set, and by what.
+//! `wiretool config`: shows the settings and their origins.
 
 use super::known::KNOWN;
-use super::{Origin, Settings, settings};
+use super::{Config, SettingOrigin, settings};
 use crate::cli::Exit;
 use crate::cli::options;
 use crate::cli::output::Output;
@@ -12,86 +12,58 @@ use serde_json::{Value as Json, json};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool config show                     every setting and its value
-  wiretool config show --origin            and which file, variable or flag says so
+  wiretool config show                     all settings and their values
+  wiretool config show --origin            with the file or variable that sets them
   WIRETOOL_FORMAT=json wiretool config show --origin
-  wiretool --config ci.toml decode FILE    settings of another file than wiretool.toml";
+  wiretool --config ci.toml decode FILE    use another file than wiretool.toml";
 
-const SETTINGS: &str = "\
-The first that says so counts: a flag, a variable, the project's file, the user's file.
-
-Files:
-  wiretool.toml  the project's, here or above, up to the repository's root; --config names another
-  config.toml    the user's, in $XDG_CONFIG_HOME/wiretool or ~/.config/wiretool
-
-Settings:
-  protocol = \"saikuro\"               WIRETOOL_PROTOCOL
-  format = \"json\"                    WIRETOOL_FORMAT: tree, line, json or hex
-  color = \"never\"                    WIRETOOL_COLOR
-  max-message = \"64M\"                WIRETOOL_MAX_MESSAGE
-  max-depth = 256                    WIRETOOL_MAX_DEPTH
-  dialect = \"peers\"                  WIRETOOL_DIALECT
-  fail-on = \"warning\"                WIRETOOL_FAIL_ON
-  schema = \"own.tq\"                  WIRETOOL_SCHEMA; paths count from the file's folder
-  signature = [\"pow(u256) -> u256\"]  WIRETOOL_SIGNATURE, with ; between several
-  show-secrets = true                WIRETOOL_SHOW_SECRETS; not in a project's file
-  [rules]
-  \"saikuro/seq-*\" = \"warning\"        off, info, warning, error
-  [ignore]
-  paths = [\"**.timestamp\"]           as diff --ignore; snapshots do not show them
-  [[files]]                          the first that matches counts
-  match = \"captures/*.bin\"           * stands for any run of characters
-  protocol = \"saikuro\"               also framing, dir and length-mode
-  [snapshot]                         as a fixture's comment says it (wiretool snapshot --help)
-  flags = \"--lint\"
-  skip = [\"notes.txt\"]              files that are no fixtures
-
+const EXIT_CODES: &str = "\
 Exit codes:
-  0  shown
-  2  a settings file or variable cannot be read, or says what cannot be";
+  0  success
+  2  a settings file or variable is not valid or cannot be read";
 
 /// Show settings and where they come from
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = SETTINGS, help_template = options::HELP, arg_required_else_help = true)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP, arg_required_else_help = true)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: ConfigCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
-    Show(Show),
+enum ConfigCommand {
+    Show(ShowArgs),
 }
 
-/// Show every setting and its value
+/// Show all settings and their values
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = SETTINGS, help_template = options::HELP)]
-struct Show {
-    /// Also which file and line, variable or flag says so
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+struct ShowArgs {
+    /// Also show the file and line, or the variable, that sets each
     #[arg(long)]
     origin: bool,
-    /// How settings are shown
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
-    format: Format,
+    /// Output format
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = ConfigFormat::Text)]
+    format: ConfigFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A line a setting
+enum ConfigFormat {
+    /// One line per setting
     Text,
-    /// A JSON object a setting, with its origin
+    /// One JSON object per setting, with its origin
     Json,
 }
 
 /// A line of output.
-struct Row {
+struct SettingRow {
     key: String,
     value: Json,
-    origin: Origin,
+    origin: SettingOrigin,
 }
 
-fn rows(settings: &Settings) -> Vec<Row> {
+fn rows(settings: &Config) -> Vec<SettingRow> {
     let mut rows = Vec::new();
     for known in &KNOWN {
         let value = settings.values.get(known.key);
@@ -99,7 +71,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
             Some(value) => value.texts.iter().map(String::as_str).collect(),
             None => Vec::from_iter((!known.default.is_empty()).then_some(known.default)),
         };
-        rows.push(Row {
+        rows.push(SettingRow {
             key: known.key.to_owned(),
             value: match texts.as_slice() {
                 texts if known.is_list() => json!(texts),
@@ -110,23 +82,23 @@ fn rows(settings: &Settings) -> Vec<Row> {
                     .filter(|v| v.is_number() || v.is_boolean())
                     .unwrap_or_else(|| json!(text)),
             },
-            origin: value.map_or(Origin::Default, |v| v.origin.clone()),
+            origin: value.map_or(SettingOrigin::Default, |v| v.origin.clone()),
         });
     }
     for (name, severity, origin) in &settings.rules {
-        rows.push(Row {
+        rows.push(SettingRow {
             key: format!("rules.{}", json!(name)),
             value: json!(severity.name()),
             origin: origin.clone(),
         });
     }
-    rows.push(Row {
+    rows.push(SettingRow {
         key: "ignore.paths".to_owned(),
         value: json!(settings.ignored()),
         origin: settings
             .ignore
             .as_ref()
-            .map_or(Origin::Default, |v| v.origin.clone()),
+            .map_or(SettingOrigin::Default, |v| v.origin.clone()),
     });
     for (n, rule) in settings.files.iter().enumerate() {
         let mut value = json!({ "match": rule.folder.join(&rule.pattern).display().to_string() });
@@ -144,14 +116,14 @@ fn rows(settings: &Settings) -> Vec<Row> {
                 value[key] = json!(part);
             }
         }
-        rows.push(Row {
+        rows.push(SettingRow {
             key: format!("files[{n}]"),
             value,
             origin: rule.origin.clone(),
         });
     }
     if let Some(rule) = &settings.snapshot {
-        rows.push(Row {
+        rows.push(SettingRow {
             key: "snapshot".to_owned(),
             value: json!({ "flags": rule.flags, "skip": rule.skip }),
             origin: rule.origin.clone(),
@@ -162,7 +134,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Exit> {
-    let Command::Show(args) = &args.command;
+    let ConfigCommand::Show(args) = &args.command;
     let rows = rows(settings());
     let mut text = String::new();
     let width = rows
@@ -170,7 +142,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         .map(|row| row.key.chars().count())
         .max()
         .unwrap_or_default();
-    let shown = |row: &Row| match &row.value {
+    let shown = |row: &SettingRow| match &row.value {
         Json::Null => "-".to_owned(),
         Json::String(text) => text.clone(),
         value => value.to_string(),
@@ -178,13 +150,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     let values = rows.iter().map(|row| shown(row).chars().count());
     let second = values.max().unwrap_or_default().min(32);
     for row in &rows {
-        if args.format == Format::Json {
+        if args.format == ConfigFormat::Json {
             let (key, origin) = (json!(row.key), json!(row.origin.to_string()));
             text.push_str(&format!(
                 "{{\"key\":{key},\"value\":{},\"origin\":{origin}",
                 row.value
             ));
-            if let Origin::File(path, number) = &row.origin {
+            if let SettingOrigin::File(path, number) = &row.origin {
                 let path = json!(path.display().to_string());
                 text.push_str(&format!(",\"file\":{path},\"line\":{number}"));
             }
@@ -205,8 +177,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         text.push('\n');
     }
     let mut output = Output::open(None, &[])?;
-    output.is_json = args.format == Format::Json;
-    output.room().extend_from_slice(text.as_bytes());
+    output.is_json = args.format == ConfigFormat::Json;
+    output.push(&text);
     output.finish()?;
     Ok(Exit::Clean)
 }

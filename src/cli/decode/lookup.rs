@@ -1,15 +1,15 @@
-//! `--at` and `--path`: which field owns a byte, and where does a field lie?
+//! `--at` and `--path`: find the field at a byte, and the bytes of a field.
 
 use super::Args;
 use crate::decoder::Decoded;
 use crate::path::Path;
 use crate::protocol::Notes;
 use crate::render::Look;
-use crate::render::fields::{Field, brief, fields_at, fields_to, owner, subject};
+use crate::render::fields::{FrameField, brief, fields_along, fields_at, owner, subject};
 use crate::render::style::Tone;
 use std::ops::Range;
 
-/// What is asked of each frame.
+/// The lookup in each frame.
 pub enum Lookup {
     None,
     At(u64),
@@ -30,24 +30,19 @@ impl Lookup {
     }
 }
 
-/// The field that owns the byte at an offset, where it is in this frame.
-pub fn say_owner(
-    decoded: &Decoded<'_>,
-    offset: u64,
-    look: Look,
-    notes: &mut Notes,
-    out: &mut String,
-) {
+/// Writes the field that contains the byte at an offset, if it is in this frame.
+pub fn write_owner(decoded: &Decoded<'_>, offset: u64, look: Look, out: &mut String) {
     let frame = decoded.frame;
     if offset < frame.offset || offset >= frame.offset + frame.len {
         return;
     }
-    decoded.annotate(notes);
+    let mut notes = Notes::default();
+    decoded.annotate(&mut notes);
     let at = frame.view.index_of(offset);
     let fields = at.map_or(Vec::new(), |at| fields_at(decoded, at));
     let found = at.and_then(|at| owner(&fields, at));
     let place = match found {
-        None => "frame header, or bytes that no field owns".to_owned(),
+        None => "frame header, or bytes outside of all fields".to_owned(),
         Some((field, is_key)) => {
             let span = if is_key {
                 field.key.unwrap_or(field.span)
@@ -60,12 +55,7 @@ pub fn say_owner(
             } else {
                 &field.path
             };
-            let secret = field.is_secret(notes, look);
-            let value = match field.node {
-                _ if secret => "(secret)".to_owned(),
-                Some(node) => brief(node),
-                None => text(field, look),
-            };
+            let value = value_text(field, &notes, look);
             let what = if is_key {
                 format!("the key of {name}")
             } else {
@@ -74,32 +64,22 @@ pub fn say_owner(
             format!("{what}  {start}..{end}")
         }
     };
-    say(decoded, &format!("offset {offset}: {place}"), look, out);
+    write_line(decoded, &format!("offset {offset}: {place}"), look, out);
 }
 
-/// Where a field lies, where this frame has it.
-pub fn say_range(
-    decoded: &Decoded<'_>,
-    path: &str,
-    look: Look,
-    notes: &mut Notes,
-    out: &mut String,
-) {
-    decoded.annotate(notes);
+/// Writes the byte range of a field, if this frame has it.
+pub fn write_range(decoded: &Decoded<'_>, path: &str, look: Look, out: &mut String) {
+    let mut notes = Notes::default();
+    decoded.annotate(&mut notes);
     let read = path.parse::<Path>().map(|path| path.to_string());
-    let wanted = |field: &&Field<'_>| {
+    let wanted = |field: &&FrameField<'_>| {
         field.path == path || field.node.is_some() && read.as_ref() == Ok(&field.path)
     };
     let spellings = [path, read.as_deref().unwrap_or(path)];
-    for field in fields_to(decoded, &spellings).iter().filter(wanted) {
+    for field in fields_along(decoded, &spellings).iter().filter(wanted) {
         let Range { start, end } = decoded.frame.view.range(field.span);
-        let secret = field.is_secret(notes, look);
-        let value = match field.node {
-            _ if secret => "(secret)".to_owned(),
-            Some(node) => brief(node),
-            None => text(field, look),
-        };
-        say(
+        let value = value_text(field, &notes, look);
+        write_line(
             decoded,
             &format!("{path} = {value}  {start}..{end}"),
             look,
@@ -108,18 +88,22 @@ pub fn say_range(
     }
 }
 
-/// What a part of the header says, as far as it may be shown.
-fn text(field: &Field<'_>, look: Look) -> String {
-    let masked = field.masked.clone().filter(|_| !look.show_secrets);
-    masked.unwrap_or_else(|| field.text.clone().into_owned())
+/// Returns a value, or the text of a part of the header, without secrets.
+fn value_text(field: &FrameField<'_>, notes: &Notes, look: Look) -> String {
+    let masked = field.masked.as_ref().filter(|_| !look.show_secrets);
+    match field.node {
+        _ if field.is_secret(notes, look) => "(secret)".to_owned(),
+        Some(node) => brief(node),
+        None => masked.map_or_else(|| field.text.clone().into_owned(), String::clone),
+    }
 }
 
-/// A line about a frame, and which frame that is.
-pub fn say(decoded: &Decoded<'_>, text: &str, look: Look, out: &mut String) {
-    look.style.wire(out, Tone::Plain, text);
+/// Writes a line about a frame, with the index of the frame.
+pub fn write_line(decoded: &Decoded<'_>, text: &str, look: Look, out: &mut String) {
+    look.style.push_wire(out, Tone::Plain, text);
     let subject = subject(decoded, look.show_secrets);
     let subject = subject.map(|s| format!(" {s}")).unwrap_or_default();
-    look.style.wire(
+    look.style.push_wire(
         out,
         Tone::Dim,
         &format!("  in #{} {}{subject}", decoded.index, decoded.message.kind),

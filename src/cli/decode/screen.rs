@@ -1,51 +1,53 @@
-//! What shows the frames of a run, in whichever form was asked for, and says at its end what was wrong.
+//! Shows the frames of a run in the selected format, and the errors at its end.
 
-use super::listener::{Listener, worst};
-use super::lookup::{Lookup, say, say_owner, say_range};
-use super::{Args, Format};
-use crate::capture::Event;
+use super::Args;
+use super::findings::{FindingReporter, worst};
+use super::lookup::{Lookup, write_line, write_owner, write_range};
+use super::recorder::DecodeRecorder;
+use super::source::SourceCounts;
 use crate::capture::recording::Header;
-use crate::cli::folds::Folds;
-use crate::cli::input::{self, Show};
+use crate::capture::{Event, Item};
+use crate::cli::delta_state::DeltaStates;
+use crate::cli::input::{self, FrameDisplay, InputRun};
 use crate::cli::interrupt::Stop;
-use crate::cli::options::Shared;
-use crate::cli::output::{Output, Unread};
-use crate::cli::{Exit, complain, complain_of};
+use crate::cli::options::SharedArgs;
+use crate::cli::output::{Output, StdoutClosed};
+use crate::cli::renderer::Renderer;
+use crate::cli::{Exit, print_message};
 use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
+use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
-use crate::protocol::{Notes, Role};
-use crate::render::{Look, hex, json, line, tree};
+use crate::render::format::Format;
+use crate::render::{Look, json};
 use crate::select::{Filter, Select};
-use crate::verify::{self, Counts, Verify};
+use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-/// The frame that may be the only one, in both forms it may be shown in.
-struct Lone {
-    line: String,
-    tree: String,
+/// The first frame, in both formats, until it is known if it is the only one.
+struct FirstFrame {
+    line: Vec<u8>,
+    tree: Vec<u8>,
 }
 
-/// Shows frames as they come.
+/// Shows frames as they arrive.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
-pub struct Screen {
-    /// What was asked for; none: tree for a lone message, else line.
+pub struct DecodeScreen {
+    /// The selected format; `None`: tree for a single message, otherwise line.
     format: Option<Format>,
     exact: bool,
-    verify: Option<Box<Verify>>,
-    counts: Counts,
+    verify: Option<Box<Verifier>>,
+    counts: VerifyCounts,
     lookup: Lookup,
     filter: Filter,
-    /// Lent out while a message is shown.
-    listener: Listener,
+    /// Taken while a message is shown.
+    reporter: FindingReporter,
     /// Findings are shown.
     lint: bool,
-    /// Findings that make the answer no, and the worst of messages that were shown.
+    /// The severity that fails the command, and the worst severity of shown messages.
     fail_on: Option<Severity>,
     worst: Option<Severity>,
     skip: u64,
@@ -54,57 +56,42 @@ pub struct Screen {
     last: VecDeque<Vec<u8>>,
     look: Look,
     output: Output,
-    /// Where output waits for the end.
-    stop: Option<Stop>,
-    notes: Notes,
-    folds: Option<Folds>,
+    run: InputRun,
+    renderer: Renderer,
+    /// There are several sources, so each has a heading.
+    headed: bool,
+    delta_states: Option<DeltaStates>,
     scratch: Vec<u8>,
     text: String,
-    lone: Option<Lone>,
-    quiet: bool,
-    verbose: bool,
-    seen: u64,
+    first_frame: Option<FirstFrame>,
     matched: u64,
     shown: u64,
-    bytes: u64,
-    /// Frames at fault, of all sources.
+    /// The number of faulty frames, of all sources.
     faulty: u64,
-    /// Input that could not be used.
-    /// The input has no end but an interruption.
-    follows: bool,
-    bad_input: bool,
     undetected: bool,
-    source: Source,
-    /// What is said once everything is shown.
+    source: SourceCounts,
+    /// Texts that are printed after all messages.
     closing: Vec<String>,
+    recorder: Option<DecodeRecorder>,
 }
 
-/// What one source's closing line says.
-#[derive(Default)]
-struct Source {
-    frames: u64,
-    faulty: u64,
-    first: Option<String>,
-}
-
-impl Screen {
+impl DecodeScreen {
     pub fn new(
         args: &Args,
-        shared: &Shared,
+        shared: &SharedArgs,
         look: Look,
         output: Output,
         stop: Option<Stop>,
     ) -> Result<Self> {
         let s = &args.select;
+        let mut conditions = s.replaced_conditions()?;
+        conditions.extend(args.condition.conditions.iter().cloned());
         let filter = Select {
             kinds: s.kind.clone(),
-            roles: s.role.iter().filter_map(|r| Role::from_name(r)).collect(),
             ids: s.id.clone(),
             subjects: s.subject.clone(),
             direction: args.input.dir,
-            conns: s.conn.clone(),
-            faults: s.faults,
-            conditions: args.condition.conditions.clone(),
+            conditions,
             grep: s.grep.clone(),
         }
         .filter();
@@ -112,9 +99,9 @@ impl Screen {
             format: args.format,
             exact: args.exact,
             verify: args.verify.then(Box::default),
-            counts: Counts::default(),
+            counts: VerifyCounts::default(),
             lookup: Lookup::new(args),
-            listener: Listener::new(args, shared)?,
+            reporter: FindingReporter::new(args, shared)?,
             lint: args.lint,
             fail_on: Severity::from_name(&args.fail_on),
             worst: None,
@@ -125,125 +112,114 @@ impl Screen {
             last: VecDeque::new(),
             look,
             output,
-            stop,
-            notes: Notes::default(),
-            folds: args.state.then(Folds::default),
+            run: InputRun::new(shared, args.input.follow, stop),
+            renderer: Renderer::default(),
+            headed: false,
+            delta_states: args.state.then(DeltaStates::default),
             scratch: Vec::new(),
             text: String::new(),
-            lone: None,
-            quiet: shared.quiet,
-            verbose: shared.verbose,
-            seen: 0,
+            first_frame: None,
             matched: 0,
             shown: 0,
-            bytes: 0,
             faulty: 0,
-            follows: args.input.follow,
-            bad_input: false,
             undetected: false,
-            source: Source::default(),
+            source: SourceCounts::default(),
             closing: Vec::new(),
+            recorder: args
+                .write
+                .as_deref()
+                .map(|path| DecodeRecorder::create(path, shared.quiet))
+                .transpose()?,
         })
     }
 
-    /// Writes what a frame is shown as to `self.scratch`.
+    /// Renders a frame into `self.scratch`.
     fn render(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
         self.scratch.clear();
         self.text.clear();
-        match (&self.lookup, self.format) {
-            (Lookup::At(offset), _) => {
-                say_owner(decoded, *offset, self.look, &mut self.notes, &mut self.text);
+        match &self.lookup {
+            Lookup::At(offset) => write_owner(decoded, *offset, self.look, &mut self.text),
+            Lookup::Path(path) => write_range(decoded, path, self.look, &mut self.text),
+            Lookup::None => {
+                let format = self.format.unwrap_or(Format::Line);
+                let (look, out) = (self.look, &mut self.scratch);
+                self.renderer.write(format, decoded, verdict, look, out);
+                self.write_state(format);
             }
-            (Lookup::Path(path), _) => {
-                say_range(decoded, path, self.look, &mut self.notes, &mut self.text);
-            }
-            (Lookup::None, Some(Format::Json)) => {
-                json::write(decoded, verdict, self.look, &mut self.scratch);
-            }
-            (Lookup::None, Some(Format::Tree)) => {
-                tree::write(decoded, verdict, self.look, &mut self.notes, &mut self.text);
-            }
-            (Lookup::None, Some(Format::Hex)) => {
-                hex::write(decoded, verdict, self.look, &mut self.notes, &mut self.text);
-            }
-            (Lookup::None, Some(Format::Line) | None) => {
-                line::write(decoded, verdict, self.look, &mut self.text);
-                if let Some(folds) = &self.folds {
-                    folds.line(self.look, &mut self.text);
-                }
-            }
-        }
-        if let (Lookup::None, Some(Format::Tree | Format::Hex), Some(folds)) =
-            (&self.lookup, self.format, &self.folds)
-        {
-            folds.block(self.look, &mut self.text);
         }
         self.scratch.extend_from_slice(self.text.as_bytes());
     }
 
-    /// A frame that turned out not to be the only one is a line like the others.
+    /// Writes the value of a stream after its delta.
+    fn write_state(&mut self, format: Format) {
+        let (look, text) = (self.look, &mut self.text);
+        match (format, &self.delta_states) {
+            (Format::Json, _) | (_, None) => {}
+            (Format::Line, Some(states)) => states.write_line(look, text),
+            (Format::Tree | Format::Hex, Some(states)) => states.write_block(look, text),
+        }
+    }
+
+    /// Writes the first frame as a line, because it is not the only one.
     fn release(&mut self) -> Result<()> {
-        if let Some(lone) = self.lone.take() {
-            self.output.room().extend_from_slice(lone.line.as_bytes());
+        if let Some(first_frame) = self.first_frame.take() {
+            self.output.push(&first_frame.line);
             self.output.written()?;
         }
         Ok(())
     }
 
-    /// What waits is shown now.
+    /// Writes all output that waits.
     pub fn flush(&mut self) -> Result<()> {
         self.release()?;
         self.output.flush()
     }
 
     pub fn finish(mut self) -> Result<Exit> {
-        if let Some(lone) = self.lone.take() {
-            self.output.room().extend_from_slice(lone.tree.as_bytes());
+        if let Some(recorder) = self.recorder.take() {
+            recorder.finish()?;
+        }
+        if let Some(first_frame) = self.first_frame.take() {
+            self.output.push(&first_frame.tree);
         }
         for text in std::mem::take(&mut self.last) {
-            self.output.room().extend_from_slice(&text);
+            self.output.buffer().extend_from_slice(&text);
             self.output.written()?;
         }
-        let exit = self.stop.as_ref().and_then(Stop::exit);
-        if let Some(exit) = exit.filter(|_| !self.follows) {
-            self.output.interrupted()?;
-            return Ok(exit);
+        let run = self.run;
+        let cut_short = run.cut_short().is_some();
+        if self.verify.is_some() && !cut_short {
+            self.output.push_line(&self.counts.to_string());
         }
-        if self.verify.is_some() {
-            let text = format!("{}\n", self.counts);
-            self.output.room().extend_from_slice(text.as_bytes());
-        }
-        self.output.finish()?;
-        self.closing.iter().for_each(|text| complain(text));
-        if self.bytes == 0 && self.seen == 0 && !self.quiet {
-            complain("empty input: there is nothing to decode");
-        }
-        if let Some(exit) = self.stop.as_ref().and_then(Stop::exit) {
+        let exit = run.finish(self.output, "decode")?;
+        let closing = self.closing.iter().filter(|_| !cut_short);
+        closing.for_each(|text| print_message(text));
+        if let Some(exit) = exit {
             return Ok(exit);
         }
         let asked = !self.filter.is_open() || !self.lookup.is_none();
-        let none = asked && self.shown == 0 && self.seen > 0;
-        if none && !self.quiet {
+        let none = asked && self.shown == 0 && run.messages > 0;
+        if none && !run.quiet {
             match &self.lookup {
                 Lookup::At(offset) => {
-                    complain(&format!("no message holds a byte at offset {offset}"));
+                    print_message(&format!("no message contains offset {offset}"));
                 }
-                Lookup::Path(path) => complain(&format!("no message has a field {path}")),
-                Lookup::None => complain(&format!("none of {} messages matches", self.seen)),
+                Lookup::Path(path) => print_message(&format!("no message has a field {path}")),
+                Lookup::None => run.note_no_match(),
             }
         }
-        // A frame at fault that is the same again is no failure of this question.
+        // With --verify, a faulty frame that is reproduced exactly is no failure.
         let failed = match self.verify {
             Some(_) => self.counts.different > 0,
             None => self.faulty > 0,
         };
-        let worst = self.worst.max(self.listener.worst);
+        let worst = self.worst.max(self.reporter.worst);
         let is_bad = self.fail_on.is_some_and(|least| worst >= Some(least));
-        let no = failed || self.bad_input || self.undetected || none || is_bad;
-        Ok(if no { Exit::No } else { Exit::Clean })
+        let no = failed || run.is_bad || self.undetected || none || is_bad;
+        Ok(if no { Exit::Negative } else { Exit::Clean })
     }
 
-    /// Shows a message, where it is one of those that are wanted.
+    /// Shows a message if it is selected.
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         if self.is_done() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
             return Ok(());
@@ -260,28 +236,30 @@ impl Screen {
             };
             self.counts.add(&verdict);
             self.shown += 1;
-            if verdict != verify::Verdict::Identical(None) {
+            if verdict != verify::FrameVerdict::Identical(None) {
                 self.text.clear();
-                say(decoded, &verdict.to_string(), self.look, &mut self.text);
-                self.output.room().extend_from_slice(self.text.as_bytes());
+                write_line(decoded, &verdict.to_string(), self.look, &mut self.text);
+                self.output.push(&self.text);
             }
             return self.output.written();
         }
         if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
             self.shown += 1;
             let look = self.look;
-            if decoded.message.body.len <= json::LONG {
-                json::write(decoded, verdict, look, self.output.room());
+            if decoded.message.body.len <= json::MAX_WHOLE {
+                json::write(decoded, verdict, look, self.output.buffer());
                 return self.output.written();
             }
             return self
                 .output
-                .pass(|out, full| json::pass(decoded, verdict, look, out, full));
+                .write_with(|out, full| json::write_in_parts(decoded, verdict, look, out, full));
         }
         self.render(decoded, verdict);
         if self.scratch.is_empty() {
             return Ok(());
         }
+        let heading = self.source.heading.take().unwrap_or_default();
+        self.scratch.splice(0..0, heading.bytes());
         self.shown += 1;
         if let Some(most) = self.tail {
             self.last.push_back(std::mem::take(&mut self.scratch));
@@ -291,125 +269,98 @@ impl Screen {
             return Ok(());
         }
         if self.format.is_none() && self.shown == 1 && self.lookup.is_none() {
-            let mut text = String::new();
-            tree::write(decoded, verdict, self.look, &mut self.notes, &mut text);
-            if let Some(folds) = &self.folds {
-                folds.block(self.look, &mut text);
-            }
-            self.lone = Some(Lone {
-                line: std::mem::take(&mut self.text),
-                tree: text,
-            });
+            let (mut tree, look) = (heading.into_bytes(), self.look);
+            self.renderer
+                .write(Format::Tree, decoded, verdict, look, &mut tree);
+            self.text.clear();
+            self.write_state(Format::Tree);
+            tree.extend_from_slice(self.text.as_bytes());
+            let line = std::mem::take(&mut self.scratch);
+            self.first_frame = Some(FirstFrame { line, tree });
             return Ok(());
         }
         self.release()?;
-        self.output.room().extend_from_slice(&self.scratch);
+        self.output.buffer().extend_from_slice(&self.scratch);
         self.output.written()
     }
 }
 
-impl Show for Screen {
+impl FrameDisplay for DecodeScreen {
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        self.seen += 1;
-        self.source.frames += 1;
-        if let Some((offset, fault)) = decoded.faults().next() {
-            self.faulty += 1;
-            self.source.faulty += 1;
-            if self.source.first.is_none() {
-                let hint = fault
-                    .hint
-                    .as_ref()
-                    .map(|h| format!(" ({h})"))
-                    .unwrap_or_default();
-                self.source.first = Some(format!("offset {offset}: {fault}{hint}"));
-            }
+        let faulty = self.source.faulty;
+        self.source.count(decoded);
+        self.faulty += self.source.faulty - faulty;
+        // Also for messages that are not shown: later deltas build on them.
+        if let Some(delta_states) = &mut self.delta_states {
+            delta_states.apply(decoded, self.look);
         }
-        // Also of messages that are not shown: later ones build on them.
-        if let Some(folds) = &mut self.folds {
-            folds.see(decoded, self.look);
-        }
-        self.listener.see(decoded);
+        self.reporter.see(decoded);
         self.show(decoded, verdict)
     }
 
-    fn judged(&self) -> Option<(Judge, SessionConfig)> {
-        self.listener.judged(self.filter.needs_session())
+    fn run(&mut self) -> &mut InputRun {
+        &mut self.run
+    }
+
+    fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
+        self.reporter.rules_to_check(self.filter.needs_session())
+    }
+
+    fn begin_several(&mut self) {
+        self.headed = true;
     }
 
     fn idle(&mut self) -> Result<()> {
         self.flush()?;
-        // A file that is followed may never grow again, and then nothing would be written that shows it.
-        if self.output.reader_is_gone() {
-            return Err(Unread.into());
+        // A followed file may never grow again, and then no write would detect the closed pipe.
+        if self.output.is_reader_gone() {
+            return Err(StdoutClosed.into());
         }
         Ok(())
     }
 
-    fn note(&mut self, source: &str, text: &str, bad: bool) {
-        self.bad_input |= bad;
-        if bad || !self.quiet {
-            complain_of(source, text);
-        }
-    }
-
-    fn detail(&mut self, source: &str, text: &str) {
-        if self.verbose {
-            complain(&format!("{source}: {text}"));
-        }
-    }
-
     fn begin(&mut self, source: &str) {
-        self.source = Source::default();
-        self.listener.begin(source);
+        let is_text = self.format != Some(Format::Json) && self.verify.is_none();
+        self.source = if self.headed && is_text {
+            SourceCounts::with_heading(source, self.shown > 0, self.look)
+        } else {
+            SourceCounts::default()
+        };
+        self.reporter.begin(source);
+    }
+
+    fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
+        let recorder = self.recorder.as_mut();
+        recorder.map_or(Ok(()), |recorder| recorder.item(item, direction))
     }
 
     fn header(&mut self, _: &Header) {
-        self.listener.header();
+        self.reporter.header();
     }
 
     fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
-        self.listener.event(event, findings);
+        self.reporter.event(event, findings);
         Ok(())
     }
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
         let decoder = &pipeline.decoder;
-        self.bytes += bytes;
-        input::tell_guess(source, decoder, self);
         if decoder.protocol().is_none() && bytes > 0 {
-            self.undetected = input::tell_undetected(source, decoder, self);
+            self.undetected = input::report_undetected(source, decoder, self);
         }
-        let Source {
-            frames,
-            faulty,
-            first,
-        } = std::mem::take(&mut self.source);
-        if let Some(first) = first {
-            let count = format!("{faulty} of {frames} messages at fault");
-            let text = match self.format {
-                // A terminal has just shown what it is.
-                Some(Format::Tree | Format::Line | Format::Hex) | None if self.look.terminal => {
-                    format!("{source}: {count}")
-                }
-                _ => format!("{source}: {first}; {count}"),
-            };
-            if !self.quiet {
-                self.closing.push(text);
-            }
-        }
-        // Before the notes, what they are about: both may go to the same terminal.
-        if self.lone.is_none() && self.tail.is_none() {
+        let is_shown = self.format != Some(Format::Json) && self.look.terminal;
+        let counts = std::mem::take(&mut self.source);
+        let text = counts.fault_text(source, is_shown);
+        self.closing.extend(text.filter(|_| !self.run.quiet));
+        // Messages before notes about them: both may go to the same terminal.
+        if self.first_frame.is_none() && self.tail.is_none() {
             self.output.flush()?;
         }
-        self.listener.finish(pipeline);
-        if self.lone.is_none() && self.tail.is_none() {
-            self.closing.drain(..).for_each(|text| complain(&text));
+        self.reporter.finish(pipeline);
+        if self.first_frame.is_none() && self.tail.is_none() {
+            self.closing.drain(..).for_each(|text| print_message(&text));
         }
         Ok(())
-    }
-
-    fn stop(&self) -> Option<Arc<AtomicBool>> {
-        self.stop.as_ref().map(Stop::flag)
     }
 
     fn want(&self) -> Want {
@@ -419,19 +370,20 @@ impl Show for Screen {
         let places = !self.lookup.is_none()
             || self.lint
             || self.filter.needs_session()
-            || self.folds.is_some();
+            || self.delta_states.is_some();
         let rows = matches!(self.format, Some(Format::Tree | Format::Hex))
             || (self.format.is_none() && self.shown == 0);
         match self.filter.want() {
             Want::Head if rows && !places => Want::Rows,
             _ if places || rows => Want::Places,
             Want::Head if self.format == Some(Format::Json) => Want::Text,
+            Want::Head if self.lookup.is_none() => Want::Line,
             want => want,
         }
     }
 
-    fn progress(&self) -> bool {
-        !self.quiet && !self.look.terminal
+    fn progress(&mut self) -> bool {
+        !self.run.quiet && !self.look.terminal
     }
 
     fn is_done(&self) -> bool {

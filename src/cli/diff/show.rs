@@ -1,7 +1,7 @@
-//! How a difference is shown.
+//! Shows differences.
 
-use super::super::output::present;
-use crate::diff::{Difference, Field, Value, Which};
+use super::super::output::without_nulls;
+use crate::diff::{DiffMessage, DiffValue, Difference, FieldDifference};
 use crate::framing::fields::masked;
 use crate::protocol::Direction;
 use crate::render::style::{Tone, shorten};
@@ -9,41 +9,41 @@ use crate::render::{Look, arrow};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
 
-/// Characters of a value that are shown.
-const SHOWN: usize = 60;
+/// The maximum number of characters of a value.
+const MAX_SHOWN: usize = 60;
 
-/// One difference, for people.
-pub fn block(difference: &Difference, look: Look, out: &mut String) {
+/// Writes a difference as text.
+pub fn write_difference(difference: &Difference, look: Look, out: &mut String) {
     let style = look.style;
-    let head = |which: &Which, out: &mut String| {
+    let head = |which: &DiffMessage, out: &mut String| {
         let conn = which.conn.map(|c| format!(" conn {c}"));
         let what = if look.show_secrets {
             Cow::Borrowed(which.what.as_str())
         } else {
             masked(&which.what)
         };
-        let text = format!("{} {}", arrow(which.direction), shorten(&what, SHOWN));
-        style.wire(out, Tone::Kind, &text);
+        let text = format!("{} {}", arrow(which.direction), shorten(&what, MAX_SHOWN));
+        style.push_wire(out, Tone::Kind, &text);
         let place = format!("  #{}{}", which.index, conn.unwrap_or_default());
-        style.put(out, Tone::Dim, &place);
+        style.push(out, Tone::Dim, &place);
     };
     match difference {
         Difference::Fields(left, right, fields) => {
-            style.put(out, Tone::Note, "~ ");
+            style.push(out, Tone::Note, "~ ");
             head(left, out);
-            style.put(out, Tone::Dim, &format!(" against #{}\n", right.index));
+            style.push(out, Tone::Dim, &format!(" against #{}\n", right.index));
             for field in fields {
-                row(field, false, look, out);
+                write_field(field, false, look, out);
             }
         }
         Difference::OnlyLeft(which, answers) | Difference::OnlyRight(which, answers) => {
             let right = matches!(difference, Difference::OnlyRight(..));
             let (sign, tone) = if right {
-                ("+ ", Tone::Back)
+                ("+ ", Tone::ToClient)
             } else {
-                ("- ", Tone::Bad)
+                ("- ", Tone::Error)
             };
-            style.put(out, tone, sign);
+            style.push(out, tone, sign);
             head(which, out);
             out.push_str(if right { "  only in B" } else { "  only in A" });
             match answers {
@@ -56,33 +56,33 @@ pub fn block(difference: &Difference, look: Look, out: &mut String) {
     }
 }
 
-/// One field: its path, both values, and where they lie; with their bytes where those are wanted.
-pub fn row(field: &Field, with_bytes: bool, look: Look, out: &mut String) {
+/// Writes a field: its path, both values and their positions, with bytes if `with_bytes`.
+pub fn write_field(field: &FieldDifference, with_bytes: bool, look: Look, out: &mut String) {
     let style = look.style;
     let path = match field.path.as_str() {
         "" => "message",
         path => path,
     };
-    style.wire(out, Tone::Key, &format!("    {path}  "));
-    let value = |value: &Option<Value>, tone: Tone, out: &mut String| match value {
+    style.push_wire(out, Tone::Key, &format!("    {path}  "));
+    let value = |value: &Option<DiffValue>, tone: Tone, out: &mut String| match value {
         Some(value) if value.secret && !look.show_secrets => {
-            style.put(out, Tone::Note, "(secret)");
+            style.push(out, Tone::Note, "(secret)");
         }
-        Some(value) => style.wire(out, tone, &shorten(&value.text, SHOWN)),
-        None => style.put(out, Tone::Dim, "absent"),
+        Some(value) => style.push_wire(out, tone, &shorten(&value.text, MAX_SHOWN)),
+        None => style.push(out, Tone::Dim, "absent"),
     };
-    value(&field.left, Tone::Bad, out);
+    value(&field.left, Tone::Error, out);
     out.push_str(" → ");
-    value(&field.right, Tone::Back, out);
+    value(&field.right, Tone::ToClient, out);
     if let Some(wanted) = &field.wanted {
-        style.wire(
+        style.push_wire(
             out,
             Tone::Note,
-            &format!(" (wanted {})", shorten(wanted, SHOWN)),
+            &format!(" (wanted {})", shorten(wanted, MAX_SHOWN)),
         );
     }
-    let place = |value: &Option<Value>| {
-        let Some(Value {
+    let place = |value: &Option<DiffValue>| {
+        let Some(DiffValue {
             range,
             bytes,
             secret,
@@ -101,40 +101,50 @@ pub fn row(field: &Field, with_bytes: bool, look: Look, out: &mut String) {
     };
     let (left, right) = (place(&field.left), place(&field.right));
     let ranges = format!("  (bytes {left} and {right})\n");
-    style.put(out, Tone::Dim, &ranges);
+    style.push(out, Tone::Dim, &ranges);
 }
 
-/// One difference, for programs.
-pub fn object(difference: &Difference) -> Json {
-    let which = |which: &Which| {
-        json!({
-            "index": which.index,
-            "conn": which.conn,
-            "dir": which.direction.map(Direction::name),
-            "what": which.what,
-        })
-    };
-    let value = |value: &Option<Value>| {
+/// Returns a message as JSON.
+pub fn message_json(which: &DiffMessage) -> Json {
+    json!({
+        "index": which.index,
+        "conn": which.conn,
+        "dir": which.direction.map(Direction::name),
+        "what": which.what,
+    })
+}
+
+/// Returns the fields that differ as JSON.
+pub fn fields_json(fields: &[FieldDifference]) -> Json {
+    let value = |value: &Option<DiffValue>| {
         value.as_ref().map(|v| {
             json!({ "value": v.text, "offset": v.range.start, "len": v.range.end - v.range.start })
         })
     };
-    present(match difference {
+    let fields = fields.iter().map(|field| {
+        json!({
+            "path": field.path,
+            "a": value(&field.left),
+            "b": value(&field.right),
+        })
+    });
+    fields.collect()
+}
+
+/// Returns a difference as JSON.
+pub fn difference_json(difference: &Difference) -> Json {
+    without_nulls(match difference {
         Difference::Fields(left, right, fields) => json!({
             "v": 1,
-            "a": which(left),
-            "b": which(right),
-            "fields": fields.iter().map(|field| json!({
-                "path": field.path,
-                "a": value(&field.left),
-                "b": value(&field.right),
-            })).collect::<Vec<_>>(),
+            "a": message_json(left),
+            "b": message_json(right),
+            "fields": fields_json(fields),
         }),
         Difference::OnlyLeft(left, answers) => json!({
-            "v": 1, "a": which(left), "answers": answers,
+            "v": 1, "a": message_json(left), "answers": answers,
         }),
         Difference::OnlyRight(right, answers) => json!({
-            "v": 1, "b": which(right), "answers": answers,
+            "v": 1, "b": message_json(right), "answers": answers,
         }),
     })
 }

@@ -1,15 +1,15 @@
-//! `wiretool lint`: was what was said allowed, and who owes the next message?
+//! `wiretool lint`: checks the rules of the protocol, and lists the requests without an answer.
 
+mod reporter;
 mod rules;
-mod sarif;
 mod source;
-mod teller;
 
-use super::input::{self, Show};
+use super::Exit;
+use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
 use super::interrupt::Stop;
-use super::options::{self, Shared};
+use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::{Exit, complain, complain_of};
+use super::report::ReportArgs;
 use crate::capture::Event;
 use crate::capture::recording::Header;
 use crate::conversation::pipeline::Pipeline;
@@ -20,54 +20,51 @@ use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::Look;
 use anyhow::Result;
 use clap::ValueEnum;
-use sarif::Sarif;
-use source::Source;
+use reporter::FindingWriter;
+use source::SourceSummary;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use teller::Teller;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool lint session.jsonl                    what is wrong, and who owes the next message
-  wiretool lint -p oracle --c2s in --s2c out     two one-way files
-  wiretool lint --fail-on warning FILE           for CI: exit 1 on a warning, too
-  wiretool lint --dialect document FILE          by the document alone
-  wiretool lint --allow 'sael/token-*' FILE      some rules do not matter here
-  wiretool lint --report sarif -o lint.sarif FILE
-  wiretool lint --rules -p saikuro               what is looked for
-  wiretool lint --explain saikuro/seq-gap        one rule, with an example that breaks it";
+  wiretool lint session.jsonl                  findings, and requests without an answer
+  wiretool lint -p oracle --c2s in --s2c out   two one-way files of one connection
+  wiretool lint --fail-on warning FILE         for CI: exit 1 on warnings, too
+  wiretool lint --allow 'sael/token-*' FILE    turn some rules off
+  wiretool lint --explain saikuro/seq-gap      one rule, with an example
+  wiretool lint --rules -p saikuro             all rules of a protocol
+  wiretool lint --dialect document FILE        only rules of the document
+  wiretool lint --report sarif -o lint.sarif FILE";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  nothing as bad as --fail-on was found
-  1  something was, or no message matches --where
+  0  no finding of the severity of --fail-on or worse
+  1  such a finding, or no message matches --where
   2  usage, or a file that cannot be read or written
-  130  interrupted (143: by SIGTERM); what was found by then is told, but replaces no file that -o names";
+  130, 143  interrupted, terminated; -o leaves its file unchanged";
 
-/// Findings of one rule that are told in text; the rest is counted.
-const TOLD: u64 = 20;
+/// The default maximum number of findings of one rule in the text; the rest are counted.
+const DEFAULT_MOST: u64 = 20;
 
-/// Check conversations: is it allowed, what is unanswered, who is stuck
+/// Check the rules of the protocol; find unanswered requests
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     #[command(flatten)]
-    input: options::Input,
+    input: options::InputArgs,
     #[command(flatten)]
-    wire: options::Wire,
+    wire: options::WireArgs,
     #[command(flatten)]
-    condition: options::Where,
+    condition: options::WhereArgs,
     #[command(flatten)]
-    judging: options::Judging,
-    /// Exit 1 where something this bad is found
+    judging: options::RuleArgs,
+    /// Exit 1 on a finding of this severity or worse
     #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
     fail_on: String,
-    /// Print the table of rules and stop
+    /// Print all rules and exit
     #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files", "report"])]
     rules: bool,
-    /// Say what a rule is about, with an example that breaks it, and stop
+    /// Explain this rule with an example, and exit
     #[arg(
         long,
         value_name = "RULE",
@@ -75,56 +72,38 @@ pub struct Args {
         conflicts_with_all = ["files", "report"]
     )]
     explain: Option<String>,
-    /// How findings are shown
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
-    format: Format,
-    /// Write a report for code review tools instead
-    #[arg(
-        long,
-        value_enum,
-        value_name = "KIND",
-        help_heading = "Output",
-        conflicts_with = "format"
-    )]
-    report: Option<Report>,
-    /// Say who owes the next message whenever nothing came for so long: 5s, 500ms
-    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Input")]
+    /// Output format
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = LintFormat::Text, help_heading = "Output")]
+    format: LintFormat,
+    #[command(flatten)]
+    report: ReportArgs,
+    /// After this time without input, list the requests without an answer: 5s, 500ms
+    #[arg(long, value_name = "TIME", value_parser = options::parse_duration, help_heading = "Input")]
     stall: Option<Duration>,
-    /// Findings of one rule that are shown as text; 0 for all
-    #[arg(long, value_name = "N", default_value_t = TOLD, help_heading = "Output")]
+    /// Show at most N findings of each rule as text; 0: all
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MOST, help_heading = "Output")]
     most: u64,
-    /// Write here, whole or not at all, instead of stdout
+    /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum Format {
-    /// A line a finding
+enum LintFormat {
+    /// One line per finding
     Text,
-    /// A JSON object a finding, and last one that sums up each input
+    /// One JSON object per finding, and one with the totals of each input
     Json,
 }
 
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum Report {
-    /// SARIF 2.1.0
-    Sarif,
-}
-
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     let judge = args.judging.judge()?;
     let input = &args.input;
-    let inputs: Vec<PathBuf> = [&input.files, &input.c2s, &input.s2c]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
-    let mut output = Output::open(args.output.as_deref(), &inputs)?;
-    let as_json = args.format == Format::Json;
-    output.is_json = as_json || args.report.is_some();
+    let mut output = Output::open(args.output.as_deref(), &input.paths())?;
+    let as_json = args.format == LintFormat::Json;
+    output.is_json = as_json || args.report.report.is_some();
     if args.rules {
-        return rules::table(&args.wire, &judge, as_json, look, output);
+        return rules::write_rules(&args.wire, &judge, as_json, look, output);
     }
     if let Some(name) = &args.explain {
         return rules::explain(name, &judge, as_json, look, output);
@@ -132,10 +111,10 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let session_config = args.judging.session_config()?;
-    let mut screen = Screen {
+    let mut screen = LintScreen {
         judge,
         session_config,
-        teller: Teller {
+        reporter: FindingWriter {
             filter: args.condition.filter(),
             scratch: Vec::new(),
             quiet: shared.quiet,
@@ -143,157 +122,127 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             most: args.most,
             look,
             output,
-            sarif: args.report.map(|Report::Sarif| Sarif::default()),
-            source: Source::default(),
+            report: args.report.new_report("wiretool lint"),
+            fail_on: Severity::from_name(&args.fail_on),
+            source: SourceSummary::default(),
             worst: Severity::Off,
             matched: 0,
         },
-        verbose: shared.verbose,
         stall: args.stall,
-        stop: Stop::on_signals()?,
-        follows: input.follow,
-        bad_input: false,
-        bytes: 0,
-        messages: 0,
+        run: InputRun::new(shared, input.follow, Some(Stop::on_signals()?)),
     };
     input::read(&args.input, &options, &mut screen)?;
-    screen.finish(Severity::from_name(&args.fail_on))
+    screen.finish()
 }
 
-struct Screen {
+struct LintScreen {
     judge: Judge,
     session_config: SessionConfig,
-    teller: Teller,
-    verbose: bool,
+    reporter: FindingWriter,
     stall: Option<Duration>,
-    stop: Stop,
-    /// The input has no end but an interruption.
-    follows: bool,
-    bad_input: bool,
-    bytes: u64,
-    messages: u64,
+    run: InputRun,
 }
 
-impl Screen {
-    fn finish(mut self, fail_on: Option<Severity>) -> Result<Exit> {
-        if let Some(sarif) = self.teller.sarif.take() {
-            let report = serde_json::to_string_pretty(&sarif.report())?;
-            self.teller.put(&report);
-            self.teller.put("\n");
+impl LintScreen {
+    fn finish(mut self) -> Result<Exit> {
+        if let Some(report) = self.reporter.report.take() {
+            self.reporter.write_text(&report.text()?);
         }
-        let teller = self.teller;
-        if let Some(exit) = self.stop.exit().filter(|_| !self.follows) {
-            teller.output.interrupted()?;
+        let (reporter, run) = (self.reporter, self.run);
+        if let Some(exit) = run.finish(reporter.output, "check")? {
             return Ok(exit);
         }
-        teller.output.finish()?;
-        if self.bytes == 0 && !teller.quiet {
-            complain("empty input: there is nothing to check");
+        let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
+        if none {
+            run.note_no_match();
         }
-        if let Some(exit) = self.stop.exit() {
-            return Ok(exit);
-        }
-        let none = !teller.filter.is_open() && teller.matched == 0 && self.messages > 0;
-        if none && !teller.quiet {
-            complain(&format!("none of {} messages matches", self.messages));
-        }
-        let found = fail_on.is_some_and(|least| teller.worst >= least);
-        Ok(if found || none || self.bad_input {
-            Exit::No
+        let found = reporter
+            .fail_on
+            .is_some_and(|least| reporter.worst >= least);
+        Ok(if found || none || run.is_bad {
+            Exit::Negative
         } else {
             Exit::Clean
         })
     }
 }
 
-impl Show for Screen {
+impl FrameDisplay for LintScreen {
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        self.teller.source.count(decoded);
-        self.messages += 1;
-        self.teller.see(decoded, verdict.unwrap_or_default())
+        self.reporter.source.count(decoded);
+        self.reporter
+            .add_message(decoded, verdict.unwrap_or_default())
     }
 
-    fn judged(&self) -> Option<(Judge, SessionConfig)> {
+    fn run(&mut self) -> &mut InputRun {
+        &mut self.run
+    }
+
+    fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
         Some((self.judge.clone(), self.session_config.clone()))
     }
 
     fn header(&mut self, _: &Header) {
-        self.teller.source.recording = true;
+        self.reporter.source.recording = true;
     }
 
     fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
-        let source = &mut self.teller.source;
+        let source = &mut self.reporter.source;
         source.now = event
             .time
             .and_then(|t| i64::try_from(t).ok())
             .or(source.now);
-        self.teller.tell(findings)
+        self.reporter.add(findings)
     }
 
     fn pair(&mut self, files: [&str; 2]) {
-        self.teller.source.pair(files);
+        self.reporter.source.pair(files);
     }
 
-    fn each_from_zero(&self) -> bool {
+    fn counts_each_source(&self) -> bool {
         true
     }
 
     fn idle(&mut self) -> Result<()> {
-        self.teller.release()?;
-        self.teller.output.flush()
-    }
-
-    fn note(&mut self, source: &str, text: &str, bad: bool) {
-        self.bad_input |= bad;
-        if bad || !self.teller.quiet {
-            complain_of(source, text);
-        }
-    }
-
-    fn detail(&mut self, source: &str, text: &str) {
-        if self.verbose {
-            complain_of(source, text);
-        }
+        self.reporter.flush()?;
+        self.reporter.output.flush()
     }
 
     fn begin(&mut self, source: &str) {
-        self.teller.source = Source::named(source);
+        self.reporter.source = SourceSummary::new(source);
     }
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        self.bytes += bytes;
-        self.teller.release()?;
+        self.reporter.flush()?;
         let decoder = &pipeline.decoder;
-        input::tell_guess(source, decoder, self);
         let Some(conversation) = &mut pipeline.conversation else {
             return Ok(());
         };
         let unknown = decoder.protocol().is_none() && bytes > 0;
         if unknown {
             let found = conversation.unrecognised(decoder).findings;
-            self.teller.tell(found)?;
+            self.reporter.add(found)?;
             let found = !found.is_empty();
             let rest = conversation.finish().findings;
-            self.teller.tell(rest)?;
+            self.reporter.add(rest)?;
             if found || !rest.is_empty() {
-                return self.teller.sum_up(conversation, &[], self.verbose);
+                return self
+                    .reporter
+                    .write_summary(conversation, &[], self.run.verbose);
             }
-            self.note(
-                source,
-                "no protocol recognises these bytes: name it with -p",
-                true,
-            );
+            self.run.note(source, NO_PROTOCOL, true);
             return Ok(());
         }
-        // That there is nothing is said once, for all inputs.
-        if bytes == 0 && !self.teller.json {
+        // An empty input is noted once, for all inputs.
+        if bytes == 0 && !self.reporter.json {
             return Ok(());
         }
-        // Once it is over, nobody waits.
-        let stopped = self.stop.exit().is_some();
-        let waiting = self.teller.waiting(conversation, stopped);
-        self.teller.tell(conversation.finish().findings)?;
-        self.teller.sum_up(conversation, &waiting, self.verbose)
+        // After an interruption, nothing is awaited.
+        let stopped = self.run.exit().is_some();
+        let waiting = self.reporter.waiting(conversation, stopped);
+        self.reporter.add(conversation.finish().findings)?;
+        self.reporter
+            .write_summary(conversation, &waiting, self.run.verbose)
     }
 
     fn stall(&self) -> Option<Duration> {
@@ -304,23 +253,7 @@ impl Show for Screen {
         let Some(conversation) = &pipeline.conversation else {
             return Ok(());
         };
-        self.teller
-            .stalled(conversation, &pipeline.decoder.halves(), silent)
-    }
-
-    fn stop(&self) -> Option<Arc<AtomicBool>> {
-        Some(self.stop.flag())
-    }
-
-    fn want(&self) -> Want {
-        Want::Places
-    }
-
-    fn progress(&self) -> bool {
-        !self.teller.quiet
-    }
-
-    fn is_done(&self) -> bool {
-        false
+        self.reporter
+            .stalled(conversation, &pipeline.decoder.partials(), silent)
     }
 }

@@ -1,24 +1,26 @@
-//! `lint --rules` and `lint --explain`: what is looked for, and why.
+//! `lint --rules` and `lint --explain`: list and explain the rules.
 
-use super::super::options::{Wire, nearest_rule};
+use super::super::options::{WireArgs, nearest_rule};
 use super::super::output::Output;
-use super::super::{Exit, complain};
+use super::super::topics::markdown::wrap;
+use super::super::{Exit, print_message};
 use crate::conversation::{Judge, find_rule, follow, full_name, rules_of};
 use crate::protocol::session::{Example, Need, Rule, SessionConfig};
 use crate::protocol::{Protocol, Setting, registry};
+use crate::render::line::Lines;
 use crate::render::style::Tone;
-use crate::render::{Look, findings, line};
+use crate::render::{Look, findings};
 use anyhow::Result;
 use serde_json::json;
 use std::convert::Infallible;
 
-/// What the examples of rules that need them are judged with.
+/// The secret and the signature for examples of rules that need them.
 const SECRET: &[u8] = b"correct horse battery staple";
 const SIGNATURE: &str = "pow(u256) -> u256";
 
-/// All rules, or those of one protocol.
-pub fn table(
-    wire: &Wire,
+/// Writes all rules, or those of one protocol.
+pub fn write_rules(
+    wire: &WireArgs,
     judge: &Judge,
     as_json: bool,
     look: Look,
@@ -30,37 +32,35 @@ pub fn table(
     for protocol in protocols.filter(|p| wanted.is_none_or(|w| w == p.name())) {
         for rule in rules_of(protocol) {
             if as_json {
-                output
-                    .room()
-                    .extend_from_slice(object(protocol, rule, judge).to_string().as_bytes());
-                output.room().push(b'\n');
+                output.push(rule_json(protocol, rule, judge).to_string());
+                output.buffer().push(b'\n');
             } else {
-                row(protocol, rule, judge, look, &mut text);
+                write_rule(protocol, rule, judge, look, &mut text);
             }
         }
     }
-    output.room().extend_from_slice(text.as_bytes());
+    output.push(&text);
     output.finish()?;
     Ok(Exit::Clean)
 }
 
-fn row(protocol: &dyn Protocol, rule: &Rule, judge: &Judge, look: Look, out: &mut String) {
+fn write_rule(protocol: &dyn Protocol, rule: &Rule, judge: &Judge, look: Look, out: &mut String) {
     let severity = judge.severity(protocol.name(), rule);
     let name = full_name(protocol.name(), rule);
-    look.style.put(out, Tone::Kind, &format!("{name:<36} "));
+    look.style.push(out, Tone::Kind, &format!("{name:<36} "));
     let tone = findings::tone(severity);
     look.style
-        .put(out, tone, &format!("{:<8} ", severity.name()));
-    look.style.put(out, Tone::Dim, rule.clause);
+        .push(out, tone, &format!("{:<8} ", severity.name()));
+    look.style.push(out, Tone::Dim, rule.clause);
     for (i, need) in rule.needs.iter().enumerate() {
         let lead = if i == 0 { "; needs " } else { ", " };
-        look.style.put(out, Tone::Dim, lead);
-        look.style.put(out, Tone::Dim, need.about());
+        look.style.push(out, Tone::Dim, lead);
+        look.style.push(out, Tone::Dim, need.about());
     }
     out.push('\n');
 }
 
-fn object(protocol: &dyn Protocol, rule: &Rule, judge: &Judge) -> serde_json::Value {
+fn rule_json(protocol: &dyn Protocol, rule: &Rule, judge: &Judge) -> serde_json::Value {
     json!({
         "v": 1,
         "rule": full_name(protocol.name(), rule),
@@ -75,7 +75,7 @@ fn object(protocol: &dyn Protocol, rule: &Rule, judge: &Judge) -> serde_json::Va
     })
 }
 
-/// One rule, with a conversation that breaks it and one that does not.
+/// Explains a rule, with a conversation that breaks it and one that does not.
 pub fn explain(
     name: &str,
     judge: &Judge,
@@ -84,21 +84,20 @@ pub fn explain(
     mut output: Output,
 ) -> Result<Exit> {
     let Some((protocol, rule)) = find_rule(name) else {
-        complain(&format!("no rule is called {name}{}", nearest_rule(name)));
-        return Ok(Exit::Trouble);
+        print_message(&format!("no rule is called {name}{}", nearest_rule(name)));
+        return Ok(Exit::Error);
     };
     if as_json && let Some(protocol) = registry::find(protocol) {
-        let text = object(protocol, rule, judge).to_string();
-        output.room().extend_from_slice(text.as_bytes());
-        output.room().push(b'\n');
+        let text = rule_json(protocol, rule, judge).to_string();
+        output.push_line(&text);
         output.finish()?;
         return Ok(Exit::Clean);
     }
     let mut text = String::new();
     let style = look.style;
     let severity = judge.severity(protocol, rule);
-    style.put(&mut text, Tone::Kind, name);
-    style.put(
+    style.push(&mut text, Tone::Kind, name);
+    style.push(
         &mut text,
         findings::tone(severity),
         &format!("  {}", severity.name()),
@@ -115,22 +114,22 @@ pub fn explain(
     }
     text.push('\n');
     let width = look.width.unwrap_or(80).clamp(40, 100);
-    wrap(rule.why, width, &mut text);
+    wrap(rule.why, "", width, &mut text);
     if let (Some(Example { fires, passes }), Some(protocol)) =
         (rule.example, registry::find(protocol))
     {
         for (title, recording) in [("breaks it:", fires), ("does not:", passes)] {
-            style.put(&mut text, Tone::Key, &format!("\n{title}\n"));
-            show(recording, protocol, rule, look, &mut text)?;
+            style.push(&mut text, Tone::Key, &format!("\n{title}\n"));
+            show_example(recording, protocol, rule, look, &mut text)?;
         }
     }
-    output.room().extend_from_slice(text.as_bytes());
+    output.push(&text);
     output.finish()?;
     Ok(Exit::Clean)
 }
 
-/// An example as decode shows it, with what lint says of it.
-fn show(
+/// Shows an example as decode does, with its findings.
+fn show_example(
     recording: &str,
     protocol: &dyn Protocol,
     rule: &Rule,
@@ -151,12 +150,12 @@ fn show(
     } else {
         protocol
     };
-    let options = crate::decoder::Options::new(vec![protocol]);
+    let options = crate::decoder::DecodeOptions::new(vec![protocol]);
     let session_config = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..SessionConfig::default()
     };
-    let judge = Judge::default();
+    let (judge, mut lines) = (Judge::default(), Lines::default());
     let Ok(_) = follow::<Infallible>(
         recording.as_bytes(),
         &options,
@@ -164,33 +163,14 @@ fn show(
         session_config,
         &mut |decoded, verdict| {
             match decoded {
-                Some(decoded) => line::write(decoded, Some(verdict), look, out),
+                Some(decoded) => lines.write(decoded, Some(verdict), look, out),
                 None => verdict
                     .findings
                     .iter()
-                    .for_each(|finding| findings::below(finding, None, look, out)),
+                    .for_each(|finding| findings::write_below(finding, None, look, out)),
             }
             Ok(())
         },
     );
     Ok(())
-}
-
-/// Words in lines of some width.
-fn wrap(text: &str, width: usize, out: &mut String) {
-    let mut column = 0;
-    for word in text.split_whitespace() {
-        let len = word.chars().count();
-        if column > 0 && column + 1 + len > width {
-            out.push('\n');
-            column = 0;
-        }
-        if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += len;
-    }
-    out.push('\n');
 }

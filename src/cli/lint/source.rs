@@ -1,62 +1,72 @@
-//! What lint knows of one input, and where its findings stand.
+//! The counts of an input, and the positions of its findings.
 
 use crate::conversation::{Consequences, Finding};
-use crate::decoder::Decoded;
+use crate::decoder::{Decoded, Origin};
 use crate::protocol::Direction;
 use crate::protocol::session::Severity;
 use std::collections::BTreeMap;
 
-/// A message of a file, where several files are read as one conversation.
+/// A message of a file, if several files are read as one conversation.
 #[derive(Clone, Copy)]
-pub struct Own {
+pub struct FileMessage {
     file: u32,
-    /// Counts the messages of that file.
+    /// The index of the message in the file.
     pub index: u64,
 }
 
-/// The number of a connection's file of that direction, or of its first one.
-fn file_of(conn: Option<u32>, direction: Option<Direction>) -> u32 {
-    let back = direction == Some(Direction::ToClient);
-    conn.unwrap_or_default()
-        .saturating_mul(2)
-        .saturating_add(u32::from(back))
-}
-
-/// What is summed up of one input.
+/// The counts of an input.
 #[derive(Default)]
-pub struct Source {
+pub struct SourceSummary {
     pub name: String,
     pub recording: bool,
     pub messages: u64,
-    /// Those that the condition chose, where there is one.
+    /// The number of messages that match the condition, if there is one.
     pub matched: u64,
-    /// The last time that is known.
+    /// The last known time.
     pub now: Option<i64>,
-    /// Findings by severity.
+    /// The number of findings by severity.
     pub counts: BTreeMap<Severity, u64>,
-    /// Findings by rule.
+    /// The number of findings by rule.
     pub rules: BTreeMap<String, u64>,
-    /// The files that are read as one conversation, two for each connection, and how many messages of each were seen.
+    /// The files of the conversation, two for each connection, and the number of messages of each.
     files: Vec<(String, u64)>,
-    /// The messages of such files, in the order of the conversation.
-    own: Vec<Own>,
-    /// What is not told yet.
+    /// The messages of these files, in the order of the conversation.
+    own: Vec<FileMessage>,
+    /// Findings that were not printed yet.
     pub held: Vec<Finding>,
 }
 
-impl Source {
-    /// Two files are read as the directions of one more connection.
+impl SourceSummary {
+    /// Adds two files as the directions of one more connection.
     pub fn pair(&mut self, files: [&str; 2]) {
         self.files.extend(files.map(|file| (file.to_owned(), 0)));
     }
 
-    /// Counts a message of its own file.
+    /// Returns the names of the files.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let alone = self.files.is_empty().then_some(self.name.as_str());
+        alone
+            .into_iter()
+            .chain(self.files.iter().map(|(name, _)| name.as_str()))
+    }
+
+    /// Returns the number of the file that contains a message, if each pair of files is a connection.
+    fn file_of(&self, origin: Origin) -> u32 {
+        let back = origin.direction == Some(Direction::ToClient);
+        let pair = match self.files.len() {
+            2 => 0,
+            _ => origin.conn.unwrap_or_default(),
+        };
+        pair.saturating_mul(2).saturating_add(u32::from(back))
+    }
+
+    /// Counts a message of a file.
     pub fn count(&mut self, decoded: &Decoded<'_>) {
         self.messages += 1;
         self.now = decoded.origin.time.or(self.now);
-        let file = file_of(decoded.origin.conn, decoded.origin.direction);
+        let file = self.file_of(decoded.origin);
         if let Some((_, messages)) = self.files.get_mut(file as usize) {
-            self.own.push(Own {
+            self.own.push(FileMessage {
                 file,
                 index: *messages,
             });
@@ -64,7 +74,7 @@ impl Source {
         }
     }
 
-    pub fn own(&self, index: u64) -> Option<Own> {
+    pub fn file_message(&self, index: u64) -> Option<FileMessage> {
         self.own.get(usize::try_from(index).ok()?).copied()
     }
 
@@ -73,9 +83,9 @@ impl Source {
         file.map_or(&self.name, |(name, _)| name)
     }
 
-    /// A number of consequences by the number of the message in its own file, and that file.
-    pub fn following(&self, one: Consequences) -> (Consequences, &str) {
-        match self.own(one.index) {
+    /// Returns a number of consequences with the index of the message in its file, and that file.
+    pub fn consequences_in_file(&self, one: Consequences) -> (Consequences, &str) {
+        match self.file_message(one.index) {
             Some(own) => {
                 let index = own.index;
                 (Consequences { index, ..one }, self.file(own.file))
@@ -84,17 +94,17 @@ impl Source {
         }
     }
 
-    /// A finding by the numbers of its own file, and that file.
-    pub fn placed(&self, finding: &Finding) -> (Finding, &str) {
+    /// Returns a finding with the indices of its file, and that file.
+    pub fn with_file_indices(&self, finding: &Finding) -> (Finding, &str) {
         let mut finding = finding.clone();
-        let Some(own) = self.own(finding.place.index) else {
+        let Some(own) = self.file_message(finding.place.index) else {
             let origin = finding.place.origin;
-            let file = file_of(origin.conn, origin.direction);
+            let file = self.file_of(origin);
             return (finding, self.file(file));
         };
         finding.place.index = own.index;
         finding.text = self.renumbered(&finding.text, own.file);
-        let related = finding.related.and_then(|index| self.own(index));
+        let related = finding.related.and_then(|index| self.file_message(index));
         finding.related = related.filter(|r| r.file == own.file).map(|r| r.index);
         if let Some(other) = related.filter(|r| r.file != own.file) {
             let (index, file) = (other.index, self.file(other.file));
@@ -103,15 +113,18 @@ impl Source {
         (finding, self.file(own.file))
     }
 
-    /// A text that names messages by their numbers in the conversation, with their numbers in their files. Quoted text of
-    /// the wire stays as it is.
+    /// Replaces the indices of messages in a text by the indices in their files. Quoted text of the wire
+    /// stays unchanged.
     fn renumbered(&self, text: &str, file: u32) -> String {
         let (mut out, mut rest, mut quote) = (String::new(), text, None);
         while let Some(c) = rest.chars().next() {
             let after = rest.get(c.len_utf8()..).unwrap_or_default();
             let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let number = after.get(..digits).unwrap_or_default();
-            let named = number.parse().ok().and_then(|index| self.own(index));
+            let named = number
+                .parse()
+                .ok()
+                .and_then(|index| self.file_message(index));
             if let (None, '#', Some(named)) = (quote, c, named) {
                 out.push_str(&format!("#{}", named.index));
                 if named.file != file {
@@ -131,8 +144,8 @@ impl Source {
         out
     }
 
-    /// One of which nothing was read.
-    pub fn named(name: &str) -> Self {
+    /// Creates the counts of an input of which nothing was read.
+    pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             ..Self::default()

@@ -1,21 +1,23 @@
-//! How frames that pass are shown, and where.
+//! Shows the frames of live traffic.
 
-use super::{Format, Screen, WAITING};
-use crate::cli::options::{self, Shared};
-use crate::cli::output::stream;
-use crate::conversation::tap::Shown;
-use crate::protocol::Notes;
+use super::{LiveScreen, MAX_WAITING};
+use crate::capture::{Event, EventKind};
+use crate::cli::options::{self, SharedArgs};
+use crate::cli::output::open_stream;
+use crate::cli::renderer::Renderer;
+use crate::conversation::tap::TapDetail;
+use crate::render::format::Format;
 use crate::render::style::Tone;
-use crate::render::{Look, findings, hex, json, live, tree};
-use crate::transport::{Render, Sink, View};
+use crate::render::{Look, findings, line};
+use crate::transport::{RecorderScreen, RecordingFile, Render};
 use anyhow::{Context as _, Result};
 use std::fs::File;
 use std::os::fd::AsFd as _;
 
-/// Where frames are shown, and how.
-pub(super) fn view(screen: &Screen, shared: &Shared) -> Result<View> {
+/// Opens the output for frames and creates the renderer.
+pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<RecorderScreen> {
     use std::io::IsTerminal as _;
-    let (file, name, look) = match screen.path.as_ref().filter(|_| screen.is_elsewhere()) {
+    let (file, name, look) = match screen.path.as_ref().filter(|_| screen.leaves_stdout_free()) {
         None => {
             let stdout = std::io::stdout().as_fd().try_clone_to_owned();
             (
@@ -36,7 +38,7 @@ pub(super) fn view(screen: &Screen, shared: &Shared) -> Result<View> {
             look.width = None;
             let is_device = path.metadata().is_ok_and(|m| !m.is_file());
             let file = if is_device {
-                stream(path)
+                open_stream(path)
             } else {
                 File::create(path)
             };
@@ -48,50 +50,77 @@ pub(super) fn view(screen: &Screen, shared: &Shared) -> Result<View> {
         show_secrets: screen.show_secrets,
         ..look
     };
-    Ok(View {
-        sink: Sink { file, name },
+    Ok(RecorderScreen {
+        sink: RecordingFile { file, name },
         render: render(screen.format, look),
     })
 }
 
 fn render(format: Option<Format>, look: Look) -> Render {
-    let (mut notes, mut text) = (Notes::default(), String::new());
+    let (mut renderer, mut text) = (Renderer::default(), String::new());
     Box::new(move |shown, out| {
         text.clear();
         let (decoded, verdict) = match shown {
-            Shown::Frame(decoded, verdict) => (decoded, verdict),
-            // JSON is a line a message.
-            Shown::Finding(finding) if format != Some(Format::Json) => {
-                findings::below(finding, None, look, &mut text);
+            TapDetail::Frame(decoded, verdict) => (decoded, verdict),
+            // The JSON output has one line per message.
+            TapDetail::Finding(finding) if format != Some(Format::Json) => {
+                findings::write_below(finding, None, look, &mut text);
                 return out.extend_from_slice(text.as_bytes());
             }
-            Shown::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
-                for one in waiting.iter().take(WAITING) {
-                    findings::waiting(one, now, sides, look, &mut text);
+            TapDetail::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
+                for one in waiting.iter().take(MAX_WAITING) {
+                    findings::write_waiting(one, now, sides, look, &mut text);
                 }
-                if waiting.len() > WAITING {
-                    text.push_str(&format!("  and {} more\n", waiting.len() - WAITING));
+                if waiting.len() > MAX_WAITING {
+                    text.push_str(&format!("  and {} more\n", waiting.len() - MAX_WAITING));
                 }
                 return out.extend_from_slice(text.as_bytes());
             }
-            Shown::Follow(one) if format != Some(Format::Json) => {
+            TapDetail::Follow(one) if format != Some(Format::Json) => {
                 let line = findings::consequences(one);
-                look.style.put(&mut text, Tone::Dim, &format!("{line}\n"));
+                look.style.push(&mut text, Tone::Dim, &format!("{line}\n"));
                 return out.extend_from_slice(text.as_bytes());
             }
-            Shown::Finding(_) | Shown::Follow(_) | Shown::Waiting(..) | Shown::Remark(_) => return,
-        };
-        match format {
-            None => {
-                for finding in verdict.map_or(&[][..], |v| v.findings) {
-                    findings::line(finding, decoded.protocol.name(), look, &mut text);
-                }
+            TapDetail::Event(event) if matches!(format, Some(Format::Line | Format::Tree)) => {
+                write_event(event, look, &mut text);
+                return out.extend_from_slice(text.as_bytes());
             }
-            Some(Format::Json) => json::write(decoded, verdict, look, out),
-            Some(Format::Line) => live::line(decoded, verdict, look, &mut text),
-            Some(Format::Tree) => tree::write(decoded, verdict, look, &mut notes, &mut text),
-            Some(Format::Hex) => hex::write(decoded, verdict, look, &mut notes, &mut text),
+            TapDetail::Event(_)
+            | TapDetail::Finding(_)
+            | TapDetail::Follow(_)
+            | TapDetail::Waiting(..)
+            | TapDetail::Remark(_) => return,
+        };
+        if let Some(format) = format {
+            return renderer.write(format, decoded, verdict, look, out);
+        }
+        for finding in verdict.map_or(&[][..], |v| v.findings) {
+            findings::write_line(finding, decoded.protocol.name(), look, &mut text);
         }
         out.extend_from_slice(text.as_bytes());
     })
+}
+
+/// Writes a connection that opened or closed: `10:00:00.120 #1 opened`.
+fn write_event(event: &Event<'_>, look: Look, out: &mut String) {
+    let what = match event.what {
+        EventKind::Open => "opened",
+        EventKind::Close => "closed",
+        EventKind::Reset => "reset",
+        EventKind::Exit => "the child ended",
+        _ => return,
+    };
+    let time = event.time.and_then(|time| i64::try_from(time).ok());
+    let time = time.map_or(String::new(), line::clock);
+    let mut text = format!("{time} #{} {what}", event.conn);
+    for name in ["peer", "pid", "code", "signal", "reason", "error"] {
+        if let Some(value) = event.more.and_then(|more| more.get(name)) {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            text.push_str(&format!(", {name} {value}"));
+        }
+    }
+    look.style.push_wire(out, Tone::Dim, &text);
+    out.push('\n');
 }

@@ -1,8 +1,8 @@
-//! How bytes are understood: which protocol, how delimited, within which limits.
+//! The options of the decoder: protocol, framing, limits.
 
 use crate::cli::config::settings;
 use crate::cli::values::{
-    framing_names, length_mode, names, protocol_names, read_text, signature, size,
+    framing_names, length_mode, names, parse_signature, protocol_names, read_text, size,
 };
 use crate::decoder;
 use crate::encoding::Want;
@@ -12,41 +12,42 @@ use crate::protocol::registry::{Extensions, Protocols, Signature};
 use clap::Args;
 use std::path::PathBuf;
 
-/// How the bytes are understood.
+/// The options of the decoder.
 #[derive(Args)]
 #[command(next_help_heading = "Protocol")]
-pub struct Wire {
-    /// Which protocol; detected where it is not given
+pub struct WireArgs {
+    /// Protocol; detected by default
     #[arg(short, long, value_name = "PROTOCOL", value_parser = names(protocol_names()))]
     pub protocol: Option<String>,
-    /// How messages are delimited; detected where it is not given
+    /// How messages are delimited; detected by default
     #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = names(framing_names()))]
     pub framing: String,
-    /// How telequick's lengths count
+    /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = length_mode())]
     pub length_mode: LengthMode,
-    /// telequick definitions that replace or extend the built-in ones
+    /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
     /// telequick: read every body as this struct
     #[arg(long = "struct", value_name = "NAME")]
     pub as_struct: Option<String>,
-    /// oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one
-    /// signature, since they do not say what they answer
-    #[arg(long, value_name = "SIGNATURE", value_parser = signature)]
+    /// oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)
+    ///
+    /// With several signatures only arguments are shown as values: a result does not name its selector.
+    #[arg(long, value_name = "SIGNATURE", value_parser = parse_signature)]
     pub signature: Vec<Signature>,
-    /// Longest message, inflated size included: bytes, or with K, M, G
+    /// Limit for the size of a message, also after inflation: bytes, or with K, M, G
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
     pub max_message: u32,
-    /// Deepest nesting that is read
+    /// Limit for the depth of nesting
     #[arg(long, value_name = "LEVELS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_depth: u32,
-    /// Stop at the first bad frame instead of looking for the next good one
+    /// Stop at the first bad frame; do not search for the next good one
     #[arg(long)]
     pub no_resync: bool,
 }
 
-/// The protocols as commands that write see them: with the schema that is given.
+/// Returns the protocols for commands that write, with the schema of the flag.
 pub fn protocols_for_writing(
     schema: Option<&std::path::Path>,
     name: Option<&str>,
@@ -59,44 +60,45 @@ pub fn protocols_for_writing(
     Protocols::new(extensions, name).map_err(anyhow::Error::msg)
 }
 
-/// Bytes of a schema.
-const LARGEST: u64 = 16 << 20;
+/// The maximum size of a schema, in bytes.
+const MAX_SCHEMA: u64 = 16 << 20;
 
-/// The schema that is given or set, with its name.
+/// Reads the schema of the flag or the setting; returns it with its name.
 fn read_schema(given: Option<&std::path::Path>) -> anyhow::Result<Option<(String, String)>> {
     let Some(path) = given.or(settings().schema()) else {
         return Ok(None);
     };
-    let text = read_text(path, LARGEST)?;
+    let text = read_text(path, MAX_SCHEMA)?;
     Ok(Some((path.display().to_string(), text)))
 }
 
-impl Wire {
-    /// Reads the schema, if one is given or set.
+impl WireArgs {
+    /// Reads the protocols, with the schema of the flag or the setting.
     pub fn protocols(&self) -> anyhow::Result<Protocols> {
         let settings = settings();
         let signatures = match self.signature.as_slice() {
             [] => settings.signatures(),
             given => given.to_vec(),
         };
-        // A flag that only one protocol has can only be meant for that one; a setting waits until it is of use.
+        // A flag of one protocol selects this protocol; a setting applies only if the protocol is detected.
         let has_schema = self.schema.is_some() || self.as_struct.is_some();
-        let owner = |setting| super::those(|descriptor| descriptor.settings.contains(&setting));
+        let owner =
+            |setting| super::protocols_with(|descriptor| descriptor.settings.contains(&setting));
         let [of_schema, of_signature] =
             [Setting::Schema, Setting::Signatures].map(|setting| owner(setting).first().copied());
         let (owner, flags) = match (has_schema, !self.signature.is_empty()) {
             (true, true) => anyhow::bail!(
-                "--signature is {}'s, --schema and --struct are {}'s: one of them",
+                "--signature is for {}, --schema and --struct are for {}: use one of them",
                 of_signature.unwrap_or_default(),
                 of_schema.unwrap_or_default()
             ),
-            (true, false) => (of_schema, "--schema and --struct are"),
-            (false, true) => (of_signature, "--signature is"),
+            (true, false) => (of_schema, "--schema and --struct are for"),
+            (false, true) => (of_signature, "--signature is for"),
             (false, false) => (None, ""),
         };
         match (owner, &self.protocol) {
             (Some(owner), Some(name)) if owner != name => {
-                anyhow::bail!("{flags} {owner}'s; the protocol is {name}")
+                anyhow::bail!("{flags} {owner}, but the protocol is {name}")
             }
             _ => {}
         }
@@ -110,9 +112,9 @@ impl Wire {
         protocols.map_err(anyhow::Error::msg)
     }
 
-    /// What the decoder is told.
-    pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
-        decoder::Options {
+    /// Returns the options for the decoder.
+    pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::DecodeOptions<'p> {
+        decoder::DecodeOptions {
             protocols: protocols.possible(),
             framing: Framing::from_name(&self.framing),
             length_mode: self.length_mode,

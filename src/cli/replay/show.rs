@@ -1,102 +1,175 @@
-//! How a divergence is shown: both sides, the fields with their bytes, and the flag that passes over it.
+//! Shows differences: both sides, the fields with their bytes, and the flag that ignores them.
 
-use super::super::calling::{SHOWN, hang, head};
-use super::super::complain;
-use super::super::diff::show::row;
-use crate::diff::Which;
-use crate::live::client::{Difference, Divergence, Event, Observer};
+use super::super::connect::{MAX_SHOWN, describe_hang, write_head};
+use super::super::diff::show::{fields_json, message_json, write_field};
+use super::super::output::without_nulls;
+use super::super::print_message;
+use crate::diff::DiffMessage;
+use crate::live::client::{ClientEvent, ClientObserver, Divergence, RunDifference};
 use crate::live::handler::Command;
 use crate::protocol::Protocol;
 use crate::render::Look;
 use crate::render::style::{Tone, shorten};
+use serde_json::{Value as Json, json};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Answers that are listed one by one.
-const LISTED: usize = 20;
+/// The maximum number of answers that are listed.
+const MAX_LISTED: usize = 20;
 
-/// Shows what is told.
-pub fn observer(protocol: &dyn Protocol, look: Look, quiet: bool) -> Observer<'_> {
-    Box::new(move |tell, commands| match tell {
-        Event::Received(..) => {}
-        Event::Note(_) if quiet => {}
-        Event::Note(text) => complain(&text),
-        Event::Hangs(what) => commands.push(Command::Print(hang(what, protocol, look))),
-        Event::Diverged(divergence) => {
+/// The output for differences.
+pub enum DivergenceOutput {
+    /// Text for people.
+    Text,
+    /// JSON Lines on stdout.
+    Json,
+    /// A report: rules and texts.
+    Report(ReportEntries),
+}
+
+/// The content of the report at the end of the run.
+pub type ReportEntries = Arc<Mutex<Vec<(&'static str, String)>>>;
+
+/// Creates an observer that shows the events of a client.
+pub fn observer(
+    protocol: &dyn Protocol,
+    look: Look,
+    quiet: bool,
+    out: DivergenceOutput,
+) -> ClientObserver<'_> {
+    let tell = move |rule, text: String, object: &dyn Fn(&str) -> Json, commands: &mut Vec<_>| {
+        match &out {
+            DivergenceOutput::Text => commands.push(Command::Print(text)),
+            DivergenceOutput::Json => {
+                let object = without_nulls(json!({ "v": 1, "divergence": object(&text) }));
+                commands.push(Command::Print(format!("{object}\n")));
+            }
+            DivergenceOutput::Report(entries) => {
+                let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
+                entries.push((rule, text));
+            }
+        }
+    };
+    Box::new(move |event, commands| match event {
+        ClientEvent::Received(..) => {}
+        ClientEvent::Note(_) if quiet => {}
+        ClientEvent::Note(text) => print_message(&text),
+        ClientEvent::Hangs(what) => {
+            let text = describe_hang(what, protocol, look);
+            let object = |text: &str| json!({ "kind": "hangs", "text": text });
+            tell("replay/hangs", text, &object, commands);
+        }
+        ClientEvent::Diverged(divergence) => {
             let mut text = String::new();
-            block(divergence, look, &mut text);
-            commands.push(Command::Print(text));
+            write_divergence(divergence, look, &mut text);
+            let object = |text: &str| divergence_json(divergence, text);
+            tell("replay/differs", text, &object, commands);
         }
     })
 }
 
-fn block(divergence: &Divergence, look: Look, out: &mut String) {
+/// Returns a difference as JSON.
+fn divergence_json(divergence: &Divergence, text: &str) -> Json {
+    let all = |list: &[DiffMessage]| list.iter().map(message_json).collect::<Json>();
+    let mut object = match &divergence.how {
+        RunDifference::Differs(recorded, live, fields, flags) => json!({
+            "kind": "differs",
+            "recorded": message_json(recorded),
+            "live": message_json(live),
+            "fields": fields_json(fields),
+            "ignore": flags,
+        }),
+        RunDifference::Extra(live) => json!({ "kind": "extra", "live": message_json(live) }),
+        RunDifference::Missing(list) => json!({ "kind": "missing", "messages": all(list) }),
+        RunDifference::Ended(conn, why, owed, unsent) => json!({
+            "kind": "ended", "conn": conn, "why": why, "messages": all(owed), "unsaid": unsent,
+        }),
+        RunDifference::Refused(conn, why) => json!({ "kind": "refused", "conn": conn, "why": why }),
+    };
+    if let Some(members) = object.as_object_mut() {
+        members.insert(
+            "asked".into(),
+            divergence.request.as_ref().map(message_json).into(),
+        );
+        members.insert("text".into(), text.into());
+    }
+    object
+}
+
+fn write_divergence(divergence: &Divergence, look: Look, out: &mut String) {
     let style = look.style;
-    style.put(out, Tone::Bad, "✗ ");
-    if let Some(asked) = &divergence.asked {
-        head(asked, look, out);
+    style.push(out, Tone::Error, "✗ ");
+    if let Some(asked) = &divergence.request {
+        write_head(asked, look, out);
         out.push('\n');
     }
-    let lead = if divergence.asked.is_some() { "  " } else { "" };
+    let lead = if divergence.request.is_some() {
+        "  "
+    } else {
+        ""
+    };
     match &divergence.how {
-        Difference::Differs(recorded, live, fields, flags) => {
+        RunDifference::Differs(recorded, live, fields, flags) => {
             out.push_str(lead);
-            head(recorded, look, out);
+            write_head(recorded, look, out);
             out.push_str(" of the recording, ");
             if recorded.what != live.what {
-                style.wire(out, Tone::Kind, &shorten(&live.what, SHOWN));
+                style.push_wire(out, Tone::Kind, &shorten(&live.what, MAX_SHOWN));
                 out.push(' ');
             }
-            style.put(out, Tone::Dim, &format!("#{}", live.index));
+            style.push(out, Tone::Dim, &format!("#{}", live.index));
             out.push_str(" now\n");
             for field in fields {
-                row(field, true, look, out);
+                write_field(field, true, look, out);
             }
             if !flags.is_empty() {
                 let flags: Vec<String> = flags
                     .iter()
                     .map(|f| format!("--ignore {}", quoted(f)))
                     .collect();
-                style.put(out, Tone::Note, "    to pass over it: ");
-                style.wire(out, Tone::Plain, &flags.join(" "));
+                style.push(out, Tone::Note, "    to ignore it: ");
+                style.push_wire(out, Tone::Plain, &flags.join(" "));
                 out.push('\n');
             }
         }
-        Difference::Extra(live) => {
+        RunDifference::Extra(live) => {
             out.push_str(lead);
-            head(live, look, out);
-            out.push_str(" came, which the recording does not have\n");
+            write_head(live, look, out);
+            out.push_str(" came, but is not in the recording\n");
         }
-        Difference::Missing(all) => list(all, "did not come", lead, look, out),
-        Difference::Ended(conn, text, owed, unsaid) => {
+        RunDifference::Missing(all) => write_list(all, "did not come", lead, look, out),
+        RunDifference::Ended(conn, text, owed, unsent) => {
             out.push_str(&format!("connection {conn} "));
-            style.wire(out, Tone::Plain, text);
-            match unsaid {
+            style.push_wire(out, Tone::Plain, text);
+            match unsent {
                 0 => {}
-                1 => out.push_str(", and 1 message is not said"),
-                n => out.push_str(&format!(", and {n} messages are not said")),
+                1 => out.push_str(", and 1 message was not sent"),
+                n => out.push_str(&format!(", and {n} messages were not sent")),
             }
             out.push('\n');
-            list(owed, "is not answered", "  ", look, out);
+            write_list(owed, "is not answered", "  ", look, out);
         }
-        Difference::Refused(conn, why) => {
-            out.push_str(&format!("{lead}connection {conn}: no calls may be made: "));
-            style.wire(out, Tone::Plain, why);
+        RunDifference::Refused(conn, why) => {
+            out.push_str(&format!(
+                "{lead}connection {conn}: calls are not possible: "
+            ));
+            style.push_wire(out, Tone::Plain, why);
             out.push('\n');
         }
     }
 }
 
-fn list(all: &[Which], what: &str, lead: &str, look: Look, out: &mut String) {
-    for one in all.iter().take(LISTED) {
+fn write_list(all: &[DiffMessage], what: &str, lead: &str, look: Look, out: &mut String) {
+    for one in all.iter().take(MAX_LISTED) {
         out.push_str(lead);
-        head(one, look, out);
+        write_head(one, look, out);
         out.push_str(&format!(" of the recording {what}\n"));
     }
-    if all.len() > LISTED {
-        out.push_str(&format!("{lead}and {} more\n", all.len() - LISTED));
+    if all.len() > MAX_LISTED {
+        out.push_str(&format!("{lead}and {} more\n", all.len() - MAX_LISTED));
     }
 }
 
-/// A word for a shell.
+/// Returns an argument quoted for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

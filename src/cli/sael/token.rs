@@ -1,26 +1,27 @@
-//! `wiretool sael token`: capability tokens, taken apart, verified, minted.
+//! `wiretool sael token`: inspects, verifies and creates capability tokens.
 
-mod say;
+mod show;
 
-use crate::cli::options::{self, Shared};
-use crate::cli::output::Output;
-use crate::cli::{Exit, complain};
-use crate::protocol::sael::capability::{Verdict, allows};
-use crate::protocol::sael::token::{self, Check, Checked, Outcome, Token, verified};
+use crate::cli::options::{self, SharedArgs};
+use crate::cli::output::print;
+use crate::cli::values::read_input;
+use crate::cli::{Exit, print_message};
+use crate::protocol::sael::capability::{Grant, allows};
+use crate::protocol::sael::token::{self, Check, CheckOutcome, Checked, Token, verified};
 use crate::render::Look;
 use crate::render::style::Tone;
 use anyhow::Result;
-use say::{claim, line, row, say};
 use serde_json::{Map, Value};
+use show::{write_check, write_claim, write_row, write_ruling};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool sael token inspect TOKEN                     claims, times in words, scope, problems
+  wiretool sael token inspect TOKEN                     claims, times, scope, problems
   wiretool sael token inspect - < token.txt             from stdin
   wiretool sael token verify --secret-file KEY TOKEN    every check of the document
   wiretool sael token mint --secret-file KEY --sub a@b.c --scope 'github:read:*'
-  wiretool sael token allows github:read TOKEN          does its scope cover this?";
+  wiretool sael token allows github:read TOKEN          does the scope allow this?";
 
 const INSPECT: &str = "\
 Examples:
@@ -34,9 +35,9 @@ Examples:
 
 const MINT: &str = "\
 Examples:
-  wiretool sael token mint --secret-file KEY --sub a@b.c --scope 'github:read:*,slack:notify:#dev'
+  wiretool sael token mint --secret-file KEY --sub a@b.c --scope github:read
   wiretool sael token mint --secret-file KEY --claims \"$(cat claims.json)\"
-  wiretool sael token mint --secret-file KEY --claims '{}' --force      a wrong one, on purpose";
+  wiretool sael token mint --secret-file KEY --claims '{}' --force";
 
 const ALLOWS: &str = "\
 Examples:
@@ -45,8 +46,8 @@ Examples:
 
 const ANSWERS: &str = "\
 Exit codes:
-  0  all is well
-  1  the answer is no: a problem, a check that failed, not covered
+  0  success
+  1  a problem, a failed check, or not allowed
   2  usage, or a file that cannot be read";
 
 /// Capability tokens: inspect, verify, mint, match
@@ -59,63 +60,63 @@ Exit codes:
 )]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: TokenCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum TokenCommand {
     Inspect(Inspect),
-    Verify(Verify),
-    Mint(Box<Mint>),
-    Allows(Allows),
+    Verify(VerifyArgs),
+    Mint(Box<MintArgs>),
+    Allows(AllowsArgs),
 }
 
-/// Take a token apart: claims, times in words, scope, and what is wrong with it
+/// Show the claims, times and scope of a token, and its problems
 #[derive(clap::Args)]
 #[command(before_help = INSPECT, after_help = ANSWERS, help_template = options::HELP)]
 struct Inspect {
-    /// The token; `-` reads it from stdin, less the newline at its end
+    /// Token; `-`: stdin, without the final newline
     token: String,
-    /// What time it is: RFC 3339 or seconds since 1970; the clock's where not given
-    #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
+    /// Time of the check: RFC 3339 or seconds since 1970 [default: now]
+    #[arg(long, value_name = "TIME", value_parser = super::parse_time, allow_hyphen_values = true)]
     now: Option<i64>,
-    /// Show secrets in clear: the signature, which makes the token usable
+    /// Do not mask tokens, capabilities and other secrets: show the signature
     #[arg(long)]
     show_secrets: bool,
 }
 
-/// Make every check of the document, a line each
+/// Check signature and claims, one line per check
 #[derive(clap::Args)]
 #[command(before_help = VERIFY, after_help = ANSWERS, help_template = options::HELP)]
-struct Verify {
-    /// The token; `-` reads it from stdin, less the newline at its end
+struct VerifyArgs {
+    /// Token; `-`: stdin, without the final newline
     token: String,
     #[command(flatten)]
-    secret: Secret,
-    /// What time it is: RFC 3339 or seconds since 1970; the clock's where not given
-    #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
+    secret: SecretArgs,
+    /// Time of the check: RFC 3339 or seconds since 1970 [default: now]
+    #[arg(long, value_name = "TIME", value_parser = super::parse_time, allow_hyphen_values = true)]
     now: Option<i64>,
-    /// The agent's id, which a token's `client_id` must be
+    /// Id of the agent; must equal `client_id` of the token
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
 }
 
-/// Write a token over claims
+/// Create a signed token
 #[derive(clap::Args)]
 #[command(before_help = MINT, after_help = ANSWERS, help_template = options::HELP)]
-struct Mint {
+struct MintArgs {
     #[command(flatten)]
-    secret: Secret,
-    /// The claims, signed exactly as they are written here
+    secret: SecretArgs,
+    /// Claims as JSON; signed exactly as given
     #[arg(long, value_name = "JSON", conflicts_with_all = ["iss", "sub", "scope", "exp", "ttl", "iat", "nbf", "client_id", "max_cost_usd"])]
     claims: Option<String>,
-    /// Who issues it
+    /// Issuer
     #[arg(long, default_value = "wiretool")]
     iss: String,
-    /// Whom it is for
+    /// Subject
     #[arg(long, required_unless_present = "claims")]
     sub: Option<String>,
-    /// The capabilities that are granted
+    /// Granted capabilities
     #[arg(
         long,
         value_name = "CAPABILITY",
@@ -123,39 +124,39 @@ struct Mint {
         required_unless_present = "claims"
     )]
     scope: Vec<String>,
-    /// When it ends: RFC 3339 or seconds since 1970
-    #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true, conflicts_with = "ttl")]
+    /// Expiry: RFC 3339 or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = super::parse_time, allow_hyphen_values = true, conflicts_with = "ttl")]
     exp: Option<i64>,
-    /// How long it lasts from when it is issued: 90, 15m, 1h, 7d
-    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "1h")]
+    /// Lifetime from the time of issue: 90, 15m, 1h, 7d
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, default_value = "1h")]
     ttl: i64,
-    /// When it is issued; now where not given
-    #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
+    /// Time of issue [default: now]
+    #[arg(long, value_name = "TIME", value_parser = super::parse_time, allow_hyphen_values = true)]
     iat: Option<i64>,
-    /// Before when it must not be used
-    #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
+    /// Start of validity: RFC 3339 or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = super::parse_time, allow_hyphen_values = true)]
     nbf: Option<i64>,
-    /// The agent's id: no other may use the token
+    /// Id of the agent; no other agent may use the token
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
-    /// What it may cost
+    /// Cost limit
     #[arg(long, value_name = "USD")]
     max_cost_usd: Option<f64>,
-    /// Do it all the same: sign claims that the document does not allow
+    /// Write it anyway: claims that the document does not allow
     #[arg(long)]
     force: bool,
 }
 
-/// Whether a scope covers a capability, by the document's rule and by the reference server's; 0 where both say so
+/// Check whether a scope allows a capability: by the document and by the reference server
 #[derive(clap::Args)]
 #[command(before_help = ALLOWS, after_help = ANSWERS, help_template = options::HELP)]
-struct Allows {
-    /// The capability that is required
+struct AllowsArgs {
+    /// Required capability
     capability: String,
-    /// The token whose scope it is; `-` reads it from stdin
+    /// Token with the scope; `-`: stdin
     #[arg(required_unless_present = "scope")]
     token: Option<String>,
-    /// The capabilities that are granted, in place of a token
+    /// Granted capabilities, instead of a token
     #[arg(
         long,
         value_name = "CAPABILITY",
@@ -166,47 +167,47 @@ struct Allows {
 }
 
 #[derive(clap::Args)]
-struct Secret {
-    /// What sael tokens are signed with: a file; one newline at its end is not part of it
+struct SecretArgs {
+    /// File with the key that signs sael tokens; a final line end is ignored
     #[arg(long, value_name = "FILE")]
     secret_file: PathBuf,
 }
 
-/// A secret as it counts, and as the file has it.
-struct Key {
+/// A secret as it is used, and as the file contains it.
+struct SecretKey {
     bytes: Vec<u8>,
     newline: Vec<u8>,
 }
 
-impl Secret {
-    fn read(&self, shared: &Shared) -> Result<Key> {
-        let mut bytes = super::read(&self.secret_file)?;
+impl SecretArgs {
+    fn read(&self, shared: &SharedArgs) -> Result<SecretKey> {
+        let mut bytes = read_input(&self.secret_file)?;
         let stripped = [&b"\r\n"[..], b"\n"]
             .into_iter()
             .find(|end| bytes.ends_with(end))
             .unwrap_or_default();
         bytes.truncate(bytes.len() - stripped.len());
         let name = self.secret_file.display();
-        anyhow::ensure!(!bytes.is_empty(), "{name} is empty: there is no secret");
+        anyhow::ensure!(!bytes.is_empty(), "{name} is empty, so there is no secret");
         if !stripped.is_empty() && !shared.quiet {
-            complain(&format!(
-                "{name}: the newline at its end is not taken as part of the secret"
+            print_message(&format!(
+                "{name}: its final newline is not part of the secret"
             ));
         }
-        Ok(Key {
+        Ok(SecretKey {
             bytes,
             newline: stripped.to_vec(),
         })
     }
 
-    /// Whether stdin is spoken for.
+    /// Returns true if the secret comes from stdin.
     fn is_stdin(&self) -> bool {
         self.secret_file == Path::new("-")
     }
 }
 
-/// A duration in seconds.
-fn seconds(text: &str) -> Result<i64, String> {
+/// Parses a duration as seconds.
+fn parse_seconds(text: &str) -> Result<i64, String> {
     let (digits, unit) = match text.char_indices().next_back() {
         Some((at, 's')) => (text.get(..at), 1),
         Some((at, 'm')) => (text.get(..at), 60),
@@ -216,42 +217,40 @@ fn seconds(text: &str) -> Result<i64, String> {
     };
     digits
         .and_then(|d| d.parse::<i64>().ok()?.checked_mul(unit))
-        .ok_or_else(|| "a duration is wanted, such as 90, 15m, 1h or 7d".to_owned())
+        .ok_or_else(|| "wanted a duration, such as 90, 15m, 1h or 7d".to_owned())
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     let mut out = String::new();
     let exit = match &args.what {
-        What::Inspect(args) => inspect(args, look, &mut out)?,
-        What::Verify(args) => verify(args, shared, look, &mut out)?,
-        What::Mint(args) => mint(args, shared, &mut out)?,
-        What::Allows(args) => may(args, look, &mut out)?,
+        TokenCommand::Inspect(args) => inspect(args, look, &mut out)?,
+        TokenCommand::Verify(args) => verify(args, shared, look, &mut out)?,
+        TokenCommand::Mint(args) => mint(args, shared, &mut out)?,
+        TokenCommand::Allows(args) => check_scope(args, look, &mut out)?,
     };
-    let mut output = Output::open(None, &[])?;
-    output.room().extend_from_slice(out.as_bytes());
-    output.finish()?;
+    print(&out)?;
     Ok(exit)
 }
 
-/// The token itself, or what stdin has.
-fn given(text: &str) -> Result<String> {
+/// Returns the token of the argument or of stdin.
+fn read_token(text: &str) -> Result<String> {
     if text != "-" {
         return Ok(text.to_owned());
     }
-    let bytes = super::read(Path::new("-"))?;
+    let bytes = read_input(Path::new("-"))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }
 
 fn inspect(args: &Inspect, look: Look, out: &mut String) -> Result<Exit> {
-    let text = given(&args.token)?;
+    let text = read_token(&args.token)?;
     let token = Token::parse(&text);
     let now = super::now(args.now);
-    row(look, Tone::Plain, "prefix", token.prefix(), "", out);
-    row(look, Tone::Plain, "version", token.version(), "", out);
-    // In the document's order, then what it does not know.
+    write_row(look, Tone::Plain, "prefix", token.prefix(), "", out);
+    write_row(look, Tone::Plain, "version", token.version(), "", out);
+    // In the order of the document, then unknown claims.
     let known = [
         "iss",
         "sub",
@@ -268,97 +267,98 @@ fn inspect(args: &Inspect, look: Look, out: &mut String) -> Result<Exit> {
     let claims = token.claims().unwrap_or(&empty);
     for name in known {
         if let Some(value) = claims.get(name) {
-            claim(look, name, value, now, out);
+            write_claim(look, name, value, now, out);
         }
     }
     for (name, value) in claims {
         if !known.contains(&name.as_str()) {
-            claim(look, name, value, now, out);
+            write_claim(look, name, value, now, out);
         }
     }
     if let (None, Some(json)) = (token.claims(), token.json()) {
-        row(look, Tone::Text, "payload", json, "", out);
+        write_row(look, Tone::Text, "payload", json, "", out);
     }
     match token.signature() {
         Some(signature) if args.show_secrets => {
-            row(look, Tone::Text, "signature", signature, "", out);
+            write_row(look, Tone::Text, "signature", signature, "", out);
         }
         Some(signature) => {
             let count = signature.chars().count();
             let text = format!("(secret, {count} characters)");
-            row(look, Tone::Note, "signature", &text, "", out);
+            write_row(look, Tone::Note, "signature", &text, "", out);
         }
         None => {}
     }
     for problem in token.problems() {
-        look.style.wire(out, Tone::Bad, &format!("✗ {problem}"));
+        look.style
+            .push_wire(out, Tone::Error, &format!("✗ {problem}"));
         out.push('\n');
     }
     Ok(if token.problems().is_empty() {
         Exit::Clean
     } else {
-        Exit::No
+        Exit::Negative
     })
 }
 
-fn verify(args: &Verify, shared: &Shared, look: Look, out: &mut String) -> Result<Exit> {
+fn verify(args: &VerifyArgs, shared: &SharedArgs, look: Look, out: &mut String) -> Result<Exit> {
     anyhow::ensure!(
         !(args.token == "-" && args.secret.is_stdin()),
         "token and secret cannot both come from stdin"
     );
-    let text = given(&args.token)?;
+    let text = read_token(&args.token)?;
     let key = args.secret.read(shared)?;
     let now = super::now(args.now);
     let token = Token::parse(&text);
     let id = args.client_id.as_deref();
     let checks = token.verify(&key.bytes, now, id);
     for check in &checks {
-        line(look, check, &token, now, out);
+        write_check(look, check, &token, now, out);
     }
     let failed = checks
         .iter()
-        .filter(|c| c.outcome == Outcome::Failed)
+        .filter(|c| c.outcome == CheckOutcome::Failed)
         .count();
     if verified(&checks) {
-        look.style.put(out, Tone::Plain, "valid\n");
+        look.style.push(out, Tone::Plain, "valid\n");
         return Ok(Exit::Clean);
     }
     let s = if failed == 1 { "" } else { "s" };
-    look.style.put(
+    look.style.push(
         out,
-        Tone::Bad,
+        Tone::Error,
         &format!("not valid: {failed} check{s} failed"),
     );
     out.push('\n');
     let whole = [key.bytes.as_slice(), &key.newline].concat();
     let signed = |checks: &[Checked]| {
         let mut own = checks.iter().filter(|c| c.check == Check::Signature);
-        own.any(|c| c.outcome == Outcome::Passed)
+        own.any(|c| c.outcome == CheckOutcome::Passed)
     };
     if !signed(&checks) && signed(&token.verify(&whole, now, id)) {
-        complain(
-            "with the newline at the end of the secret's file, the signature matches: whoever signed took it along",
+        print_message(
+            "the signature matches if the final newline of the file is part of the secret",
         );
     }
-    Ok(Exit::No)
+    Ok(Exit::Negative)
 }
 
-fn mint(args: &Mint, shared: &Shared, out: &mut String) -> Result<Exit> {
+fn mint(args: &MintArgs, shared: &SharedArgs, out: &mut String) -> Result<Exit> {
     let claims = match &args.claims {
         Some(claims) => claims.clone(),
-        None => built(args),
+        None => claims_from_flags(args),
     };
     let key = args.secret.read(shared)?;
     let problems = token::claims_problems(&claims);
     if !problems.is_empty() {
         for problem in &problems {
             if !shared.quiet || !args.force {
-                complain(&problem.to_string());
+                print_message(&problem.to_string());
             }
         }
         if !args.force {
-            complain("the document does not allow these claims: --force signs them all the same");
-            return Ok(Exit::No);
+            print_message("the document does not allow these claims: --force signs them anyway");
+            return Ok(Exit::Negative);
         }
     }
     let token = token::mint(&claims, &key.bytes).map_err(|p| anyhow::anyhow!("{p}"))?;
@@ -367,8 +367,8 @@ fn mint(args: &Mint, shared: &Shared, out: &mut String) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Claims from flags, in the document's order.
-fn built(args: &Mint) -> String {
+/// Returns the claims of the flags, in the order of the document.
+fn claims_from_flags(args: &MintArgs) -> String {
     let iat = super::now(args.iat);
     let exp = args.exp.unwrap_or_else(|| iat.saturating_add(args.ttl));
     let mut members = vec![
@@ -389,13 +389,13 @@ fn built(args: &Mint) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-fn may(args: &Allows, look: Look, out: &mut String) -> Result<Exit> {
-    let text = args.token.as_deref().map(given).transpose()?;
+fn check_scope(args: &AllowsArgs, look: Look, out: &mut String) -> Result<Exit> {
+    let text = args.token.as_deref().map(read_token).transpose()?;
     let token = text.as_deref().map(Token::parse);
     let scope: Vec<&str> = match &token {
         Some(token) => {
             if token.claims().is_none() {
-                anyhow::bail!("the token has no claims that could be read: see sael token inspect");
+                anyhow::bail!("the claims of the token cannot be read: see sael token inspect");
             }
             token.scope()
         }
@@ -403,16 +403,17 @@ fn may(args: &Allows, look: Look, out: &mut String) -> Result<Exit> {
     };
     let found = allows(&scope, &args.capability);
     for (name, ruling) in [("document", &found.document), ("server", &found.code)] {
-        say(look, name, ruling, out);
+        write_ruling(look, name, ruling, out);
     }
     if !found.agree() {
-        let text = "they differ: the reference server matches whole text, `*`, and `x:*` for what is below x, nothing else\n";
-        look.style.put(out, Tone::Note, text);
+        let text = "they differ: the reference server supports only exact names, `*`, and `x:*` for \
+            everything below x\n";
+        look.style.push(out, Tone::Note, text);
     }
     let both = [found.document, found.code];
-    Ok(if both.iter().all(|r| r.verdict == Verdict::Yes) {
+    Ok(if both.iter().all(|r| r.verdict == Grant::Yes) {
         Exit::Clean
     } else {
-        Exit::No
+        Exit::Negative
     })
 }

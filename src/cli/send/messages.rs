@@ -1,11 +1,11 @@
-//! Where the messages of `send` come from: words, files of either, and lines of stdin as they come.
+//! Reads the messages of `send`: from arguments, files, and lines of stdin as they arrive.
 
-use super::super::{calling::SHOWN, complain};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use super::super::{connect::MAX_SHOWN, print_message};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encode::is_line;
-use crate::encoding::{Want, json};
-use crate::framing::{Framing, LengthMode, Limits};
-use crate::live::client::Input;
+use crate::encoding::json;
+use crate::framing::{Framing, Limits};
+use crate::live::client::FeedInput;
 use crate::live::codec::{Codec, ConnectionConfig};
 use crate::protocol::Protocol;
 use crate::protocol::make::Mint;
@@ -20,17 +20,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-/// Deepest JSON that is read.
+/// The maximum depth of JSON.
 const DEPTH: u32 = 1000;
 
-/// Makes messages of words.
-pub struct Maker<'p> {
+/// Makes messages from arguments.
+pub struct MessageMaker<'p> {
     protocol: &'p dyn Protocol,
     mint: Mint,
 }
 
-impl<'p> Maker<'p> {
-    /// Ids follow from the seed.
+impl<'p> MessageMaker<'p> {
+    /// Creates a maker; ids are derived from the seed.
     pub fn new(protocol: &'p dyn Protocol, seed: u64) -> Self {
         Self {
             protocol,
@@ -38,14 +38,14 @@ impl<'p> Maker<'p> {
         }
     }
 
-    pub fn words(&mut self, words: &[String]) -> Result<String, String> {
+    pub fn make(&mut self, words: &[String]) -> Result<String, String> {
         let name = self.protocol.name();
-        let made = super::super::make::made(self.protocol, words, &mut self.mint);
+        let made = super::super::make::make_message(self.protocol, words, &mut self.mint);
         made.map(|made| made.message)
             .map_err(|refusal| format!("{refusal} (wiretool make {name} --list)"))
     }
 
-    /// A line: JSON, words as a shell has them, or nothing.
+    /// Reads a line: JSON, arguments in the syntax of a shell, or nothing.
     pub fn line(&mut self, line: &str) -> Result<Option<String>, String> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -53,26 +53,31 @@ impl<'p> Maker<'p> {
         }
         if line.starts_with('{') {
             let mut tape = Tape::new();
-            return Ok(unwrapped(parsed(line.as_bytes(), &mut tape)?, line.as_bytes())?.next());
+            return Ok(
+                unwrap_messages(parse(line.as_bytes(), &mut tape)?, line.as_bytes())?.next(),
+            );
         }
         let words = shell_words::split(line).map_err(|error| error.to_string())?;
-        self.words(&words).map(Some)
+        self.make(&words).map(Some)
     }
 }
 
-fn parsed<'t>(text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, String> {
+fn parse<'t>(text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, String> {
     let whole = Span::new(0, text.len());
     json::parse(text, whole, DEPTH, tape).map_err(|error| error.to_string())?;
     tape.root(text).ok_or_else(|| "JSON is wanted".to_owned())
 }
 
-/// The messages of a value: itself, or what a line of decode tells of, or those of an array.
-fn unwrapped(value: Node<'_>, text: &[u8]) -> Result<impl Iterator<Item = String> + use<>, String> {
+/// Returns the messages of a value: the value, the message of a line of decode, or those of an array.
+fn unwrap_messages(
+    value: Node<'_>,
+    text: &[u8],
+) -> Result<impl Iterator<Item = String> + use<>, String> {
     let one = |node: Node<'_>| {
         let message = match node.get("message") {
             _ if !is_line(node) => node,
             Some(message) => message,
-            None => return Err("a line of decode that holds no message".to_owned()),
+            None => return Err("this line of decode contains no message".to_owned()),
         };
         Ok(String::from_utf8_lossy(message.span().of(text)).into_owned())
     };
@@ -84,22 +89,22 @@ fn unwrapped(value: Node<'_>, text: &[u8]) -> Result<impl Iterator<Item = String
     all.map(Vec::into_iter)
 }
 
-/// Values of a file of JSON: one after another, or in an array.
-pub fn values(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
+/// Reads the values of a JSON file: one after another, or in an array.
+pub fn read_json_file(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
     let file = Some(path);
-    let text = super::super::encode::read(file)?;
-    let name = super::super::encode::name(file);
+    let text = super::super::encode::read_input(file)?;
+    let name = super::super::encode::input_name(file);
     let mut rest = text.as_slice();
     while !rest.trim_ascii().is_empty() {
         let used = match json::measure(rest, DEPTH, true) {
             Ok(Some(used)) => used,
-            Ok(None) => bail!("{name}: the JSON is not whole"),
+            Ok(None) => bail!("{name}: the JSON is incomplete"),
             Err(error) => bail!("{name}: {error}"),
         };
         let (value, after) = rest.split_at(used);
         rest = after;
         let mut tape = Tape::new();
-        match parsed(value, &mut tape).and_then(|root| unwrapped(root, value)) {
+        match parse(value, &mut tape).and_then(|root| unwrap_messages(root, value)) {
             Ok(messages) => ready.extend(messages),
             Err(error) => bail!("{name}: {error}"),
         }
@@ -107,17 +112,17 @@ pub fn values(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
     Ok(())
 }
 
-/// What a message is for the side that sends it.
+/// The properties of a message that the sender needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SeenAs {
-    /// The protocol's own hello.
+pub struct MessageClass {
+    /// The message is a hello of the protocol.
     pub opens: bool,
-    /// No message of the protocol.
-    pub is_strange: bool,
+    /// The message is not one of the protocol.
+    pub is_unknown: bool,
 }
 
-/// Reads a message as it goes out.
-pub fn seen_as(config: &ConnectionConfig<'_>, message: &str) -> SeenAs {
+/// Decodes a message before it is sent.
+pub fn classify(config: &ConnectionConfig<'_>, message: &str) -> MessageClass {
     let framing = match config.framing {
         Framing::Http | Framing::WebSocket => Framing::Message,
         other => other,
@@ -129,47 +134,46 @@ pub fn seen_as(config: &ConnectionConfig<'_>, message: &str) -> SeenAs {
     let (protocol, side) = (config.protocol, config.side);
     let mut codec = Codec::new(config, 0);
     let mut bytes = Vec::new();
-    if codec.say(message, None, None, &mut bytes).is_err() {
-        // It is refused when it is said.
-        return SeenAs::default();
+    if codec
+        .write_message(message, None, None, &mut bytes)
+        .is_err()
+    {
+        // Sending it returns the error.
+        return MessageClass::default();
     }
-    let mut decoder = Decoder::new(Options {
-        protocols: vec![protocol],
+    let mut decoder = Decoder::new(DecodeOptions {
         framing: Some(framing),
-        length_mode: LengthMode::Auto,
-        limits: Limits::default(),
-        resync: true,
-        want: Want::Places,
+        ..DecodeOptions::new(vec![protocol])
     });
     let origin = Origin {
         direction: Some(side),
         ..Origin::default()
     };
-    let mut seen = SeenAs::default();
+    let mut seen = MessageClass::default();
     let mut see = |decoded: &Decoded<'_>| {
         let message = decoded.message;
         seen.opens |= protocol.is_hello(message);
-        seen.is_strange |= !message.valid || message.role.is_none();
+        seen.is_unknown |= !message.valid || message.role.is_none();
     };
     decoder.push(origin, &bytes, &mut see);
     decoder.finish(&mut see);
     seen
 }
 
-/// A line that was typed, or why there is none.
-type Typed = Result<String, String>;
+/// A line from stdin, or the reason why it cannot be used.
+type InputLine = Result<String, String>;
 
-/// What is said, one after another: what is at hand, then what is typed.
-pub struct Source<'p> {
-    maker: Maker<'p>,
+/// The messages to send: first those of the command line, then those of stdin.
+pub struct MessageSource<'p> {
+    maker: MessageMaker<'p>,
     ready: VecDeque<String>,
-    typed: Option<Receiver<Typed>>,
+    typed: Option<Receiver<InputLine>>,
     judge: Option<ConnectionConfig<'p>>,
     is_broken: Arc<AtomicBool>,
 }
 
-impl<'p> Source<'p> {
-    pub fn new(maker: Maker<'p>, ready: VecDeque<String>) -> Self {
+impl<'p> MessageSource<'p> {
+    pub fn new(maker: MessageMaker<'p>, ready: VecDeque<String>) -> Self {
         Self {
             maker,
             ready,
@@ -179,17 +183,17 @@ impl<'p> Source<'p> {
         }
     }
 
-    /// What is typed comes after what is at hand.
-    pub fn listen(&mut self) -> Result<()> {
-        /// Lines that wait; whoever types more waits.
-        const WAITING: usize = 64;
-        let (lines, typed) = sync_channel(WAITING);
+    /// Reads stdin in a thread; its messages follow those of the command line.
+    pub fn read_stdin(&mut self) -> Result<()> {
+        /// The maximum number of lines that wait; then reading pauses.
+        const MAX_WAITING: usize = 64;
+        let (lines, typed) = sync_channel(MAX_WAITING);
         self.typed = Some(typed);
         let is_broken = Arc::clone(&self.is_broken);
         let thread = std::thread::Builder::new().name("stdin".into());
         let most = Limits::default().message as usize;
         let reads = thread.spawn(move || {
-            if !read(&mut io::stdin().lock(), most, &lines) {
+            if !forward_lines(&mut io::stdin().lock(), most, &lines) {
                 is_broken.store(true, Ordering::Relaxed);
             }
         });
@@ -197,68 +201,68 @@ impl<'p> Source<'p> {
         Ok(())
     }
 
-    /// What is no message of the protocol is told of.
-    pub fn judge(&mut self, config: ConnectionConfig<'p>) {
+    /// Warns about messages that are not of the protocol.
+    pub fn warn_about_unknown(&mut self, config: ConnectionConfig<'p>) {
         self.judge = Some(config);
     }
 
-    /// What is said first, where that is known.
+    /// Returns the first message, if it is known.
     pub fn first(&self) -> Option<&str> {
         self.ready.front().map(String::as_str)
     }
 
-    /// Whether it is one message, and will be.
+    /// Returns true if there is exactly one message.
     pub fn is_one(&self) -> bool {
         self.ready.len() == 1 && self.typed.is_none()
     }
 
-    /// Tells, later, whether stdin could not be read to its end.
+    /// Returns a function that reports if stdin could not be read to its end.
     pub fn is_broken(&self) -> impl Fn() -> bool + use<> {
         let is_broken = Arc::clone(&self.is_broken);
         move || is_broken.load(Ordering::Relaxed)
     }
 
-    pub fn next(&mut self) -> Input {
+    pub fn next(&mut self) -> FeedInput {
         let feed = self.take();
-        if let (Input::Message(message), Some(config)) = (&feed, &self.judge)
-            && seen_as(config, message).is_strange
+        if let (FeedInput::Message(message), Some(config)) = (&feed, &self.judge)
+            && classify(config, message).is_unknown
         {
-            complain(&format!(
-                "{}: no message of {}, and sent all the same",
-                shorten(message, SHOWN),
+            print_message(&format!(
+                "{}: not a message of {}, sent anyway",
+                shorten(message, MAX_SHOWN),
                 config.protocol.name()
             ));
         }
         feed
     }
 
-    fn take(&mut self) -> Input {
+    fn take(&mut self) -> FeedInput {
         if let Some(message) = self.ready.pop_front() {
-            return Input::Message(message);
+            return FeedInput::Message(message);
         }
         let Some(typed) = &self.typed else {
-            return Input::End;
+            return FeedInput::End;
         };
         loop {
             let line = match typed.try_recv() {
                 Ok(line) => line,
-                Err(TryRecvError::Empty) => return Input::Wait,
-                Err(TryRecvError::Disconnected) => return Input::End,
+                Err(TryRecvError::Empty) => return FeedInput::Wait,
+                Err(TryRecvError::Disconnected) => return FeedInput::End,
             };
             match line.and_then(|line| self.maker.line(&line)) {
-                Ok(Some(message)) => return Input::Message(message),
+                Ok(Some(message)) => return FeedInput::Message(message),
                 Ok(None) => {}
-                Err(why) => return Input::Bad(why),
+                Err(why) => return FeedInput::Bad(why),
             }
         }
     }
 }
 
-/// Passes on lines of stdin as they come, and what is none; whether they could be read to the end.
-fn read(input: &mut dyn BufRead, most: usize, lines: &SyncSender<Typed>) -> bool {
+/// Sends lines of stdin and errors to `lines`. Returns true if stdin was read to its end.
+fn forward_lines(input: &mut dyn BufRead, most: usize, lines: &SyncSender<InputLine>) -> bool {
     for n in 1.. {
         let at = |why: String| format!("stdin, line {n}: {why}");
-        let typed = match line(input, most) {
+        let typed = match read_limited_line(input, most) {
             Ok(None) => return true,
             Ok(Some(line)) if line.len() > most => {
                 Err(at(format!("longer than {} MiB", most >> 20)))
@@ -268,7 +272,7 @@ fn read(input: &mut dyn BufRead, most: usize, lines: &SyncSender<Typed>) -> bool
                 at(format!("not UTF-8 at byte {place}"))
             }),
             Err(error) => {
-                // Nobody need hear it any more who does not.
+                // The receiver may be gone.
                 let _ = lines.send(Err(at(format!("cannot be read: {error}"))));
                 return false;
             }
@@ -280,8 +284,8 @@ fn read(input: &mut dyn BufRead, most: usize, lines: &SyncSender<Typed>) -> bool
     true
 }
 
-/// The next line; of one that is too long as much as shows that.
-fn line(input: &mut dyn BufRead, most: usize) -> io::Result<Option<Vec<u8>>> {
+/// Reads the next line; of a line over the limit, only enough bytes to detect it.
+fn read_limited_line(input: &mut dyn BufRead, most: usize) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut room = input.take(most as u64 + 1);
     if room.read_until(b'\n', &mut line)? == 0 {
@@ -300,19 +304,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_none_do_not_end_the_rest() {
+    fn invalid_lines_do_not_stop_reading() {
         let (lines, typed) = sync_channel(64);
         let text = b"one\r\n\xff\n12345\n123456\n\nseven \xfe\nlast";
-        let whole = read(&mut &text[..], 5, &lines);
+        let whole = forward_lines(&mut &text[..], 5, &lines);
         drop(lines);
-        let typed: Vec<Typed> = typed.iter().collect();
+        let typed: Vec<InputLine> = typed.iter().collect();
         assert!(whole);
-        let told: Vec<&str> = typed
+        let reported: Vec<&str> = typed
             .iter()
             .map(|t| t.as_ref().map_or_else(String::as_str, String::as_str))
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "one\r",
                 "stdin, line 2: not UTF-8 at byte 0",

@@ -1,7 +1,8 @@
-//! Which files are fixtures, and what lies beside them.
+//! Finds fixtures and their snapshots.
 
-use super::file::stored_at;
-use crate::cli::config::Folders;
+use super::file::read_stored;
+use crate::cli::config::FixtureConfigs;
+use crate::cli::input::has_capture_name;
 use crate::snapshot::{is_capture, pending_beside, snapshot_beside};
 use anyhow::{Context as _, Result, ensure};
 use ignore::{DirEntry, WalkBuilder};
@@ -10,36 +11,33 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// What fixtures are called.
-const EXTENSIONS: [&str; 6] = ["hex", "xxd", "b64", "bin", "txt", "jsonl"];
-
-/// A fixture, and what lies beside it.
+/// A fixture with its snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
-    /// Where the fixture is, or was.
+pub struct FoundFixture {
+    /// The path of the fixture, which may no longer exist.
     pub fixture: PathBuf,
-    /// What there is.
-    pub state: State,
+    /// The state of its snapshots.
+    pub state: FixtureState,
 }
 
-/// What there is of a fixture and its snapshot.
+/// The state of a fixture and its snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum FixtureState {
     /// It has a snapshot.
     Stored,
-    /// It has one, and another one waits.
+    /// It has a snapshot, and a new one is pending.
     Changed,
-    /// It has none, and one waits.
+    /// It has no snapshot, and a new one is pending.
     New,
-    /// It has none.
+    /// It has no snapshot.
     Missing,
-    /// There is a snapshot, and no fixture.
+    /// There is a snapshot without a fixture.
     Unreferenced,
 }
 
-impl State {
-    /// What people read.
-    pub const fn words(self) -> &'static str {
+impl FixtureState {
+    /// Returns the state in words for people.
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Missing => "no snapshot",
             Self::Unreferenced => "no fixture",
@@ -47,7 +45,7 @@ impl State {
         }
     }
 
-    /// The word in JSON.
+    /// Returns the state in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stored => "stored",
@@ -59,35 +57,35 @@ impl State {
     }
 }
 
-impl Found {
-    /// Where its snapshot is, or would be.
+impl FoundFixture {
+    /// Returns the path of the snapshot.
     pub fn snapshot(&self) -> PathBuf {
         snapshot_beside(&self.fixture)
     }
 
-    /// Where its new snapshot waits, or would.
+    /// Returns the path of the pending snapshot.
     pub fn pending(&self) -> PathBuf {
         pending_beside(&self.fixture)
     }
 
-    /// What there is of a file that is a fixture, or was.
-    fn of(fixture: PathBuf) -> Self {
+    /// Returns the state of a fixture, which may no longer exist.
+    fn at(fixture: PathBuf) -> Self {
         let (stored, pending) = (snapshot_beside(&fixture), pending_beside(&fixture));
         let state = match (fixture.is_file(), stored.is_file(), pending.is_file()) {
-            (false, ..) => State::Unreferenced,
-            (true, true, true) => State::Changed,
-            (true, true, false) => State::Stored,
-            (true, false, true) => State::New,
-            (true, false, false) => State::Missing,
+            (false, ..) => FixtureState::Unreferenced,
+            (true, true, true) => FixtureState::Changed,
+            (true, true, false) => FixtureState::Stored,
+            (true, false, true) => FixtureState::New,
+            (true, false, false) => FixtureState::Missing,
         };
         Self { fixture, state }
     }
 
-    /// Its snapshots, the stored one and the one that waits, as far as this tool wrote them: without a fixture they may
-    /// be those of somebody's program, which are none of our business.
-    pub fn own(&self) -> Vec<PathBuf> {
+    /// Returns its snapshots, stored and pending, that wiretool wrote: without a fixture, other files may
+    /// belong to another program.
+    pub fn own_files(&self) -> Vec<PathBuf> {
         let is_ours = |path: &PathBuf| {
-            let read = stored_at(path).ok().and_then(Result::ok);
+            let read = read_stored(path).ok().and_then(Result::ok);
             read.is_some_and(|stored| stored.is_ours())
         };
         let mut files = vec![self.snapshot(), self.pending()];
@@ -96,23 +94,23 @@ impl Found {
     }
 }
 
-/// What was found, each file once, however it was named.
+/// The fixtures that were found, each once.
 #[derive(Default)]
-struct Finds {
-    found: BTreeSet<Found>,
-    /// Where they really are.
+struct FoundFixtures {
+    found: BTreeSet<FoundFixture>,
+    /// The canonical paths of these fixtures.
     known: HashSet<PathBuf>,
-    /// Files that are only called as captures are.
+    /// Files with the names of captures that are not fixtures.
     others: BTreeSet<PathBuf>,
 }
 
-impl Finds {
-    fn add(&mut self, found: Found) {
+impl FoundFixtures {
+    fn add(&mut self, found: FoundFixture) {
         let folder = match found.fixture.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // Not of the file itself: snapshots lie beside a link, not beside what it leads to.
+        // Not that of the file itself: snapshots are next to a link, not next to its target.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = found.fixture.file_name().unwrap_or_default();
         if self.known.insert(folder.join(name)) {
@@ -121,44 +119,45 @@ impl Finds {
     }
 }
 
-/// All fixtures that paths mean, and snapshots without one, in order.
-pub fn find(paths: &[PathBuf], folders: &mut Folders) -> Result<Vec<Found>> {
-    find_with_others(paths, folders).map(|(found, _)| found)
+/// Returns all fixtures in paths, and snapshots without one, in order.
+pub fn find(paths: &[PathBuf], configs: &mut FixtureConfigs) -> Result<Vec<FoundFixture>> {
+    find_with_others(paths, configs).map(|(found, _)| found)
 }
 
-/// The same, and files in folders that are only called as captures are.
+/// Returns the same, and the files in folders that only have names of captures.
 pub fn find_with_others(
     paths: &[PathBuf],
-    folders: &mut Folders,
-) -> Result<(Vec<Found>, Vec<PathBuf>)> {
-    let mut finds = Finds::default();
+    configs: &mut FixtureConfigs,
+) -> Result<(Vec<FoundFixture>, Vec<PathBuf>)> {
+    let mut found_fixtures = FoundFixtures::default();
     for path in paths {
         if path.is_dir() {
-            walk(path, folders, &mut finds)?;
+            walk(path, configs, &mut found_fixtures)?;
             continue;
         }
         let path = path.strip_prefix("./").unwrap_or(path);
         let fixture = fixture_of(path).unwrap_or_else(|| path.to_owned());
-        let one = Found::of(fixture);
-        let exists =
-            one.state != State::Unreferenced || one.snapshot().is_file() || one.pending().is_file();
-        ensure!(exists, "{}: there is no such file", path.display());
-        finds.add(one);
+        let one = FoundFixture::at(fixture);
+        let exists = one.state != FixtureState::Unreferenced
+            || one.snapshot().is_file()
+            || one.pending().is_file();
+        ensure!(exists, "{}: no such file", path.display());
+        found_fixtures.add(one);
     }
-    let Finds { found, others, .. } = finds;
+    let FoundFixtures { found, others, .. } = found_fixtures;
     Ok((found.into_iter().collect(), others.into_iter().collect()))
 }
 
-/// Those of which a new snapshot waits.
-pub fn pending(paths: &[PathBuf], folders: &mut Folders) -> Result<Vec<Found>> {
-    let found = find(paths, folders)?;
+/// Returns the fixtures with a pending snapshot.
+pub fn pending(paths: &[PathBuf], configs: &mut FixtureConfigs) -> Result<Vec<FoundFixture>> {
+    let found = find(paths, configs)?;
     Ok(found
         .into_iter()
         .filter(|found| found.pending().is_file())
         .collect())
 }
 
-/// The fixture of a snapshot, by its path.
+/// Returns the path of the fixture of a snapshot.
 fn fixture_of(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.as_bytes();
     let fixture = name
@@ -167,7 +166,11 @@ fn fixture_of(path: &Path) -> Option<PathBuf> {
     Some(path.with_file_name(OsStr::from_bytes(fixture)))
 }
 
-fn walk(folder: &Path, folders: &mut Folders, finds: &mut Finds) -> Result<()> {
+fn walk(
+    folder: &Path,
+    configs: &mut FixtureConfigs,
+    found_fixtures: &mut FoundFixtures,
+) -> Result<()> {
     let is_looked_into = |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let is_cache = || entry.path().join("CACHEDIR.TAG").is_file();
@@ -188,43 +191,33 @@ fn walk(folder: &Path, folders: &mut Folders, finds: &mut Finds) -> Result<()> {
             continue;
         }
         let name = entry.file_name().to_string_lossy();
-        // Names that are no UTF-8 are names all the same.
+        // Names that are not UTF-8 are valid.
         let path = entry.path();
         let path = path.strip_prefix("./").unwrap_or(path);
         let fixture = match fixture_of(path) {
             Some(fixture) => fixture,
-            None if is_named_so(&name) => path.to_owned(),
+            None if has_capture_name(&name) => path.to_owned(),
             None => continue,
         };
-        let one = Found::of(fixture);
-        if folders.skips(&one.fixture)? {
+        let one = FoundFixture::at(fixture);
+        if configs.is_skipped(&one.fixture)? {
             continue;
         }
         let is_one = match one.state {
-            State::Unreferenced => !one.own().is_empty(),
-            // Settings that are wrong are told where it is read.
-            State::Missing => folders
-                .how(&one.fixture)
+            FixtureState::Unreferenced => !one.own_files().is_empty(),
+            // Invalid settings are reported when the fixture is read.
+            FixtureState::Missing => configs
+                .options(&one.fixture)
                 .map_or(true, |how| is_capture(&one.fixture, &how)),
             _ => true,
         };
         if is_one {
-            finds.add(one);
-        } else if one.state == State::Missing {
-            finds.others.insert(one.fixture);
+            found_fixtures.add(one);
+        } else if one.state == FixtureState::Missing {
+            found_fixtures.others.insert(one.fixture);
         }
     }
     Ok(())
-}
-
-/// Whether a file's name is one that fixtures have.
-fn is_named_so(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    EXTENSIONS.iter().any(|extension| {
-        let stem = name.strip_suffix(extension).unwrap_or_default();
-        stem.len() > 1 && stem.ends_with('.')
-    })
 }
 
 #[cfg(test)]
@@ -232,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn capture_names_are_recognized() {
         for (name, want) in [
             ("a.hex", true),
             ("a.hex.gz", true),
@@ -244,12 +237,12 @@ mod tests {
             ("a.gz", false),
             ("a.hex.snap", false),
         ] {
-            assert_eq!(is_named_so(name), want, "{name}");
+            assert_eq!(has_capture_name(name), want, "{name}");
         }
     }
 
     #[test]
-    fn fixtures_of_snapshots() {
+    fn fixture_path_follows_from_the_snapshot_path() {
         for (path, want) in [
             ("a/b.hex.snap", Some("a/b.hex")),
             ("a/b.hex.snap.new", Some("a/b.hex")),
@@ -257,7 +250,7 @@ mod tests {
         ] {
             assert_eq!(fixture_of(Path::new(path)), want.map(PathBuf::from));
         }
-        // Names that are no UTF-8 are names all the same.
+        // Names that are not UTF-8 are valid.
         let path = |bytes| Path::new(OsStr::from_bytes(bytes));
         let fixture = fixture_of(path(b"a/\xff.hex.snap"));
         assert_eq!(fixture.as_deref(), Some(path(b"a/\xff.hex")));

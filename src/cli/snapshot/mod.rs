@@ -1,9 +1,9 @@
-//! `wiretool snapshot`: is every fixture still understood as it was?
+//! `wiretool snapshot`: tests that every fixture decodes as before.
 //!
 //! ```text
-//!   test    fixture -render-> text  ===  .snap       nothing to say
+//!   test    fixture -render-> text  ===  .snap       no output
 //!                                   =/=  .snap       .snap.new is written
-//!   review, accept, reject          .snap.new -> .snap, or away with it
+//!   review, accept, reject          .snap.new -> .snap, or removed
 //! ```
 
 mod file;
@@ -12,151 +12,141 @@ mod pending;
 mod show;
 mod test;
 
-use super::options::{self, Shared};
-use super::{Exit, complain, review};
+use super::options::{self, SharedArgs};
+use super::{Exit, print_message, review};
 use crate::render::Look;
 use anyhow::Result;
-pub use file::stored_at;
-pub use find::Found;
-pub use pending::{Decision, decide};
-pub use show::{difference, whole};
+pub use file::read_stored;
+pub use find::FoundFixture;
+pub use pending::{ReviewDecision, decide};
+pub use show::{write_difference, write_whole};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool snapshot test                         every fixture here and below
-  wiretool snapshot test captures/session.jsonl  this one alone
-  wiretool snapshot review                       what differs, one by one: accept, reject, skip
-  wiretool snapshot accept captures              take over all that waits there
-  CI=true wiretool snapshot test                 for CI: writes nothing, shows what differs, exits 1
-  wiretool snapshot list --json                  what there is, and what waits, for programs";
+  wiretool snapshot test                         all fixtures in this folder
+  wiretool snapshot test captures/session.jsonl  one fixture
+  wiretool snapshot review                       accept or reject, one by one
+  wiretool snapshot accept captures              accept all in a folder
+  CI=true wiretool snapshot test                 for CI: write no file
+  wiretool snapshot list -f json                  all fixtures as JSON";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  all are equal
-  1  one differs, is new or cannot be decoded; a snapshot has no fixture (--unreferenced=reject); there are none
-  2  usage, a file that cannot be read or written, or more than 16 MiB to show of one fixture
-  130  review was interrupted (143: by SIGTERM)";
+  0  all snapshots are equal
+  1  a snapshot differs or is new; a fixture cannot be decoded; a snapshot has no fixture
+     (--unreferenced=reject); no fixture was found
+  2  usage, a file that cannot be read or written, or more than 16 MiB of text for one fixture
+  130, 143  interrupted, terminated";
 
 const MORE: &str = "\
-Fixtures, in folders: *.hex *.xxd *.b64 *.bin *.txt *.jsonl, with .gz or without, that hold a message of a protocol, and \
-whatever has a snapshot; not what is hidden, a link, in .gitignore, in node_modules or in a folder with a CACHEDIR.TAG, or \
-what wiretool.toml says is none:
+Fixtures in folders are files *.hex *.xxd *.b64 *.bin *.txt *.jsonl (or .gz) that contain a message of a protocol, and \
+files that have a snapshot. Ignored: hidden files, links, what .gitignore names, node_modules, folders with a CACHEDIR.TAG, \
+and the files that wiretool.toml names:
   [snapshot]
   skip = [\"notes.txt\"]
 
-Snapshots lie beside their fixtures: session.jsonl.snap, and session.jsonl.snap.new that waits for a review. They are files \
-as the Rust crate insta writes them; cargo insta reviews them, too.
+A snapshot is stored beside its fixture: session.jsonl.snap, and session.jsonl.snap.new until it is reviewed. The format is \
+that of the Rust crate insta; cargo insta can review them, too.
 
-How a fixture is read and shown (a tree, unless it says otherwise): a comment that a hex dump begins with,
+Flags for a fixture are in a comment at the start of a hex dump,
   # wiretool: -p oracle --dir s2c --lint
-or the project's wiretool.toml, from the fixture's folder upwards; a user's own settings do not count:
+or in the project's wiretool.toml (the user's settings do not apply):
   [snapshot]
   flags = \"--lint --redact-volatile\"
-and protocol, schema, signature, dialect, max-message, max-depth, [rules], [ignore] and [[files]] as for all commands.
+The keys protocol, schema, signature, dialect, max-message, max-depth, [rules], [ignore] and [[files]] apply, too.
 
-Flags: -p --framing --length-mode --dir --from -f --lint --dialect --allow --deny --schema --struct --signature \
---max-message --max-depth --no-resync, as decode has them, where --dir only adds what the fixture does not say; --ignore PATH, as diff has it, and --redact-volatile: of such \
-values only `[volatile]` is shown, in its place, and no offset or length; --times: times and latencies of recordings, which are left out otherwise.
+Possible flags: -p --framing --length-mode --dir --from -f --lint --dialect --allow --deny --schema --struct --signature \
+--max-message --max-depth --no-resync, as for decode (--dir is only a default); --ignore PATH, as for diff; \
+--redact-volatile, to show volatile values as `[volatile]` without offsets and lengths; --times, to show times and \
+latencies of recordings.
 
 Exit codes:
-  0  all are equal
-  1  one differs, is new or cannot be decoded; a snapshot has no fixture (--unreferenced=reject); there are none
-  2  usage, a file that cannot be read or written, or more than 16 MiB to show of one fixture
-  130  review was interrupted (143: by SIGTERM)";
+  0  all snapshots are equal
+  1  a snapshot differs or is new; a fixture cannot be decoded; a snapshot has no fixture
+     (--unreferenced=reject); no fixture was found
+  2  usage, a file that cannot be read or written, or more than 16 MiB of text for one fixture
+  130, 143  interrupted, terminated";
 
-/// Keep what captures decode to as regression tests: test, review, accept
+/// Use captures as regression tests
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP, arg_required_else_help = true)]
 pub struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: SnapshotCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
+enum SnapshotCommand {
     Test(test::Args),
+    /// Review new snapshots one by one (`?` lists the keys)
     Review(Paths),
-    Accept(Accept),
-    Reject(Reject),
+    /// Accept new snapshots
+    Accept(Paths),
+    /// Reject new snapshots
+    Reject(Paths),
     List(List),
 }
 
-/// Walk through what waits: a accept, A accept all that follow, r reject, s skip, b back, d difference or whole, q quit
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct Paths {
-    /// Fixtures, or folders of them
+    /// Fixtures, or folders with fixtures
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
 }
 
-/// Take over new snapshots
-#[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
-struct Accept {
-    /// Fixtures, or folders of them
-    #[arg(value_name = "PATH", default_value = ".")]
-    paths: Vec<PathBuf>,
-}
-
-/// Throw new snapshots away
-#[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
-struct Reject {
-    /// Fixtures, or folders of them
-    #[arg(value_name = "PATH", default_value = ".")]
-    paths: Vec<PathBuf>,
-}
-
-/// List fixtures and snapshots: stored, changed, new, no snapshot, no fixture
+/// List fixtures and the state of their snapshots
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct List {
-    /// Fixtures, or folders of them
-    #[arg(value_name = "PATH", default_value = ".")]
-    paths: Vec<PathBuf>,
-    /// How it is listed
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
-    format: Format,
-    /// A JSON object a fixture; as -f json
-    #[arg(long, help_heading = "Output")]
+    #[command(flatten)]
+    paths: Paths,
+    /// Output format
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = SnapshotOutput::Text, help_heading = "Output")]
+    format: SnapshotOutput,
+    /// One JSON object per fixture; same as -f json
+    #[arg(long, hide = true, help_heading = "Output")]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// A line a fixture
+enum SnapshotOutput {
+    /// One line per fixture
     Text,
-    /// A JSON object a fixture
+    /// One JSON object per fixture
     Json,
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
-    let mut folders = super::config::Folders::default();
+pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+    let mut configs = super::config::FixtureConfigs::default();
     let exit = match &args.command {
-        Command::Test(args) => test::run(args, shared, look, &mut folders),
-        Command::Review(args) => {
+        SnapshotCommand::Test(args) => test::run(args, shared, look, &mut configs),
+        SnapshotCommand::Review(args) => {
             review::ensure_terminal(&args.paths)?;
-            let pending = find::pending(&args.paths, &mut folders)?;
+            let pending = find::pending(&args.paths, &mut configs)?;
             review::run(&pending, shared)
         }
-        Command::Accept(args) => {
-            let found = find::pending(&args.paths, &mut folders)?;
-            Ok(pending::decide_all(&found, Decision::Accept, shared))
+        SnapshotCommand::Accept(args) => {
+            let found = find::pending(&args.paths, &mut configs)?;
+            Ok(pending::decide_all(&found, ReviewDecision::Accept, shared))
         }
-        Command::Reject(args) => {
-            let found = find::pending(&args.paths, &mut folders)?;
-            Ok(pending::decide_all(&found, Decision::Reject, shared))
+        SnapshotCommand::Reject(args) => {
+            let found = find::pending(&args.paths, &mut configs)?;
+            Ok(pending::decide_all(&found, ReviewDecision::Reject, shared))
         }
-        Command::List(args) => {
-            let found = find::find(&args.paths, &mut folders)?;
-            show::list(&found, args.json || args.format == Format::Json, look)
+        SnapshotCommand::List(args) => {
+            let found = find::find(&args.paths.paths, &mut configs)?;
+            show::list(
+                &found,
+                args.json || args.format == SnapshotOutput::Json,
+                look,
+            )
         }
     };
     if !shared.quiet {
-        folders.warnings.iter().for_each(|text| complain(text));
+        configs.warnings.iter().for_each(|text| print_message(text));
     }
     exit
 }

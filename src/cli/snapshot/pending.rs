@@ -1,56 +1,54 @@
-//! `snapshot accept` and `snapshot reject`: what becomes of a snapshot that waits.
+//! `snapshot accept` and `snapshot reject`: decide about pending snapshots.
 
-use super::file::{remove, stored_at, write};
-use super::find::Found;
-use crate::cli::options::Shared;
-use crate::cli::{Exit, complain};
+use super::file::{read_stored, remove, write};
+use super::find::FoundFixture;
+use crate::cli::options::SharedArgs;
+use crate::cli::{Exit, print_message};
 use anyhow::Result;
 
-/// What becomes of it.
+/// The decision about a pending snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It is the snapshot from now on.
+pub enum ReviewDecision {
+    /// Replace the stored snapshot.
     Accept,
-    /// It goes.
+    /// Remove the pending snapshot.
     Reject,
 }
 
-/// Does it, to one.
-pub fn decide(found: &Found, decision: Decision) -> Result<()> {
+/// Carries out a decision for one snapshot.
+pub fn decide(found: &FoundFixture, decision: ReviewDecision) -> Result<()> {
     let pending = found.pending();
-    if decision == Decision::Accept {
-        let stored = stored_at(&pending)?
+    if decision == ReviewDecision::Accept {
+        let stored = read_stored(&pending)?
             .map_err(|e| anyhow::anyhow!("{}: it cannot be accepted: {e}", pending.display()))?;
         write(&found.snapshot(), &stored.accepted())?;
     }
     remove(&pending)
 }
 
-/// Does it to all of them, and says so; one with which it cannot be done does not keep the others from it.
-pub fn decide_all(found: &[Found], decision: Decision, shared: &Shared) -> Exit {
+/// Carries out a decision for all snapshots, and prints each; after an error it continues with the next.
+pub fn decide_all(found: &[FoundFixture], decision: ReviewDecision, shared: &SharedArgs) -> Exit {
     let done = match decision {
-        Decision::Accept => "accepted",
-        Decision::Reject => "rejected",
+        ReviewDecision::Accept => "accepted",
+        ReviewDecision::Reject => "rejected",
     };
     let mut failed = 0;
     for one in found {
         if let Err(error) = decide(one, decision) {
             failed += 1;
-            complain(&format!("{error:#}"));
+            print_message(&format!("{error:#}"));
         } else if !shared.quiet {
-            complain(&format!("{done} {}", one.pending().display()));
+            print_message(&format!("{done} {}", one.pending().display()));
         }
     }
     if !shared.quiet {
         match found.len() {
-            0 => complain("no snapshot waits"),
-            all if failed > 0 => complain(&format!("{} {done}, {failed} failed", all - failed)),
+            0 => print_message("no new snapshots"),
+            all if failed > 0 => {
+                print_message(&format!("{} {done}, {failed} failed", all - failed));
+            }
             _ => {}
         }
     }
-    if failed > 0 {
-        Exit::Trouble
-    } else {
-        Exit::Clean
-    }
+    if failed > 0 { Exit::Error } else { Exit::Clean }
 }

@@ -1,66 +1,67 @@
-//! How snapshots and what differs in them look.
+//! Shows snapshots and their differences.
 
-use super::find::Found;
+use super::find::FoundFixture;
 use crate::cli::Exit;
-use crate::cli::output::{Output, present};
+use crate::cli::output::{Output, without_nulls};
 use crate::render::Look;
 use crate::render::style::Tone;
-use crate::snapshot::{Change, Summary, changes};
+use crate::snapshot::{LineChange, SnapshotSummary, changes};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Lines of one difference that are shown.
-const SHOWN: usize = 200;
+/// The maximum number of lines of a difference.
+const MAX_SHOWN: usize = 200;
 
-/// What differs between a snapshot and what is decoded now.
-pub fn difference(old: &str, new: &str, look: Look, out: &mut String) {
+/// Shows the difference between a snapshot and the new text.
+pub fn write_difference(old: &str, new: &str, look: Look, out: &mut String) {
     let all = changes(old, new);
     if !old.is_empty() {
-        let summary = Summary::of(old, new);
-        look.style.put(out, Tone::Note, &format!("    {summary}\n"));
+        let summary = SnapshotSummary::of(old, new);
+        look.style
+            .push(out, Tone::Note, &format!("    {summary}\n"));
     }
-    for change in all.iter().take(SHOWN) {
+    for change in all.iter().take(MAX_SHOWN) {
         let (sign, tone, text) = match change {
-            Change::Both(text) => ("  ", Tone::Dim, *text),
-            Change::Old(text) => ("- ", Tone::Bad, *text),
-            Change::New(text) => ("+ ", Tone::Back, *text),
-            Change::Gap(n) => {
+            LineChange::Both(text) => ("  ", Tone::Dim, *text),
+            LineChange::Old(text) => ("- ", Tone::Error, *text),
+            LineChange::New(text) => ("+ ", Tone::ToClient, *text),
+            LineChange::Gap(n) => {
                 let lines = if *n == 1 { "line" } else { "lines" };
                 look.style
-                    .put(out, Tone::Dim, &format!("    … {n} {lines}\n"));
+                    .push(out, Tone::Dim, &format!("    … {n} {lines}\n"));
                 continue;
             }
         };
-        row(sign, tone, text, look, out);
+        write_row(sign, tone, text, look, out);
     }
-    more(all.len(), look, out);
+    write_more(all.len(), look, out);
 }
 
-/// All of a snapshot.
-pub fn whole(text: &str, look: Look, out: &mut String) {
+/// Shows a whole snapshot.
+pub fn write_whole(text: &str, look: Look, out: &mut String) {
     for line in text.lines() {
-        row("  ", Tone::Plain, line, look, out);
+        write_row("  ", Tone::Plain, line, look, out);
     }
 }
 
-fn row(sign: &str, tone: Tone, text: &str, look: Look, out: &mut String) {
+fn write_row(sign: &str, tone: Tone, text: &str, look: Look, out: &mut String) {
     let line = format!("    {sign}{text}");
-    // A snapshot is a file that anybody may have written.
-    look.style.wire(out, tone, line.trim_end());
+    // Any program may have written the snapshot file.
+    look.style.push_wire(out, tone, line.trim_end());
     out.push('\n');
 }
 
-fn more(lines: usize, look: Look, out: &mut String) {
-    if lines > SHOWN {
-        let text = format!("    … and {} more lines\n", lines - SHOWN);
-        look.style.put(out, Tone::Dim, &text);
+fn write_more(lines: usize, look: Look, out: &mut String) {
+    if lines > MAX_SHOWN {
+        let text = format!("    … and {} more lines\n", lines - MAX_SHOWN);
+        look.style.push(out, Tone::Dim, &text);
     }
 }
 
-/// A fixture for programs; what became of it, where that is known.
-pub fn object(found: &Found, result: Option<&str>, error: Option<&str>) -> Value {
+/// Returns a fixture as JSON, with its result if it is known.
+pub fn fixture_json(found: &FoundFixture, result: Option<&str>, error: Option<&str>) -> Value {
     let there = |path: std::path::PathBuf| path.is_file().then(|| path.display().to_string());
-    present(json!({
+    without_nulls(json!({
         "v": 1,
         "fixture": found.fixture.display().to_string(),
         "state": result.unwrap_or(found.state.name()),
@@ -70,22 +71,25 @@ pub fn object(found: &Found, result: Option<&str>, error: Option<&str>) -> Value
     }))
 }
 
-/// `snapshot list`.
-pub fn list(found: &[Found], as_json: bool, look: Look) -> Result<Exit> {
+/// Runs `snapshot list`.
+pub fn list(found: &[FoundFixture], as_json: bool, look: Look) -> Result<Exit> {
     let mut output = Output::open(None, &[])?;
     output.is_json = as_json;
     for one in found {
         let mut text = String::new();
         if as_json {
-            text = object(one, None, None).to_string();
+            text = fixture_json(one, None, None).to_string();
         } else {
-            look.style
-                .put(&mut text, Tone::Kind, &format!("{:<14}", one.state.words()));
+            look.style.push(
+                &mut text,
+                Tone::Kind,
+                &format!("{:<14}", one.state.description()),
+            );
             let path = one.fixture.display().to_string();
-            look.style.wire(&mut text, Tone::Plain, &path);
+            look.style.push_wire(&mut text, Tone::Plain, &path);
         }
         text.push('\n');
-        output.room().extend_from_slice(text.as_bytes());
+        output.push(&text);
         output.written()?;
     }
     output.finish()?;

@@ -1,13 +1,14 @@
-//! `snapshot test`: every fixture decoded and compared.
+//! `snapshot test`: decodes every fixture and compares it with its snapshot.
 
-use super::file::{remove, stored_at, write};
-use super::find::{Found, State, find_with_others};
-use super::show::{difference, object};
-use super::{EXAMPLES, EXIT_CODES, MORE};
-use crate::cli::config::Folders;
-use crate::cli::options::{self, Shared};
+use super::file::{read_stored, remove, write};
+use super::find::{FixtureState, FoundFixture, find_with_others};
+use super::show::{fixture_json, write_difference};
+use super::{EXAMPLES, EXIT_CODES, MORE, SnapshotOutput};
+use crate::cli::config::FixtureConfigs;
+use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::Output;
-use crate::cli::{Exit, complain};
+use crate::cli::report::{Problem, Report, ReportArgs};
+use crate::cli::{Exit, print_message};
 use crate::render::Look;
 use crate::render::style::Tone;
 use crate::snapshot::{Error, Stored, render_as, snapshot_beside};
@@ -15,149 +16,164 @@ use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// Decode every fixture and compare it with its snapshot; what differs waits for a review
+/// Decode every fixture and compare it with its snapshot
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 pub struct Args {
-    /// Fixtures, or folders of them
+    /// Fixtures, or folders with fixtures
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
-    /// What becomes of snapshots without a fixture; only those that wiretool wrote
+    /// What to do with snapshots without a fixture
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unreferenced::Warn, help_heading = "Comparison")]
     unreferenced: Unreferenced,
-    /// Show `[volatile]` for ids, times and whatever else every run makes anew, in all fixtures
+    /// Show ids, times and other values that each run generates as `[volatile]`
     #[arg(long, help_heading = "Comparison")]
     redact_volatile: bool,
-    /// Show the whole text of fixtures that have no snapshot yet
+    /// Show the complete text of fixtures without a snapshot
     #[arg(long, help_heading = "Output")]
     show_new: bool,
-    /// A JSON object a fixture
-    #[arg(long, help_heading = "Output")]
+    /// How the outcome is shown
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = SnapshotOutput::Text, help_heading = "Output")]
+    format: SnapshotOutput,
+    #[command(flatten)]
+    report: ReportArgs,
+    /// A JSON object per fixture
+    #[arg(long, hide = true, help_heading = "Output", conflicts_with = "report")]
     json: bool,
 }
 
-/// What becomes of snapshots without a fixture; `insta`'s words.
+/// The action for snapshots without a fixture; the names are those of `insta`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Unreferenced {
-    /// As delete
+    /// Same as delete
     Auto,
     /// Exit 1
     Reject,
-    /// Remove them; in CI, where nothing is written, exit 1
+    /// Delete those that wiretool wrote; in CI: exit 1
     Delete,
-    /// Say so
+    /// Print a warning
     Warn,
     /// Nothing
     Ignore,
 }
 
-/// Fixtures and snapshots that are compared to find out which were renamed.
-const MOVED: usize = 1 << 8;
+/// The maximum number of fixtures and snapshots that are compared to detect renamed fixtures.
+const MAX_MOVED: usize = 1 << 8;
 
-/// What became of a fixture.
-enum Outcome {
+/// The outcome of a fixture.
+enum FixtureOutcome {
     Equal,
-    /// Its snapshot says something else, or cannot be read.
+    /// Its snapshot differs, or cannot be read.
     Differs(String, Option<String>),
     New(String),
     /// It cannot be decoded.
-    No(String),
-    /// It cannot be read, or said how in words that mean nothing.
-    Trouble(String),
-    /// There is no fixture; what is said of that, and whether that makes it an error.
-    Gone(String, bool),
-    /// There is none, and nothing is to be said of it.
+    Undecodable(String),
+    /// It cannot be read, or its options are invalid.
+    Unusable(String),
+    /// There is no fixture: the message, and true if that is an error.
+    Removed(String, bool),
+    /// There is no fixture, and no message.
     Ignored,
 }
 
-/// How many of each.
+/// The number of fixtures with each outcome.
 #[derive(Default)]
-struct Counts {
+struct TestCounts {
     equal: usize,
     differ: usize,
     new: usize,
     failed: usize,
     gone: usize,
-    /// Values that are not shown.
+    /// The number of hidden values.
     hidden: usize,
     trouble: bool,
     rejected: bool,
 }
 
-struct Run<'r> {
+struct TestRun<'r> {
     args: &'r Args,
-    shared: &'r Shared,
+    shared: &'r SharedArgs,
     look: Look,
-    /// Nothing is written.
+    /// No file is written.
     ci: bool,
+    json: bool,
+    report: Option<Report>,
     output: Output,
-    counts: Counts,
+    counts: TestCounts,
     /// Texts of fixtures without a snapshot, and of snapshots without a fixture.
     new: Vec<(PathBuf, String)>,
     gone: Vec<(PathBuf, String)>,
 }
 
-pub fn run(args: &Args, shared: &Shared, look: Look, folders: &mut Folders) -> Result<Exit> {
-    let (found, others) = find_with_others(&args.paths, folders)?;
-    let mut run = Run {
+pub fn run(
+    args: &Args,
+    shared: &SharedArgs,
+    look: Look,
+    configs: &mut FixtureConfigs,
+) -> Result<Exit> {
+    let (found, others) = find_with_others(&args.paths, configs)?;
+    let mut run = TestRun {
         args,
         shared,
         look,
         ci: is_ci(),
+        json: args.json || args.format == SnapshotOutput::Json,
+        report: args.report.new_report("wiretool snapshot test"),
         output: Output::open(None, &[])?,
-        counts: Counts::default(),
+        counts: TestCounts::default(),
         new: Vec::new(),
         gone: Vec::new(),
     };
-    run.output.is_json = args.json;
+    run.output.is_json = run.json || run.report.is_some();
     for one in &found {
-        // What is wrong with one is no reason not to look at the next.
+        // After an error in one fixture, the next one is tested.
         let mut hidden = 0;
-        run.remember_gone(one);
-        let outcome = run.judge(one, folders, &mut hidden);
-        let outcome = outcome.unwrap_or_else(|error| Outcome::Trouble(format!("{error:#}")));
+        run.store_removed(one);
+        let outcome = run.test_fixture(one, configs, &mut hidden);
+        let outcome =
+            outcome.unwrap_or_else(|error| FixtureOutcome::Unusable(format!("{error:#}")));
         run.counts.hidden += hidden;
-        run.tell(one, &outcome, hidden)?;
+        run.report(one, &outcome, hidden)?;
     }
-    run.moved()?;
+    run.report_moved()?;
     run.finish(found.is_empty(), &others)
 }
 
-/// As CI services say it, and `insta` reads it.
+/// Returns true in a CI service, by the same variable that `insta` reads.
 fn is_ci() -> bool {
     let value = std::env::var_os("CI").unwrap_or_default();
     !value.is_empty() && value != "false" && value != "0"
 }
 
-impl Run<'_> {
-    fn judge(
+impl TestRun<'_> {
+    fn test_fixture(
         &mut self,
-        found: &Found,
-        folders: &mut Folders,
+        found: &FoundFixture,
+        configs: &mut FixtureConfigs,
         hidden: &mut usize,
-    ) -> Result<Outcome> {
-        if found.state == State::Unreferenced {
-            return self.gone(found);
+    ) -> Result<FixtureOutcome> {
+        if found.state == FixtureState::Unreferenced {
+            return self.removed_outcome(found);
         }
-        let mut how = match folders.how(&found.fixture) {
+        let mut how = match configs.options(&found.fixture) {
             Ok(how) => how,
-            Err(error) => return Ok(Outcome::Trouble(format!("{error:#}"))),
+            Err(error) => return Ok(FixtureOutcome::Unusable(format!("{error:#}"))),
         };
         how.redact_volatile |= self.args.redact_volatile;
         let rendering = match render_as(&found.fixture, &how) {
             Ok(rendering) => rendering,
-            Err(Error::Undecodable(text)) => return Ok(Outcome::No(text)),
-            Err(error) => return Ok(Outcome::Trouble(error.to_string())),
+            Err(Error::Undecodable(text)) => return Ok(FixtureOutcome::Undecodable(text)),
+            Err(error) => return Ok(FixtureOutcome::Unusable(error.to_string())),
         };
         *hidden = rendering.hidden;
         if self.shared.verbose {
             for note in &rendering.notes {
-                complain(&format!("{}: {note}", found.fixture.display()));
+                print_message(&format!("{}: {note}", found.fixture.display()));
             }
         }
         let new = Stored::new(&found.fixture, &rendering.text);
         let (old, broken) = match found.state {
-            State::Stored | State::Changed => match stored_at(&found.snapshot())? {
+            FixtureState::Stored | FixtureState::Changed => match read_stored(&found.snapshot())? {
                 Ok(stored) => (Some(stored), None),
                 Err(error) => (None, Some(error)),
             },
@@ -167,44 +183,45 @@ impl Run<'_> {
             if !self.ci {
                 remove(&found.pending())?;
             }
-            return Ok(Outcome::Equal);
+            return Ok(FixtureOutcome::Equal);
         }
         if !self.ci {
             write(&found.pending(), &new)?;
         }
         let before = old.as_ref().map_or("", |old| &old.contents);
         let mut text = String::new();
-        // For programs, as plain text.
-        let look = if self.args.json {
+        // Output for programs is plain text.
+        let look = if self.json || self.report.is_some() {
             Look::default()
         } else {
             self.look
         };
-        difference(before, &new.contents, look, &mut text);
+        write_difference(before, &new.contents, look, &mut text);
         Ok(if old.is_some() || broken.is_some() {
-            Outcome::Differs(text, broken)
+            FixtureOutcome::Differs(text, broken)
         } else {
-            if self.new.len() < MOVED {
+            if self.new.len() < MAX_MOVED {
                 self.new.push((found.fixture.clone(), new.contents));
             }
-            Outcome::New(text)
+            FixtureOutcome::New(text)
         })
     }
 
-    /// What a snapshot says whose fixture is gone.
-    fn remember_gone(&mut self, found: &Found) {
-        let is_gone = found.state == State::Unreferenced && self.gone.len() < MOVED;
+    /// Stores the text of a snapshot without a fixture.
+    fn store_removed(&mut self, found: &FoundFixture) {
+        let is_gone = found.state == FixtureState::Unreferenced && self.gone.len() < MAX_MOVED;
         let path = found.snapshot();
-        if is_gone && let Ok(Ok(stored)) = stored_at(&path) {
+        if is_gone && let Ok(Ok(stored)) = read_stored(&path) {
             self.gone.push((path, stored.contents));
         }
     }
 
-    /// Tells of new fixtures that are what a snapshot without one says: they were renamed.
-    fn moved(&mut self) -> Result<()> {
+    /// Reports new fixtures that equal a snapshot without a fixture: they were renamed.
+    fn report_moved(&mut self) -> Result<()> {
+        let is_reported = !self.json && self.report.is_none() && !self.shared.quiet;
         for (fixture, new) in &self.new {
             let gone = self.gone.iter().find(|(_, gone)| gone == new);
-            let Some((path, _)) = gone.filter(|_| !self.args.json && !self.shared.quiet) else {
+            let Some((path, _)) = gone.filter(|_| is_reported) else {
                 continue;
             };
             let to = snapshot_beside(fixture);
@@ -215,22 +232,27 @@ impl Run<'_> {
                 fixture.display()
             );
             let mut line = String::from("? ");
-            self.look.style.wire(&mut line, Tone::Note, &text);
+            self.look.style.push_wire(&mut line, Tone::Note, &text);
             line.push('\n');
-            self.output.room().extend_from_slice(line.as_bytes());
+            self.output.push(&line);
             self.output.written()?;
         }
         Ok(())
     }
 
-    fn tell(&mut self, found: &Found, outcome: &Outcome, hidden: usize) -> Result<()> {
+    fn report(
+        &mut self,
+        found: &FoundFixture,
+        outcome: &FixtureOutcome,
+        hidden: usize,
+    ) -> Result<()> {
         let counts = &mut self.counts;
         let (sign, tone, word, what, more) = match outcome {
-            Outcome::Equal => {
+            FixtureOutcome::Equal => {
                 counts.equal += 1;
                 ("", Tone::Plain, "equal", String::new(), "")
             }
-            Outcome::Differs(text, broken) => {
+            FixtureOutcome::Differs(text, broken) => {
                 counts.differ += 1;
                 let what = match broken {
                     Some(broken) => format!("its snapshot cannot be read: {broken}"),
@@ -238,42 +260,63 @@ impl Run<'_> {
                 };
                 ("~", Tone::Note, "changed", what, text.as_str())
             }
-            Outcome::New(text) => {
+            FixtureOutcome::New(text) => {
                 counts.new += 1;
                 let what = "has no snapshot yet".to_owned();
                 let text = if self.args.show_new { text } else { "" };
-                ("+", Tone::Back, "new", what, text)
+                ("+", Tone::ToClient, "new", what, text)
             }
-            Outcome::No(text) => {
+            FixtureOutcome::Undecodable(text) => {
                 counts.failed += 1;
-                ("✗", Tone::Bad, "failed", text.clone(), "")
+                ("✗", Tone::Error, "failed", text.clone(), "")
             }
-            Outcome::Trouble(text) => {
+            FixtureOutcome::Unusable(text) => {
                 counts.failed += 1;
                 counts.trouble = true;
-                ("✗", Tone::Bad, "failed", text.clone(), "")
+                ("✗", Tone::Error, "failed", text.clone(), "")
             }
-            Outcome::Gone(text, rejected) => {
+            FixtureOutcome::Removed(text, rejected) => {
                 counts.gone += 1;
                 counts.rejected |= rejected;
                 ("?", Tone::Note, "unreferenced", text.clone(), "")
             }
-            Outcome::Ignored => return Ok(()),
+            FixtureOutcome::Ignored => return Ok(()),
         };
-        let failed = matches!(outcome, Outcome::No(_) | Outcome::Trouble(_));
-        if self.args.json {
-            let broken = matches!(outcome, Outcome::Differs(_, Some(_)));
+        let failed = matches!(
+            outcome,
+            FixtureOutcome::Undecodable(_) | FixtureOutcome::Unusable(_)
+        );
+        if let Some(report) = &mut self.report {
+            let name = found.fixture.display().to_string();
+            report.add_input(&name);
+            if !matches!(
+                outcome,
+                FixtureOutcome::Equal | FixtureOutcome::Removed(_, false)
+            ) {
+                let text = format!("{what}\n{more}");
+                let problem = Problem {
+                    rule: &format!("snapshot/{word}"),
+                    about: "A fixture is not decoded to what its snapshot holds",
+                    text: text.trim_end(),
+                };
+                report.add_problem(&problem, &name);
+            }
+            return Ok(());
+        }
+        if self.json {
+            let broken = matches!(outcome, FixtureOutcome::Differs(_, Some(_)));
             let error = Some(what.as_str()).filter(|_| failed || broken);
-            let mut object = object(found, Some(word), error);
-            if let (Outcome::Differs(text, _), Some(object)) = (outcome, object.as_object_mut()) {
+            let mut object = fixture_json(found, Some(word), error);
+            if let (FixtureOutcome::Differs(text, _), Some(object)) =
+                (outcome, object.as_object_mut())
+            {
                 object.insert("difference".into(), text.as_str().into());
             }
             if let Some(object) = object.as_object_mut().filter(|_| hidden > 0) {
                 object.insert("hidden".into(), hidden.into());
             }
             let text = object.to_string();
-            self.output.room().extend_from_slice(text.as_bytes());
-            self.output.room().push(b'\n');
+            self.output.push_line(&text);
             return self.output.written();
         }
         if what.is_empty() || self.shared.quiet {
@@ -282,58 +325,64 @@ impl Run<'_> {
         let mut text = String::new();
         let style = self.look.style;
         let path = match outcome {
-            Outcome::Gone(..) => found.snapshot(),
+            FixtureOutcome::Removed(..) => found.snapshot(),
             _ => found.fixture.clone(),
         };
-        style.put(&mut text, tone, sign);
-        style.wire(&mut text, Tone::Kind, &format!(" {}", path.display()));
-        style.wire(&mut text, Tone::Plain, &format!(": {what}"));
+        style.push(&mut text, tone, sign);
+        style.push_wire(&mut text, Tone::Kind, &format!(" {}", path.display()));
+        style.push_wire(&mut text, Tone::Plain, &format!(": {what}"));
         text.push('\n');
         text.push_str(more);
-        self.output.room().extend_from_slice(text.as_bytes());
+        self.output.push(&text);
         self.output.written()
     }
 
-    /// A snapshot without a fixture: what becomes of it.
-    fn gone(&self, found: &Found) -> Result<Outcome> {
+    /// Returns the outcome for a snapshot without a fixture.
+    fn removed_outcome(&self, found: &FoundFixture) -> Result<FixtureOutcome> {
         let rejected = match (self.args.unreferenced, self.ci) {
-            (Unreferenced::Ignore, _) => return Ok(Outcome::Ignored),
+            (Unreferenced::Ignore, _) => return Ok(FixtureOutcome::Ignored),
             (Unreferenced::Delete | Unreferenced::Auto, false) => {
-                // One that was named may be anybody's.
-                let own = found.own();
+                // A file that the user named may belong to another program.
+                let own = found.own_files();
                 own.iter().try_for_each(|path| remove(path))?;
                 let text = if own.is_empty() {
                     "its fixture is gone; wiretool did not write it, and leaves it"
                 } else {
                     "its fixture is gone: removed"
                 };
-                return Ok(Outcome::Gone(text.to_owned(), false));
+                return Ok(FixtureOutcome::Removed(text.to_owned(), false));
             }
             (Unreferenced::Warn, _) => false,
             (Unreferenced::Reject | Unreferenced::Delete | Unreferenced::Auto, _) => true,
         };
-        Ok(Outcome::Gone("its fixture is gone".to_owned(), rejected))
+        Ok(FixtureOutcome::Removed(
+            "its fixture is gone".to_owned(),
+            rejected,
+        ))
     }
 
-    fn finish(self, none: bool, others: &[PathBuf]) -> Result<Exit> {
+    fn finish(mut self, none: bool, others: &[PathBuf]) -> Result<Exit> {
+        if let Some(report) = self.report.take() {
+            self.output.push(&report.text()?);
+        }
         self.output.finish()?;
         let counts = &self.counts;
         if self.shared.verbose {
             for path in others {
-                complain(&format!("{}: no capture: not looked at", path.display()));
+                print_message(&format!("{}: not a capture, skipped", path.display()));
             }
         }
         if !self.shared.quiet {
             if none {
-                complain(
-                    "there are no fixtures here (wiretool snapshot --help tells which files are)",
+                print_message(
+                    "no fixture was found (wiretool snapshot --help lists the file types)",
                 );
             } else {
-                complain(&counts.summary());
+                print_message(&counts.summary());
             }
             if counts.differ + counts.new > 0 {
-                complain(if self.ci {
-                    "nothing is written in CI: run `wiretool snapshot test` at home, then `wiretool snapshot review`"
+                print_message(if self.ci {
+                    "no file is written in CI: run `wiretool snapshot test` locally, then `wiretool snapshot review`"
                 } else {
                     "look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`"
                 });
@@ -341,14 +390,14 @@ impl Run<'_> {
         }
         let no = counts.differ + counts.new + counts.failed > 0 || counts.rejected || none;
         Ok(match (counts.trouble, no) {
-            (true, _) => Exit::Trouble,
-            (false, true) => Exit::No,
+            (true, _) => Exit::Error,
+            (false, true) => Exit::Negative,
             (false, false) => Exit::Clean,
         })
     }
 }
 
-impl Counts {
+impl TestCounts {
     fn summary(&self) -> String {
         let fixtures = self.equal + self.differ + self.new + self.failed;
         let noun = if fixtures == 1 { "fixture" } else { "fixtures" };

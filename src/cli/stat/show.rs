@@ -1,6 +1,6 @@
-//! The numbers, as tables and as JSON.
+//! Shows statistics as tables and as JSON.
 
-use super::super::output::present;
+use super::super::output::without_nulls;
 use crate::protocol::Direction;
 use crate::render::findings::{consequences, duration, millis};
 use crate::render::style::{Tone, shorten};
@@ -8,13 +8,13 @@ use crate::render::{Look, arrow};
 use crate::stat::{Latency, OTHER, Stat};
 use serde_json::{Value, json};
 
-/// Columns of a terminal that has room for histograms.
-const HISTOGRAM: usize = 95;
-/// Subjects that are shown.
-const SHOWN: usize = 30;
+/// The minimum width of a terminal for histograms, in columns.
+const HISTOGRAM_WIDTH: usize = 95;
+/// The maximum number of subjects that are shown.
+const MAX_SUBJECTS: usize = 30;
 
-/// All of it, for people.
-pub fn tables(
+/// Writes the statistics as tables.
+pub fn write_tables(
     source: &str,
     protocol: &str,
     stat: &Stat,
@@ -23,8 +23,8 @@ pub fn tables(
     out: &mut String,
 ) {
     let style = look.style;
-    let title = |name: &str, out: &mut String| style.put(out, Tone::Key, &format!("{name}\n"));
-    style.wire(out, Tone::Plain, &format!("{source}: "));
+    let title = |name: &str, out: &mut String| style.push(out, Tone::Key, &format!("{name}\n"));
+    style.push_wire(out, Tone::Plain, &format!("{source}: "));
     let lasted = stat
         .times
         .map(|(from, to)| format!(" in {}", duration(to - from)));
@@ -40,13 +40,13 @@ pub fn tables(
         lasted.unwrap_or_default()
     ));
     for (n, what) in [
-        (stat.faulty, "at fault"),
+        (stat.faulty, "with faults"),
         (stat.dropped, "dropped by wiretool"),
         (stat.id_form_differs, "answered in another id form"),
         (unanswered, "unanswered"),
     ] {
         if n > 0 {
-            style.put(out, Tone::Bad, &format!(", {n} {what}"));
+            style.push(out, Tone::Error, &format!(", {n} {what}"));
         }
     }
     out.push_str("\n\n");
@@ -61,7 +61,7 @@ pub fn tables(
         } else {
             &sort.kind
         };
-        style.wire(out, Tone::Plain, &format!("{:<28}", shorten(kind, 28)));
+        style.push_wire(out, Tone::Plain, &format!("{:<28}", shorten(kind, 28)));
         out.push_str(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
     }
     if !stat.latencies.is_empty() {
@@ -72,25 +72,25 @@ pub fn tables(
         );
         let mut all: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
         all.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
-        for (what, latency) in all.iter().take(SHOWN) {
-            style.wire(out, Tone::Plain, &format!("  {:<30} ", shorten(what, 30)));
+        for (what, latency) in all.iter().take(MAX_SUBJECTS) {
+            style.push_wire(out, Tone::Plain, &format!("  {:<30} ", shorten(what, 30)));
             out.push_str(&format!("{:>6}", latency.count()));
             for percent in [50.0, 90.0, 99.0, 100.0] {
                 let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);
                 out.push_str(&format!(" {:>9}", duration(ns)));
             }
-            if look.width.is_none_or(|width| width >= HISTOGRAM) {
-                style.put(out, Tone::Dim, &format!("  {}", sparkline(latency)));
+            if look.width.is_none_or(|width| width >= HISTOGRAM_WIDTH) {
+                style.push(out, Tone::Dim, &format!("  {}", sparkline(latency)));
             }
             out.push('\n');
         }
-        more(all.len(), out);
+        write_more(all.len(), out);
         out.push('\n');
         title("slowest", out);
         for call in &stat.slowest {
             out.push_str(&format!("  {:>9}  ", duration(call.latency)));
-            style.wire(out, Tone::Plain, &shorten(&call.what, 60));
-            style.put(
+            style.push_wire(out, Tone::Plain, &shorten(&call.what, 60));
+            style.push(
                 out,
                 Tone::Dim,
                 &format!("  #{} ↩ #{}\n", call.answered, call.asked),
@@ -103,8 +103,8 @@ pub fn tables(
             "streams                           streams     items        bytes      rate",
             out,
         );
-        for (what, streams) in stat.streams.iter().take(SHOWN) {
-            style.wire(out, Tone::Plain, &format!("  {:<32}", shorten(what, 32)));
+        for (what, streams) in stat.streams.iter().take(MAX_SUBJECTS) {
+            style.push_wire(out, Tone::Plain, &format!("  {:<32}", shorten(what, 32)));
             let rate = streams.rate().map(|rate| format!("{rate:>7.1}/s"));
             out.push_str(&format!(
                 "{:>7} {:>9} {:>12} {}\n",
@@ -114,7 +114,7 @@ pub fn tables(
                 rate.unwrap_or_default()
             ));
         }
-        more(stat.streams.len(), out);
+        write_more(stat.streams.len(), out);
     }
     for (name, counts) in [("errors", &stat.errors), ("rules broken", &stat.findings)] {
         if !counts.is_empty() {
@@ -122,46 +122,46 @@ pub fn tables(
             title(name, out);
             let mut all: Vec<_> = counts.iter().collect();
             all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
-            for (code, n) in all.iter().take(SHOWN) {
+            for (code, n) in all.iter().take(MAX_SUBJECTS) {
                 out.push_str(&format!("  {n:>8}  "));
-                style.wire(out, Tone::Plain, &shorten(code, 60));
+                style.push_wire(out, Tone::Plain, &shorten(code, 60));
                 out.push('\n');
             }
-            more(all.len(), out);
+            write_more(all.len(), out);
         }
     }
     if !stat.follow.is_empty() {
         out.push('\n');
-        for one in stat.follow.iter().take(SHOWN) {
-            style.put(out, Tone::Dim, &format!("{}\n", consequences(*one)));
+        for one in stat.follow.iter().take(MAX_SUBJECTS) {
+            style.push(out, Tone::Dim, &format!("{}\n", consequences(*one)));
         }
-        more(stat.follow.len(), out);
+        write_more(stat.follow.len(), out);
     }
     if !stat.reads.is_empty() {
         out.push('\n');
         title("messages in a read     reads", out);
-        for (messages, reads) in stat.reads.iter().take(SHOWN) {
+        for (messages, reads) in stat.reads.iter().take(MAX_SUBJECTS) {
             let messages = match *messages {
                 u64::MAX => OTHER.to_owned(),
                 n => n.to_string(),
             };
             out.push_str(&format!("  {messages:>16} {reads:>9}\n"));
         }
-        more(stat.reads.len(), out);
+        write_more(stat.reads.len(), out);
     }
 }
 
-/// That a table goes on.
-fn more(rows: usize, out: &mut String) {
-    if rows > SHOWN {
+/// Writes that a table has more rows.
+fn write_more(rows: usize, out: &mut String) {
+    if rows > MAX_SUBJECTS {
         out.push_str(&format!(
-            "  and {} more: -f json has them all\n",
-            rows - SHOWN
+            "  and {} more: -f json lists all\n",
+            rows - MAX_SUBJECTS
         ));
     }
 }
 
-/// A histogram as small as text: from the quickest to the slowest, on a logarithmic scale.
+/// Returns a histogram as a line of text: from the minimum to the maximum, on a logarithmic scale.
 fn sparkline(latency: &Latency) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let bars = latency.bars();
@@ -176,16 +176,16 @@ fn sparkline(latency: &Latency) -> String {
         .to_owned()
 }
 
-/// All of it, for programs.
-pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> Value {
-    let ms = |ns: u64| number(&millis(ns.try_into().unwrap_or(i64::MAX)));
-    present(json!({
+/// Returns the statistics as JSON.
+pub fn stat_json(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> Value {
+    let ms = |ns: u64| parse_number(&millis(ns.try_into().unwrap_or(i64::MAX)));
+    without_nulls(json!({
         "v": 1,
         "file": source,
         "protocol": protocol,
         "messages": stat.all.messages,
         "bytes": stat.all.bytes,
-        "seconds": stat.times.map(|(from, to)| number(&seconds(to - from))),
+        "seconds": stat.times.map(|(from, to)| parse_number(&seconds(to - from))),
         "faulty": stat.faulty,
         "id_form_differs": (stat.id_form_differs > 0).then_some(stat.id_form_differs),
         "dropped": (stat.dropped > 0).then_some(stat.dropped),
@@ -209,7 +209,7 @@ pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> Val
             "what": call.what,
             "index": call.answered,
             "reply_to": call.asked,
-            "latency_ms": number(&millis(call.latency)),
+            "latency_ms": parse_number(&millis(call.latency)),
         })).collect::<Vec<_>>(),
         "errors": stat.errors,
         "streams": stat.streams.iter().map(|(what, streams)| json!({
@@ -232,13 +232,13 @@ pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> Val
     }))
 }
 
-/// Nanoseconds as seconds, exactly.
+/// Returns nanoseconds as seconds, exactly.
 fn seconds(ns: i64) -> String {
     let n = ns.max(0);
     format!("{}.{:09}", n / 1_000_000_000, n % 1_000_000_000)
 }
 
-/// A number that was written as text.
-fn number(text: &str) -> Value {
+/// Converts text to a number.
+fn parse_number(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }

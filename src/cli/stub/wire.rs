@@ -1,7 +1,7 @@
-//! Where a stub listens or dials, and how messages go there.
+//! The addresses of a stub, and the framing of its messages.
 
 use super::Args;
-use crate::cli::calling::Place;
+use crate::cli::connect::CallAddress;
 use crate::cli::options;
 use crate::framing::{Framing, LengthMode};
 use crate::live::codec::ConnectionConfig;
@@ -10,19 +10,19 @@ use crate::transport::Address;
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::Path;
 
-/// Where to listen; nowhere on stdin and stdout.
+/// Returns the address to listen on; `None` for stdin and stdout.
 pub fn listen(args: &Args, protocol: &dyn Protocol, framing: Framing) -> Option<Address> {
     match (&args.listen, protocol.descriptor().port) {
         _ if args.connect.is_some() => None,
         (Some(listen), _) => Some(listen.clone()),
-        (None, _) if framing == Framing::Lines => None,
+        (None, _) if matches!(framing, Framing::Lines | Framing::ContentLength) => None,
         (None, Some(port)) => Some(Address::loopback(port)),
         (None, None) if framing == Framing::WebSocket => Address::parse("ws://127.0.0.1:0").ok(),
         (None, None) => Some(Address::loopback(0)),
     }
 }
 
-/// How messages are delimited: as is said, as the address says, or as peers of the protocol do.
+/// Returns the framing: of the flag, of the address, or the default of the protocol.
 pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
     let framings = protocol.descriptor().framings;
     let has = |framing: Framing| framings.contains(&framing);
@@ -43,7 +43,7 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
     };
     ensure!(
         has(framing),
-        "{} is not spoken over {}: it has {}",
+        "{} does not use the framing {}, only {}",
         protocol.name(),
         framing.name(),
         framings
@@ -61,19 +61,20 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
         let framing = framing.name();
         ensure!(
             fits,
-            "--framing {framing} is not what {address} speaks: tcp:// is any"
+            "--framing {framing} does not fit {address}: use tcp://"
         );
     }
     Ok(framing)
 }
 
 /// Refuses flags of other protocols.
-pub fn no_flag_in_vain(args: &Args) -> Result<()> {
+pub fn refuse_useless_flags(args: &Args) -> Result<()> {
     let protocol = registry::find(&args.protocol).context("no such protocol")?;
     let name = protocol.name();
     if args.connect.is_some() && protocol.descriptor().provider.is_none() {
-        let owners = options::those(|descriptor| descriptor.provider.is_some()).join(" and ");
-        bail!("--connect is {owners}'s: {name} has no use for it");
+        let owners =
+            options::protocols_with(|descriptor| descriptor.provider.is_some()).join(" and ");
+        bail!("--connect is for {owners}, not for {name}");
     }
     for (given, flag, setting) in [
         (
@@ -84,43 +85,43 @@ pub fn no_flag_in_vain(args: &Args) -> Result<()> {
         (args.schema.is_some(), "--schema", Setting::Schema),
         (args.secret_file.is_some(), "--secret-file", Setting::Secret),
     ] {
-        if let Some(owner) = options::others(setting, protocol).filter(|_| given) {
-            bail!("{flag} is {owner}'s: {name} has no use for it");
+        if let Some(owner) = options::protocols_with_setting(setting, protocol).filter(|_| given) {
+            bail!("{flag} is for {owner}, not for {name}");
         }
     }
     Ok(())
 }
 
-/// Refuses flags of sockets, on stdin and stdout.
-pub fn no_socket_flag(args: &Args) -> Result<()> {
+/// Refuses flags of sockets for a stub on stdin and stdout.
+pub fn refuse_socket_flags(args: &Args) -> Result<()> {
     for (given, flag) in [
         (args.once, "--once"),
         (args.idle.is_some(), "--idle"),
-        (args.tls.is_given(), "--cert"),
+        (args.tls.is_certificate_given(), "--cert"),
     ] {
-        ensure!(
-            !given,
-            "{flag} is for sockets, and this is stdin and stdout: name a socket with --listen ADDR"
-        );
+        ensure!(!given, "{flag} needs a socket: use --listen ADDR");
     }
     let stdin = Some(Path::new("-"));
     ensure!(
         args.print_script || args.from_recording.as_deref() != stdin,
-        "--from-recording -: messages come on stdin here, so that the recording must be a file"
+        "--from-recording -: stdin carries the messages, so the recording must be a file"
     );
     Ok(())
 }
 
-/// How messages go, and in which direction.
+/// Returns the configuration of connections, with the direction of the stub.
 pub fn config<'p>(
     args: &Args,
     protocol: &'p dyn Protocol,
     framing: Framing,
 ) -> ConnectionConfig<'p> {
-    let Some(Place { address, path }) = &args.connect else {
-        return ConnectionConfig::new(protocol, framing, Direction::ToClient);
+    let Some(CallAddress { address, path }) = &args.connect else {
+        let mut config = ConnectionConfig::new(protocol, framing, Direction::ToClient);
+        config.streams = args.listen.as_ref().is_some_and(Address::is_quic);
+        return config;
     };
     let mut config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
+    config.streams = address.is_quic();
     config.host = address.host().unwrap_or(config.host);
     config.path = path.clone().unwrap_or(config.path);
     config

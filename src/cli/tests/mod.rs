@@ -1,13 +1,13 @@
-//! The command line against peers inside the process.
+//! Tests the command line against peers in the same process.
 
-pub mod alone;
+pub mod isolated;
 mod replay;
 mod send;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
-/// The command line, if [`crate::common::wiretool`] started this program as the binary.
+/// Runs the command line if [`crate::common::wiretool`] started this program as the binary.
 #[test]
 fn as_the_binary() {
     if std::env::var_os(crate::common::AS_BINARY).is_none() {

@@ -1,15 +1,15 @@
-//! `wiretool replay` as a user meets it: against the other side of the recording, over every transport, and against peers
-//! that differ, hang, close, refuse, or are not there.
+//! Tests `wiretool replay` against the peer of the recording, over every transport, and against peers
+//! that differ, hang, close, refuse, or do not exist.
 
 // Long: the tests of one command share its peers.
 
 use crate::capture::Header;
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use crate::framing::Framing;
-use crate::live::client::tests::echo::{Echo, Other as _, plan};
-use crate::live::handler::{Command, Ended, Handler};
+use crate::live::client::tests::recorded_peer::{RecordedPeer, TestPeer as _, plan};
+use crate::live::handler::{Channel, Command, Ended, Handler};
 use crate::live::plan::Plan;
-use crate::transport::{Accepting, Address, Bound, Server, Setup};
+use crate::transport::{Accepting, Address, BoundListener, Setup, TlsServer};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -22,8 +22,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Exit code, stdout and stderr.
-fn replay(args: &[&str]) -> Told {
+/// Returns exit code, stdout and stderr.
+fn replay(args: &[&str]) -> Ran {
     common::run(
         common::wiretool()
             .arg("replay")
@@ -33,48 +33,49 @@ fn replay(args: &[&str]) -> Told {
     )
 }
 
-/// A place of its own.
-fn place(name: &str) -> PathBuf {
+/// Creates an empty folder for a test.
+fn new_folder(name: &str) -> PathBuf {
     let folder = common::temporary().join(format!("replay-{name}"));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// The echo, over sockets: connections come in the order of the recording.
-struct Served<'p> {
-    echo: Echo<'p>,
+/// The peer of the recording, over sockets: connections come in the order of the recording.
+struct RecordedServer<'p> {
+    echo: RecordedPeer<'p>,
     recorded: Vec<u32>,
     conns: BTreeMap<u32, u32>,
     over: usize,
 }
 
-impl Served<'_> {
-    fn commands(&self, says: Vec<(u32, Vec<u8>)>, commands: &mut Vec<Command>) {
-        for (recorded, bytes) in says {
+impl RecordedServer<'_> {
+    fn commands(&self, outgoing: Vec<(u32, Vec<u8>)>, commands: &mut Vec<Command>) {
+        for (recorded, bytes) in outgoing {
             let conn = self.conns.iter().find(|(_, r)| **r == recorded);
             if let Some((conn, _)) = conn {
-                commands.push(Command::Send(*conn, bytes));
+                commands.push(Command::Send((*conn).into(), bytes));
             }
         }
     }
 }
 
-impl Handler for Served<'_> {
+impl Handler for RecordedServer<'_> {
     fn opened(&mut self, conn: u32, _: i64, commands: &mut Vec<Command>) {
         let recorded = self.recorded.get(self.conns.len()).copied().unwrap_or(99);
         self.conns.insert(conn, recorded);
-        let says = self.echo.opened(recorded);
-        self.commands(says, commands);
+        let outgoing = self.echo.opened(recorded);
+        self.commands(outgoing, commands);
     }
 
-    fn received(&mut self, conn: u32, bytes: &[u8], _: i64, commands: &mut Vec<Command>) {
-        let recorded = self.conns[&conn];
-        let says = self.echo.hears(recorded, bytes);
-        self.commands(says, commands);
+    fn received(&mut self, channel: Channel, bytes: &[u8], _: i64, commands: &mut Vec<Command>) {
+        let recorded = self.conns[&channel.conn];
+        let outgoing = self.echo.receive(recorded, bytes);
+        self.commands(outgoing, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, _: i64, commands: &mut Vec<Command>) {
+    fn ended(&mut self, channel: Channel, how: &Ended, _: i64, commands: &mut Vec<Command>) {
+        let conn = channel.conn;
         if *how == Ended::Eof {
             commands.push(Command::Close(conn));
             return;
@@ -86,36 +87,36 @@ impl Handler for Served<'_> {
     }
 }
 
-/// What a server with TLS shows, signed by nobody.
-fn papers(listen: &Address) -> Option<Server> {
+/// Returns a self-signed certificate, if the address uses TLS.
+fn tls_server(listen: &Address) -> Option<TlsServer> {
     listen.is_tls().then(|| {
         let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
         let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
-        Server::new(cert.as_bytes(), key.as_bytes(), listen.is_http()).unwrap()
+        TlsServer::new(cert.as_bytes(), key.as_bytes(), listen.is_http()).unwrap()
     })
 }
 
-/// Serves the other side of a recording for one run; the address to connect to.
+/// Serves the other side of a recording for one run; returns the address to connect to.
 fn serve(
     recording: &[u8],
     listen: &str,
     framing: Option<Framing>,
-    twist: impl FnOnce(&mut Echo<'_>) + Send + 'static,
+    twist: impl FnOnce(&mut RecordedPeer<'_>) + Send + 'static,
 ) -> (String, JoinHandle<Vec<(String, String)>>) {
     let listen = Address::parse(listen).unwrap();
-    let acceptor = Bound::to(&listen).unwrap();
+    let acceptor = BoundListener::bind(&listen).unwrap();
     let address = acceptor.address().to_string();
     let mut plan = plan(recording);
     plan.framing = framing.unwrap_or(plan.framing);
     let thread = std::thread::spawn(move || {
         let plan: &'static Plan<'static> = Box::leak(Box::new(plan));
-        let mut echo = Echo::of(plan);
+        let mut echo = RecordedPeer::of(plan);
         twist(&mut echo);
         let lines = plan
             .connections
             .iter()
             .filter(|(_, line)| !line.steps.is_empty());
-        let mut served = Served {
+        let mut served = RecordedServer {
             echo,
             recorded: lines.map(|(conn, _)| *conn).collect(),
             conns: BTreeMap::new(),
@@ -124,7 +125,7 @@ fn serve(
         let setup = Setup::recording(Header::default(), None, std::sync::Arc::new(|_| {}));
         let accepting = Accepting {
             idle: Some(Duration::from_secs(10)),
-            tls: papers(&listen),
+            tls: tls_server(&listen),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
@@ -143,8 +144,8 @@ fn fixture(name: &str) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn over_every_transport_and_recorded_again() {
-    let folder = place("transports");
+fn replay_works_over_every_transport_and_records_again() {
+    let folder = new_folder("transports");
     let socket = format!("unix:{}", folder.join("s").display());
     let tcp = "tcp://127.0.0.1:0";
     for (n, (name, listen, framing)) in [
@@ -200,7 +201,7 @@ fn over_every_transport_and_recorded_again() {
         );
         let wrong = served.join().unwrap();
         assert!(wrong.is_empty(), "{name} {listen}: {wrong:?}");
-        // The new recording is whole, and says the same.
+        // The new recording is complete and equal.
         let text = std::fs::read_to_string(again).unwrap();
         assert!(
             text.lines().last().unwrap().contains("\"event\":\"end\""),
@@ -225,8 +226,8 @@ fn over_every_transport_and_recorded_again() {
 }
 
 #[test]
-fn a_recording_of_websocket_is_replayed_to_tcp_in_the_framing_of_tcp() {
-    let folder = place("to-tcp");
+fn websocket_recording_is_replayed_to_tcp_with_tcp_framing() {
+    let folder = new_folder("to-tcp");
     let (path, recording) = fixture("saikuro/rules/seq-gap.passes.jsonl");
     let over = [
         ("ws://127.0.0.1:0", Some(Framing::WebSocket), "websocket"),
@@ -258,7 +259,7 @@ fn a_recording_of_websocket_is_replayed_to_tcp_in_the_framing_of_tcp() {
     }
 }
 
-/// An oracle in a shell, which answers every invoke alike; `$1` is what it does otherwise.
+/// An oracle in a shell, with one answer for all invokes; `$1` selects its behavior.
 const ORACLE: &str = r#"
 printf '{"jsonrpc":"2.0","id":0,"method":"ready"}\n'
 while read -r line; do
@@ -280,7 +281,7 @@ while read -r line; do
 done
 "#;
 
-/// A session with that oracle.
+/// Records a session with that oracle.
 fn session(folder: &Path) -> String {
     let lines = [
         ("s2c", r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#),
@@ -304,15 +305,15 @@ fn session(folder: &Path) -> String {
 }
 
 /// Replays that session against that oracle.
-fn against(peer_config: &str, more: &[&str]) -> Told {
-    let folder = place(&format!("oracle-{peer_config}{}", more.len()));
+fn against(peer_config: &str, more: &[&str]) -> Ran {
+    let folder = new_folder(&format!("oracle-{peer_config}{}", more.len()));
     let session = session(&folder);
     let command = ["--", "sh", "-c", ORACLE, "oracle", peer_config];
     replay(&[&[session.as_str()], more, &command[..]].concat())
 }
 
 #[test]
-fn a_child_that_answers_as_before() {
+fn child_with_equal_answers_passes() {
     let (code, out, err) = against("same", &[]);
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
     assert_eq!(err, "wiretool: 3 sent, 2 answers compared, 0 differ\n");
@@ -324,27 +325,27 @@ fn a_child_that_answers_as_before() {
         err,
         "wiretool: 3 sessions: 9 sent, 6 answers compared, 0 differ\n"
     );
-    // What nobody asked for is worth a note, and no more.
+    // Unexpected messages only cause a note.
     let (code, out, err) = against("more", &[]);
     assert_eq!((code, out.as_str()), (0, ""));
     assert!(
-        err.starts_with("wiretool: notification log came, which the recording does not have\n"),
+        err.starts_with("wiretool: notification log came, but is not in the recording\n"),
         "{err}"
     );
 }
 
 #[test]
-fn a_field_that_differs() {
+fn different_field_fails() {
     let (code, out, err) = against("other", &[]);
     assert_eq!(code, 1, "{err}");
     insta::assert_snapshot!(out, @r#"
     ✗ → invoke f  #2
       ← result  #3 of the recording, #3 now
         result[0]  "0x2" → "0x3"  (bytes 76..81: 2230783222 and 76..81: 2230783322)
-        to pass over it: --ignore 'result:result[*]'
+        to ignore it: --ignore 'result:result[*]'
     "#);
     assert_eq!(err, "wiretool: 2 sent, 2 answers compared, 1 differs\n");
-    // The flag can be pasted.
+    // The printed flag can be used.
     let (code, out, _) = against("other", &["--ignore", "result:result[*]"]);
     assert_eq!((code, out.as_str()), (0, ""));
     // Without --keep-going, it was the last run as well.
@@ -362,7 +363,7 @@ fn a_field_that_differs() {
 }
 
 #[test]
-fn an_answer_of_another_kind() {
+fn answer_of_another_kind_fails() {
     let (code, out, _) = against("no", &[]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @r"
@@ -375,18 +376,15 @@ fn an_answer_of_another_kind() {
 }
 
 #[test]
-fn an_answer_too_many() {
+fn additional_answer_fails() {
     let (code, out, err) = against("twice", &[]);
     assert_eq!(code, 1, "{err}");
-    assert_eq!(
-        out,
-        "✗ ← result  #4 came, which the recording does not have\n"
-    );
+    assert_eq!(out, "✗ ← result  #4 came, but is not in the recording\n");
 }
 
 #[test]
-fn the_token_that_is_given_is_shown() {
-    let folder = place("token");
+fn given_token_replaces_the_recorded_one() {
+    let folder = new_folder("token");
     let token = folder.join("token");
     std::fs::write(&token, "another-token\n").unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -406,8 +404,8 @@ fn the_token_that_is_given_is_shown() {
 }
 
 #[test]
-fn an_interrupted_run_leaves_a_whole_recording() {
-    let folder = place("interrupted");
+fn interrupted_run_leaves_a_complete_recording() {
+    let folder = new_folder("interrupted");
     let session = session(&folder);
     let again = folder.join("again.jsonl");
     let mut child = common::wiretool()
@@ -432,11 +430,11 @@ fn an_interrupted_run_leaves_a_whole_recording() {
 }
 
 #[test]
-fn a_peer_that_hangs_or_dies() {
+fn peer_that_hangs_or_exits_is_reported() {
     let (code, out, err) = against("hang", &["--timeout", "300ms"]);
     assert_eq!(code, 1, "{err}");
     let lines: Vec<&str> = out.lines().map(str::trim).collect();
-    assert!(lines[0].starts_with("✗ hangs: nothing came for "), "{out}");
+    assert!(lines[0].starts_with("✗ hangs: no message for "), "{out}");
     assert!(
         lines
             .iter()
@@ -446,24 +444,24 @@ fn a_peer_that_hangs_or_dies() {
     assert!(
         lines
             .iter()
-            .any(|l| l.contains("invoke f  id 0") && l.contains("the oracle owes it")),
+            .any(|l| l.contains("invoke f  id 0") && l.contains("the oracle must send it")),
         "{out}"
     );
     assert!(
-        err.ends_with("2 sent, 1 answer compared, 0 differ, then nothing came\n"),
+        err.ends_with("2 sent, 1 answer compared, 0 differ, then a time-out\n"),
         "{err}"
     );
     let (code, out, _) = against("die", &[]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @r"
-    ✗ connection 1 ended with its child, status 3, and 1 message is not said
+    ✗ connection 1 ended with its child, status 3, and 1 message was not sent
       → invoke f  #2 of the recording is not answered
     ");
 }
 
 #[test]
-fn a_server_that_refuses_hangs_or_closes() {
-    let folder = place("servers");
+fn server_that_refuses_hangs_or_closes_is_reported() {
+    let folder = new_folder("servers");
     let session = session(&folder);
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", free.local_addr().unwrap());
@@ -487,14 +485,14 @@ fn a_server_that_refuses_hangs_or_closes() {
             .contains("\"event\":\"end\"")
     );
 
-    // One that accepts and says nothing, one that hangs up, and one that is no WebSocket server.
-    for (scheme, says, status, wanted) in [
-        ("tcp", None, 1, "✗ hangs: nothing came for"),
+    // A server that accepts and sends nothing, one that closes, and one that is not a WebSocket server.
+    for (scheme, outgoing, status, wanted) in [
+        ("tcp", None, 1, "✗ hangs: no message for"),
         (
             "tcp",
             Some(""),
             1,
-            "connection 1 was closed before ready of the oracle came, and 3 messages are not said",
+            "connection 1 was closed before ready of the oracle came, and 3 messages were not sent",
         ),
         (
             "ws",
@@ -507,11 +505,11 @@ fn a_server_that_refuses_hangs_or_closes() {
         let address = format!("{scheme}://{}", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let (mut socket, _) = listener.accept().unwrap();
-            if let Some(says) = says {
-                if !says.is_empty() {
+            if let Some(outgoing) = outgoing {
+                if !outgoing.is_empty() {
                     let _ = socket.read(&mut [0; 4096]);
                 }
-                let _ = socket.write_all(says.as_bytes());
+                let _ = socket.write_all(outgoing.as_bytes());
             } else {
                 let mut rest = Vec::new();
                 let _ = socket.read_to_end(&mut rest);
@@ -528,7 +526,7 @@ fn a_server_that_refuses_hangs_or_closes() {
 }
 
 #[test]
-fn a_field_that_differs_over_a_socket_is_found_in_its_stream() {
+fn different_field_over_a_socket_is_reported_with_its_offset() {
     let (path, recording) = fixture("stepflow/real-runtime.jsonl");
     let (address, served) = serve(&recording, "tcp://127.0.0.1:0", None, |echo| {
         echo.last = Some(("\"n\":0", "\"n\":8"));
@@ -548,8 +546,8 @@ fn a_field_that_differs_over_a_socket_is_found_in_its_stream() {
 }
 
 #[test]
-fn recordings_that_cannot_be_played() {
-    let folder = place("unfit");
+fn unusable_recordings_are_refused() {
+    let folder = new_folder("unfit");
     let session = session(&folder);
     let text = std::fs::read_to_string(&session).unwrap();
     let write = |name: &str, text: &str| {
@@ -567,10 +565,10 @@ fn recordings_that_cannot_be_played() {
     for (args, wanted) in [
         (
             vec!["-p", "sael", session.as_str()],
-            "it is a recording of oracle, and sael was asked for",
+            "it is a recording of oracle, not of sael",
         ),
-        (vec![theirs.as_str()], "only the answers are in it"),
-        (vec![raw.as_str()], "this is no recording"),
+        (vec![theirs.as_str()], "it has only answers"),
+        (vec![raw.as_str()], "not a recording"),
         (vec!["/none.jsonl"], "cannot read /none.jsonl"),
     ] {
         let (code, out, err) = replay(&[&args[..], &child[..]].concat());
@@ -580,22 +578,22 @@ fn recordings_that_cannot_be_played() {
     }
     let (code, _, err) = replay(&[&session]);
     assert_eq!(code, 2);
-    assert!(
-        err.contains("nobody to call: name it with --connect"),
-        "{err}"
-    );
+    assert!(err.contains("no peer: use --connect"), "{err}");
 
-    // One that lacks the answers, and one that was cut off, are played as far as they go.
+    // A recording without answers, and a truncated one, are played as far as possible.
     let ours = write("ours.jsonl", &without("s2c"));
     let (code, _, err) = replay(&[&[ours.as_str()], &child[..]].concat());
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("only the calling side is in it"), "{err}");
+    assert!(
+        err.contains("it has only requests, and no answer to compare"),
+        "{err}"
+    );
     let at = text.rfind("{\"t\":4").unwrap() + 20;
     let torn = write("torn.jsonl", &text[..at]);
     let (code, _, err) = replay(&[&[torn.as_str()], &child[..]].concat());
     assert_eq!(code, 0, "{err}");
     assert!(
-        err.contains("it has no end line: what is there is played"),
+        err.contains("it has no end line: its messages are replayed"),
         "{err}"
     );
     assert!(
@@ -604,14 +602,18 @@ fn recordings_that_cannot_be_played() {
     );
 }
 
-/// Where nothing that was asked for is said, nothing is right.
+/// If no selected message exists, the command fails.
 #[test]
-fn what_is_chosen_must_be_there() {
-    let folder = place("chosen");
+fn selected_messages_must_exist() {
+    let folder = new_folder("chosen");
     let session = session(&folder);
     let child = ["--", "sh", "-c", ORACLE, "oracle", "same"];
     for (choice, status, wanted) in [
-        (&["--first", "9"][..], 1, ": none of 5 messages matches\n"),
+        (
+            &["--where", "index>=9"][..],
+            1,
+            ": none of 5 messages matches\n",
+        ),
         (
             &["--where", "kind=nonsense"],
             1,
@@ -620,15 +622,20 @@ fn what_is_chosen_must_be_there() {
         (
             &["--where", "kind=result"],
             1,
-            ": nothing that matches can be said: it is the other side's, or not whole\n",
+            ": no matching message can be sent: the other side sends it, or it is incomplete\n",
         ),
         (
             &["--first", "5", "--last", "2"],
             2,
-            "wiretool: --first 5 --last 2: there is nothing between the two\n",
+            "wiretool: --first 5 --last 2: no message is between the two\n",
         ),
         (
             &["--first", "2", "--last", "2"],
+            0,
+            "wiretool: 2 sent, 2 answers compared, 0 differ\n",
+        ),
+        (
+            &["--where", "index=2"],
             0,
             "wiretool: 2 sent, 2 answers compared, 0 differ\n",
         ),
@@ -636,16 +643,23 @@ fn what_is_chosen_must_be_there() {
         let (code, out, err) = replay(&[&[session.as_str()], choice, &child[..]].concat());
         assert_eq!((code, out.as_str()), (status, ""), "{choice:?}: {err}");
         assert!(err.ends_with(wanted), "{choice:?}: {err}");
-        assert_eq!(err.lines().count(), 1, "{err}");
+        let replaced = choice.iter().filter(|flag| flag.ends_with("st")).count();
+        assert_eq!(
+            err.matches(" is replaced by --where ").count(),
+            replaced,
+            "{err}"
+        );
+        assert_eq!(err.lines().count(), 1 + replaced, "{err}");
     }
-    let (code, _, err) = replay(&[&[session.as_str(), "-q", "--first", "9"], &child[..]].concat());
+    let (code, _, err) =
+        replay(&[&[session.as_str(), "-q", "--where", "index>=9"], &child[..]].concat());
     assert_eq!((code, err.as_str()), (1, ""));
 }
 
-/// A flag from which nothing would follow is not taken as if something did.
+/// Flags without an effect are refused.
 #[test]
-fn flags_that_are_of_no_use_here_are_refused() {
-    let folder = place("flags");
+fn useless_flags_are_refused() {
+    let folder = new_folder("flags");
     let session = session(&folder);
     let child = &["--", "sh", "-c", ORACLE, "oracle", "same"][..];
     let ws = &["--connect", "ws://127.0.0.1:1"][..];
@@ -653,32 +667,32 @@ fn flags_that_are_of_no_use_here_are_refused() {
         (
             &["--header", "a: b"][..],
             child,
-            "--header is for HTTP and WebSocket, whose requests have fields; here messages go as lines",
+            "--header is for HTTP and WebSocket; these messages use lines",
         ),
         (
             &["--msgpack"],
             child,
-            "--msgpack is sael's; the protocol is oracle",
+            "--msgpack is for sael, but the protocol is oracle",
         ),
         (
             &["--name", "x"],
             child,
-            "--name is sael's; the protocol is oracle",
+            "--name is for sael, but the protocol is oracle",
         ),
         (
             &["--length-mode", "inclusive"],
             child,
-            "--length-mode is telequick's; the protocol is oracle",
+            "--length-mode is for telequick, but the protocol is oracle",
         ),
         (
             &["--token-file", "x"],
             child,
-            "--token-file is sael's; the protocol is oracle",
+            "--token-file is for sael, but the protocol is oracle",
         ),
         (
             &["--framing", "lines"],
             ws,
-            "--framing lines is for addresses such as tcp://HOST:PORT; over ws:// goes websocket",
+            "--framing lines is for addresses such as tcp://HOST:PORT; ws:// uses websocket",
         ),
     ] {
         let (code, out, err) = replay(&[&[session.as_str()], flags, to].concat());
@@ -688,10 +702,10 @@ fn flags_that_are_of_no_use_here_are_refused() {
 }
 
 #[test]
-fn an_answer_by_another_id_differs() {
+fn answer_with_another_id_fails() {
     let (code, out, err) = against("wrong", &[]);
     assert_eq!(code, 1, "{err}");
     assert!(out.contains("id  0 → 99 (wanted 0)"), "{out}");
-    // Ids mean something where ids are to be ignored, too: only that flag passes over them.
+    // A wrong id is a difference unless `--ignore id` is given.
     assert_eq!(against("wrong", &["--ignore", "id"]).0, 0);
 }

@@ -1,18 +1,18 @@
-//! `wiretool send` as a user meets it: a question, its answer, over every transport and in every protocol; and peers that
-//! say no, hang, or are not there.
+//! Tests `wiretool send`: a request and its answer, over every transport and in every protocol; and peers that
+//! refuse, hang, or do not exist.
 
 // Long: the tests of one command share its peers.
 
 use crate::capture::Header;
-use crate::common::{self, Told};
+use crate::common::{self, Ran};
 use crate::conversation::Judge;
 use crate::framing::{Framing, Limits};
 use crate::live::codec::ConnectionConfig;
 use crate::live::endpoint::Endpoint;
-use crate::live::handler::{Command, Ended, Handler};
-use crate::protocol::peer::{Offer, PeerConfig, Phrase, Request};
+use crate::live::handler::{Channel, Command, Ended, Handler};
+use crate::protocol::peer::{Offer, PeerConfig, PeerReply, Request};
 use crate::protocol::{Direction, Protocol, Role, registry};
-use crate::transport::{Accepting, Address, Bound, Setup};
+use crate::transport::{Accepting, Address, BoundListener, Setup};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -21,52 +21,57 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Exit code, stdout and stderr.
-fn send(args: &[&str], stdin: &str) -> Told {
+/// Returns exit code, stdout and stderr.
+fn send(args: &[&str], stdin: &str) -> Ran {
     common::run(common::wiretool().arg("send").args(args), stdin)
 }
 
-/// What is said to a request.
+/// The answer to a request.
 #[derive(Clone, Copy)]
-enum Says {
+enum ServerReply {
     /// This result.
     Result(&'static str),
     /// Items, then the end.
     Items(&'static [&'static str]),
-    /// No.
+    /// An error.
     No,
-    /// Nothing.
+    /// No answer.
     Nothing,
 }
 
-/// A server that says the same to everything.
+/// A server that sends the same answer to all requests.
 struct Server {
     endpoint: Endpoint<'static>,
-    says: Says,
+    outgoing: ServerReply,
     open: usize,
-    /// Kinds that were heard.
-    heard: Vec<String>,
+    /// The kinds of received messages.
+    awaited: Vec<String>,
 }
 
 impl Server {
     fn answer(&mut self, requests: Vec<Request>, now: i64, commands: &mut Vec<Command>) {
         for request in requests {
-            let phrases: Vec<Phrase<'_>> = match self.says {
-                Says::Result(value) => vec![Phrase::Result(value)],
-                Says::Items(items) => {
-                    let items = items.iter().map(|item| Phrase::Item(item));
-                    items.chain([Phrase::End(None)]).collect()
+            let peer_replies: Vec<PeerReply<'_>> = match self.outgoing {
+                ServerReply::Result(value) => vec![PeerReply::Result(value)],
+                ServerReply::Items(items) => {
+                    let items = items.iter().map(|item| PeerReply::Item(item));
+                    items.chain([PeerReply::End(None)]).collect()
                 }
-                Says::No => vec![Phrase::Error {
+                ServerReply::No => vec![PeerReply::Error {
                     code: None,
                     message: "not today",
                     data: None,
                 }],
-                Says::Nothing => Vec::new(),
+                ServerReply::Nothing => Vec::new(),
             };
-            for phrase in phrases {
-                let says = self.endpoint.phrase(&request, phrase, now).unwrap();
-                self.endpoint.say(&says, None, now, commands).unwrap();
+            for peer_reply in peer_replies {
+                let outgoing = self
+                    .endpoint
+                    .encode_reply(&request, peer_reply, now)
+                    .unwrap();
+                self.endpoint
+                    .send_message(&outgoing, None, now, commands)
+                    .unwrap();
             }
         }
     }
@@ -78,25 +83,26 @@ impl Handler for Server {
         self.endpoint.opened(conn, now, commands);
     }
 
-    fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
-        let (mut requests, kinds) = (Vec::new(), &mut self.heard);
+    fn received(&mut self, channel: Channel, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
+        let (mut requests, kinds) = (Vec::new(), &mut self.awaited);
         self.endpoint
-            .received(conn, bytes, now, commands, &mut |heard| {
-                let message = heard.decoded.message;
-                if heard.decoded.frame.control.is_none() {
+            .received(channel, bytes, now, commands, &mut |awaited| {
+                let message = awaited.decoded.message;
+                if awaited.decoded.frame.control.is_none() {
                     kinds.push(message.kind.to_string());
                 }
-                if message.role == Some(Role::Request) && heard.replies.is_empty() {
-                    requests.push(Request::of(&heard.decoded.seen()));
+                if message.role == Some(Role::Request) && awaited.replies.is_empty() {
+                    requests.push(Request::of(&awaited.decoded.seen()));
                 }
             });
         self.answer(requests, now, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>) {
-        self.endpoint.ended(conn, how, now, commands, &mut |_| {});
+    fn ended(&mut self, channel: Channel, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+        self.endpoint
+            .ended(channel, how, now, commands, &mut |_| {});
         if *how == Ended::Eof {
-            commands.push(Command::Close(conn));
+            commands.push(Command::Close(channel.conn));
             return;
         }
         self.open -= 1;
@@ -110,14 +116,14 @@ fn find(protocol: &str) -> &'static dyn Protocol {
     registry::find(protocol).unwrap()
 }
 
-/// Serves one run; the address to connect to, and, in the end, the kinds that were heard.
+/// Serves one run; returns the address to connect to, and at the end the kinds of received messages.
 fn serve(
     protocol: &str,
     listen: &str,
     framing: Framing,
-    says: Says,
+    outgoing: ServerReply,
 ) -> (String, JoinHandle<Vec<String>>) {
-    let acceptor = Bound::to(&Address::parse(listen).unwrap()).unwrap();
+    let acceptor = BoundListener::bind(&Address::parse(listen).unwrap()).unwrap();
     let address = acceptor.address().to_string();
     let protocol = find(protocol);
     let thread = std::thread::spawn(move || {
@@ -140,9 +146,9 @@ fn serve(
         let endpoint = Endpoint::new(config, &peer_config, Limits::default(), &Judge::default());
         let mut server = Server {
             endpoint,
-            says,
+            outgoing,
             open: 0,
-            heard: Vec::new(),
+            awaited: Vec::new(),
         };
         let setup = Setup::recording(Header::default(), None, Arc::new(|_| {}));
         let accepting = Accepting {
@@ -153,12 +159,12 @@ fn serve(
         acceptor
             .serve(accepting, &mut server, screen, setup)
             .unwrap();
-        server.heard
+        server.awaited
     });
     (address, thread)
 }
 
-/// The messages that were shown.
+/// Returns the messages in the output.
 fn messages(out: &str) -> Vec<Value> {
     out.lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|e| panic!("{e}: {line}")))
@@ -170,11 +176,11 @@ const WS: &str = "ws://127.0.0.1:0";
 const HTTP: &str = "http://127.0.0.1:0";
 
 #[test]
-fn every_protocol_is_greeted_asked_and_heard() {
+fn every_protocol_gets_an_answer() {
     let socket = format!("unix:{}/send.sock", common::temporary().display());
     let _ = std::fs::remove_file(&socket["unix:".len()..]);
-    let three = Says::Result("3");
-    for (protocol, words, listen, framing, says, kinds) in [
+    let three = ServerReply::Result("3");
+    for (protocol, words, listen, framing, outgoing, kinds) in [
         (
             "saikuro",
             &["call", "math.add", "1", "2"][..],
@@ -204,7 +210,7 @@ fn every_protocol_is_greeted_asked_and_heard() {
             &["stream", "ticks"],
             TCP,
             Framing::Prefix,
-            Says::Items(&["1", "2"]),
+            ServerReply::Items(&["1", "2"]),
             &["item", "item", "end"],
         ),
         (
@@ -212,7 +218,7 @@ fn every_protocol_is_greeted_asked_and_heard() {
             &["invoke", "f", "1"],
             TCP,
             Framing::Lines,
-            Says::Result("[\"0x3\"]"),
+            ServerReply::Result("[\"0x3\"]"),
             &["result"],
         ),
         (
@@ -228,7 +234,7 @@ fn every_protocol_is_greeted_asked_and_heard() {
             &["INV", "ticks", "{}"],
             WS,
             Framing::WebSocket,
-            Says::Items(&["1", "2"]),
+            ServerReply::Items(&["1", "2"]),
             &["STR", "STR", "END"],
         ),
         (
@@ -249,7 +255,7 @@ fn every_protocol_is_greeted_asked_and_heard() {
         ),
     ] {
         let what = format!("{protocol} {words:?} over {listen}");
-        let (address, served) = serve(protocol, listen, framing, says);
+        let (address, served) = serve(protocol, listen, framing, outgoing);
         let (code, out, err) = send(
             &[
                 &[protocol],
@@ -268,13 +274,13 @@ fn every_protocol_is_greeted_asked_and_heard() {
             messages.iter().all(|m| m["reply_to"].is_u64()),
             "{what}: {out}"
         );
-        let heard = served.join().unwrap();
-        assert!(!heard.is_empty(), "{what}");
+        let awaited = served.join().unwrap();
+        assert!(!awaited.is_empty(), "{what}");
     }
 }
 
 #[test]
-fn no_is_an_answer_and_ends_with_1() {
+fn error_answer_exits_with_1() {
     for (protocol, words, listen, framing) in [
         (
             "saikuro",
@@ -291,7 +297,7 @@ fn no_is_an_answer_and_ends_with_1() {
             Framing::Http,
         ),
     ] {
-        let (address, served) = serve(protocol, listen, framing, Says::No);
+        let (address, served) = serve(protocol, listen, framing, ServerReply::No);
         let (code, out, err) = send(&[&[protocol], words, &["--connect", &address]].concat(), "");
         assert_eq!((code, err.as_str()), (1, ""), "{protocol}: {out}");
         assert!(out.contains("not today"), "{protocol}: {out}");
@@ -300,8 +306,8 @@ fn no_is_an_answer_and_ends_with_1() {
 }
 
 #[test]
-fn an_answer_that_does_not_come_is_a_hang() {
-    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Nothing);
+fn missing_answer_is_reported_as_a_hang() {
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, ServerReply::Nothing);
     let args = [
         "saikuro",
         "call",
@@ -314,15 +320,15 @@ fn an_answer_that_does_not_come_is_a_hang() {
     ];
     let (code, out, err) = send(&args, "");
     assert_eq!(code, 1, "{err}");
-    assert!(out.starts_with("✗ hangs: nothing came for "), "{out}");
+    assert!(out.starts_with("✗ hangs: no message for "), "{out}");
     assert!(
-        out.contains("call math.add") && out.contains("owes it"),
+        out.contains("call math.add") && out.contains("must send it"),
         "{out}"
     );
     served.join().unwrap();
 
-    // JSON is a line a message, and this is none.
-    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Nothing);
+    // The JSON output has one line per message, and this is not one.
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, ServerReply::Nothing);
     let args = [
         "saikuro",
         "call",
@@ -337,7 +343,7 @@ fn an_answer_that_does_not_come_is_a_hang() {
     assert!(err.starts_with("wiretool: ✗ hangs: "), "{err}");
     served.join().unwrap();
 
-    // A handshake that does not come to its end.
+    // A handshake that does not finish.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());
     let args = [
@@ -362,7 +368,7 @@ fn an_answer_that_does_not_come_is_a_hang() {
 }
 
 #[test]
-fn several_messages_take_turns_and_a_session_by_hand_does_not_wait() {
+fn messages_wait_for_answers_unless_typed() {
     let folder = common::temporary();
     let file = folder.join("send-words.txt");
     std::fs::write(&file, "# two calls\ncall math.add 1 2\n\ncall math.add 'a b' 3\n{\"version\":1,\"type\":\"call\",\"id\":\"x\",\"target\":\"f\",\"args\":[]}\n").unwrap();
@@ -374,7 +380,7 @@ fn several_messages_take_turns_and_a_session_by_hand_does_not_wait() {
     .unwrap();
     let recording = folder.join("send-recording.jsonl");
     let _ = std::fs::remove_file(&recording);
-    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Result("3"));
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, ServerReply::Result("3"));
     let [file, json, recording] = [&file, &json, &recording].map(|p| p.to_str().unwrap());
     let args = [
         "saikuro",
@@ -394,7 +400,7 @@ fn several_messages_take_turns_and_a_session_by_hand_does_not_wait() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(messages(&out).len(), 4, "{out}");
     served.join().unwrap();
-    // What was recorded can be read, and replayed.
+    // The recording can be read and replayed.
     let text = std::fs::read_to_string(recording).unwrap();
     let directions: Vec<&str> = text
         .lines()
@@ -407,7 +413,7 @@ fn several_messages_take_turns_and_a_session_by_hand_does_not_wait() {
         "each waits for the answer before it: {text}"
     );
 
-    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Result("3"));
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, ServerReply::Result("3"));
     let args = ["saikuro", "-", "--connect", &address];
     let (code, out, err) = send(&args, "call math.add 1\nnonsense\ncall math.add 2\n");
     assert_eq!(code, 1, "one line was no message");
@@ -424,7 +430,7 @@ fn several_messages_take_turns_and_a_session_by_hand_does_not_wait() {
 }
 
 #[test]
-fn a_child_is_asked_over_its_pipes() {
+fn child_is_asked_over_its_pipes() {
     let oracle = r#"
 printf '{"jsonrpc":"2.0","id":0,"method":"ready"}\n'
 read -r ack; read -r line; printf '{"jsonrpc":"2.0","id":0,"result":["0x2"]}\n'; echo "$ack" >&2; read -r bye; echo "$bye" >&2"#;
@@ -457,19 +463,19 @@ read -r ack; read -r line; printf '{"jsonrpc":"2.0","id":0,"result":["0x2"]}\n';
 }
 
 #[test]
-fn what_is_asked_wrongly_is_told_before_anything_is_dialled() {
+fn invalid_requests_are_refused_before_connecting() {
     for (args, status, wanted) in [
         (
             &["oracle", "invok", "--connect", TCP][..],
             1,
             "wanted one of ready",
         ),
-        (&["oracle", "invoke", "f"], 2, "nobody to call"),
+        (&["oracle", "invoke", "f"], 2, "no peer"),
         (&["oracle", "--connect", TCP], 2, "required"),
         (
             &["saikuro", "call", "a", "--connect", "ftp://x"],
             2,
-            "ftp:// is no address",
+            "ftp:// is not an address",
         ),
         (
             &[
@@ -481,7 +487,7 @@ fn what_is_asked_wrongly_is_told_before_anything_is_dialled() {
                 "tcp://127.0.0.1:1",
             ],
             2,
-            "--cacert and --insecure are for TLS",
+            "--cacert and --insecure need TLS",
         ),
     ] {
         let (code, out, err) = send(args, "");
@@ -491,19 +497,27 @@ fn what_is_asked_wrongly_is_told_before_anything_is_dialled() {
 }
 
 #[test]
-fn nothing_but_fields_and_paths_goes_into_a_request() {
+fn header_flags_cannot_inject_lines() {
     for (flag, value, wanted) in [
-        ("--connect", "ws://h/a\r\nX-Evil: 1", "stands in a path"),
-        ("--connect", "http://h/a b", "stands in a path"),
-        ("--connect", "http://h\r\nx: 1/a", "stands in a host"),
-        ("--header", "x: a\u{1b}[31m", "in the value of a field"),
-        ("--header", "x y: a", "NAME: VALUE is wanted"),
+        (
+            "--connect",
+            "ws://h/a\r\nX-Evil: 1",
+            "a path cannot contain",
+        ),
+        ("--connect", "http://h/a b", "a path cannot contain"),
+        ("--connect", "http://h\r\nx: 1/a", "a host cannot contain"),
+        ("--header", "x: a\u{1b}[31m", "a field value cannot contain"),
+        ("--header", "x y: a", "wanted NAME: VALUE"),
         (
             "--header",
             "Content-Length: 5",
-            "Content-Length follows from what is sent",
+            "Content-Length cannot be set",
         ),
-        ("--header", "sec-websocket-key: 1", "it is made anew"),
+        (
+            "--header",
+            "sec-websocket-key: 1",
+            "wiretool generates it for each message",
+        ),
     ] {
         let (code, out, err) = send(&["stepflow", "initialize", flag, value], "");
         assert_eq!((code, out.as_str()), (2, ""), "{value:?}: {err}");
@@ -511,7 +525,7 @@ fn nothing_but_fields_and_paths_goes_into_a_request() {
     }
 }
 
-/// One message of HTTP: its head and its body.
+/// Reads one HTTP message: its head and its body.
 fn posted(stream: &mut std::net::TcpStream) -> String {
     let (mut text, mut byte) = (Vec::new(), [0]);
     loop {
@@ -539,7 +553,7 @@ fn answer(stream: &mut std::net::TcpStream, status: &str, body: &str) {
 
 /// A request that HTTP refuses has no other answer.
 #[test]
-fn what_http_refuses_is_told() {
+fn http_error_status_is_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("http://{}", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || {
@@ -561,7 +575,7 @@ fn what_http_refuses_is_told() {
     server.join().unwrap();
 }
 
-/// What the server asks, while it answers, is answered on a connection of its own.
+/// Requests of the server during an answer are answered on a separate connection.
 #[test]
 fn callbacks_over_http_are_answered() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -615,9 +629,9 @@ fn callbacks_over_http_are_answered() {
     server.join().unwrap();
 }
 
-/// In neither flavour of lengths is a request left before its answer is there.
+/// In both length modes, the client waits for the answer before it closes.
 #[test]
-fn an_answer_that_nobody_could_demand_is_waited_for() {
+fn answer_in_both_length_modes_is_awaited() {
     for (mode, size) in [("exclusive", 20), ("inclusive", 20)] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = format!("tcp://{}", listener.local_addr().unwrap());
@@ -625,10 +639,10 @@ fn an_answer_that_nobody_could_demand_is_waited_for() {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = vec![0; size];
             stream.read_exact(&mut request).unwrap();
-            let told = "2a0000005d108ae400002000000002000000633906000000515545554544000000000000000000\
+            let reported = "2a0000005d108ae400002000000002000000633906000000515545554544000000000000000000\
                         7aa4fca1010000";
-            stream.write_all(&hex::decode(told).unwrap()).unwrap();
-            // Until the client leaves.
+            stream.write_all(&hex::decode(reported).unwrap()).unwrap();
+            // Until the client closes.
             let _ = stream.read(&mut [0]);
         });
         let words = [
@@ -646,7 +660,7 @@ fn an_answer_that_nobody_could_demand_is_waited_for() {
     }
 }
 
-/// A server that answers nothing; what it does with the first connection.
+/// Starts a server that sends no answer and handles the first connection with `does`.
 fn raw(does: impl FnOnce(std::net::TcpStream) + Send + 'static) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());
@@ -654,9 +668,9 @@ fn raw(does: impl FnOnce(std::net::TcpStream) + Send + 'static) -> (String, Join
     (address, server)
 }
 
-/// What was said and never arrived was not said.
+/// A message that did not arrive was not sent.
 #[test]
-fn what_the_other_side_does_not_take_is_told() {
+fn bytes_that_the_peer_does_not_take_are_reported() {
     let folder = common::temporary();
     let casts = folder.join("send-casts.jsonl");
     let cast = |n: usize| {
@@ -668,7 +682,7 @@ fn what_the_other_side_does_not_take_is_told() {
     std::fs::write(&casts, (0..20).map(cast).collect::<String>()).unwrap();
     let casts = casts.to_str().unwrap();
     let args = ["saikuro", "--json", casts, "-q", "--connect"];
-    // One that never reads, and one that leaves in the midst of it.
+    // A server that never reads, and one that closes during the transfer.
     let (over, held) = std::sync::mpsc::channel::<()>();
     let (address, server) = raw(move |_stream| {
         let _ = held.recv();
@@ -678,16 +692,18 @@ fn what_the_other_side_does_not_take_is_told() {
     server.join().unwrap();
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(
-        err.contains("the other side does not take what it was sent: cut"),
+        err.contains("the other side does not read its data: closed"),
         "{err}"
     );
-    let told = |err: &str| {
+    let reported = |err: &str| {
         let last = err.lines().last().unwrap_or_default();
-        let bytes = last
-            .strip_prefix("wiretool: bytes of what was sent that the other side did not take: ");
+        let bytes = last.strip_prefix("wiretool: bytes that the other side did not receive: ");
         bytes.map(|bytes| bytes.parse::<u64>().unwrap())
     };
-    assert!(told(&err).is_some_and(|bytes| bytes > 1_000_000), "{err}");
+    assert!(
+        reported(&err).is_some_and(|bytes| bytes > 1_000_000),
+        "{err}"
+    );
     let (address, server) = raw(|mut stream| {
         let mut some = [0; 4096];
         stream.read_exact(&mut some).unwrap();
@@ -695,10 +711,13 @@ fn what_the_other_side_does_not_take_is_told() {
     let (code, out, err) = send(&[&args[..], &[&address]].concat(), "");
     server.join().unwrap();
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(told(&err).is_some_and(|bytes| bytes > 1_000_000), "{err}");
+    assert!(
+        reported(&err).is_some_and(|bytes| bytes > 1_000_000),
+        "{err}"
+    );
 }
 
-/// An oracle in a shell, which answers every invoke alike.
+/// An oracle in a shell, with one answer for all invokes.
 const ORACLE: &str = r#"
 printf '{"jsonrpc":"2.0","id":0,"method":"ready"}\n'
 while read -r line; do
@@ -714,7 +733,7 @@ done
 
 const CHILD: [&str; 4] = ["--", "sh", "-c", ORACLE];
 
-/// A line of decode is sent as the message that it tells of, wherever it stands.
+/// A line of decode is sent as its message, in any file.
 #[test]
 fn lines_of_decode_are_unwrapped() {
     let folder = common::temporary();
@@ -745,18 +764,18 @@ fn lines_of_decode_are_unwrapped() {
         let wanted = serde_json::to_string(&format!("{asked}\n")).unwrap();
         assert!(sent.contains(&wanted), "{text}: {sent}");
     }
-    // There is nothing in it that could be sent.
+    // The line contains no message.
     std::fs::write(&file, line("")).unwrap();
     for flag in ["--json", "--file"] {
         let args = ["oracle", flag, file.to_str().unwrap()];
         let (code, out, err) = send(&[&args[..], &CHILD].concat(), "");
         assert_eq!((code, out.as_str()), (2, ""));
         assert!(
-            err.ends_with(": a line of decode that holds no message\n"),
+            err.ends_with(": this line of decode contains no message\n"),
             "{err}"
         );
     }
-    // What is no message is sent, and told of.
+    // A message of no protocol is sent, with a warning.
     std::fs::write(&file, "{\"x\":1}").unwrap();
     let args = ["oracle", "--json", file.to_str().unwrap()];
     let (code, _, err) = send(&[&args[..], &CHILD].concat(), "");
@@ -764,13 +783,13 @@ fn lines_of_decode_are_unwrapped() {
         (code, err.as_str()),
         (
             0,
-            "wiretool: {\"x\":1}: no message of oracle, and sent all the same\n"
+            "wiretool: {\"x\":1}: not a message of oracle, sent anyway\n"
         )
     );
 }
 
 #[test]
-fn a_line_that_is_no_text_is_told_and_the_rest_is_done() {
+fn non_utf8_line_is_reported_and_skipped() {
     let child = |stdin: Stdio, input: &[u8]| {
         let mut child = common::wiretool()
             .args(["send", "oracle", "-", "-f", "json"])
@@ -784,7 +803,7 @@ fn a_line_that_is_no_text_is_told_and_the_rest_is_done() {
             stdin.write_all(input).unwrap();
         }
         let output = child.wait_with_output().unwrap();
-        common::told(&output)
+        common::outcome_of(&output)
     };
     let (code, out, err) = child(
         Stdio::piped(),
@@ -792,7 +811,7 @@ fn a_line_that_is_no_text_is_told_and_the_rest_is_done() {
     );
     assert_eq!((code, messages(&out).len()), (1, 2), "{err}");
     assert_eq!(err, "wiretool: stdin, line 2: not UTF-8 at byte 7\n");
-    // A folder can be opened, and not read.
+    // A folder can be opened, but not read.
     let folder = std::fs::File::open(common::temporary()).unwrap();
     let (code, out, err) = child(folder.into(), b"");
     assert_eq!((code, out.as_str()), (2, ""));
@@ -807,14 +826,14 @@ fn a_line_that_is_no_text_is_told_and_the_rest_is_done() {
         let (code, _, err) = send(&[&["oracle"], &args[..], &CHILD].concat(), "");
         assert_eq!(
             (code, err.as_str()),
-            (2, "wiretool: -: stdin can be read but once\n")
+            (2, "wiretool: -: stdin can be read only once\n")
         );
     }
 }
 
-/// A server that takes the connection and never finishes the handshake of TLS.
+/// A server that accepts the connection and never finishes the TLS handshake.
 #[test]
-fn a_silent_tls_server_is_told_and_signals_end_the_wait() {
+fn silent_tls_server_is_reported_and_signals_end_the_wait() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tls://{}", listener.local_addr().unwrap());
     let args = ["saikuro", "call", "math.add", "1", "--connect", &address];
@@ -835,7 +854,7 @@ fn a_silent_tls_server_is_told_and_signals_end_the_wait() {
             .args(args)
             .stdin(std::process::Stdio::null());
         let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
-        // Its first message has come: it waits for an answer.
+        // Its first message has arrived: it waits for an answer.
         let (mut stream, _) = listener.accept().unwrap();
         let mut first = [0];
         std::io::Read::read_exact(&mut stream, &mut first).unwrap();

@@ -1,12 +1,12 @@
-//! Every rule of every protocol: its example breaks it, and one close to it does not.
+//! Every rule of every protocol: one example breaks it, and a similar one does not.
 //!
 //! `fixtures/<protocol>/rules/RULE.fires.jsonl` and `RULE.passes.jsonl` are recordings. The first breaks the rule, and
-//! besides only rules that it says it implies; the second breaks nothing.
+//! otherwise only rules that it implies; the second breaks no rule.
 
-use crate::capture::{Header, Stream};
-use crate::conversation::tap::{Settings, Shown, Tap};
-use crate::conversation::{Dialect, Judge, find_rule, follow, rules_of};
-use crate::decoder::Options;
+use crate::capture::{ChunkSource, Header};
+use crate::conversation::tap::{Tap, TapConfig, TapDetail};
+use crate::conversation::{Judge, RuleDialect, find_rule, follow, rules_of};
+use crate::decoder::DecodeOptions;
 use crate::protocol::oracle::Oracle;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::session::{Need, Rule, SessionConfig, Severity};
@@ -21,13 +21,13 @@ use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What the examples of rules that need it are judged with.
+/// The secret, signature and schema for the examples of rules that need them.
 const SECRET: &[u8] = b"correct horse battery staple";
 const SIGNATURE: &str = "pow(u256) -> u256";
-/// A limit that an example can go over without being long.
+/// A limit that a short example can exceed.
 const SCHEMA: &str = "limit frame = 256;";
 
-/// The rules that a recording breaks, each with what is said of it.
+/// Returns the rules that a recording breaks, with the text of each finding.
 fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'static str, String)> {
     let signed = Oracle::with_signatures(vec![Signature::parse(SIGNATURE).expect("a signature")]);
     let limited = Schema::builtin().extend(SCHEMA).expect("a schema");
@@ -37,7 +37,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
         "telequick" if rule.name == "peer-limit" => &limited,
         _ => protocol,
     };
-    let options = Options::new(vec![protocol]);
+    let options = DecodeOptions::new(vec![protocol]);
     let config = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..SessionConfig::default()
@@ -59,7 +59,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
 }
 
 #[test]
-fn examples_break_their_rule_and_no_other() {
+fn examples_break_only_their_rule() {
     let mut wrong = String::new();
     for protocol in registry::all().iter().copied() {
         for rule in protocol.behavior().rules() {
@@ -91,7 +91,7 @@ fn examples_break_their_rule_and_no_other() {
 }
 
 #[test]
-fn rules_are_told_in_full() {
+fn rules_are_documented_completely() {
     for protocol in registry::all() {
         let rules = protocol.behavior().rules();
         let faults: Vec<&str> = protocol
@@ -112,7 +112,7 @@ fn rules_are_told_in_full() {
             for other in &rule.implies {
                 assert!(
                     rules.iter().any(|r| r.name == *other),
-                    "{name} implies {other}, which is no rule"
+                    "{name} implies {other}, which is not a rule"
                 );
             }
             for code in &rule.faults {
@@ -123,7 +123,7 @@ fn rules_are_told_in_full() {
     }
 }
 
-/// Fault codes of framings and encodings that rules speak of.
+/// Fault codes of framings and encodings that rules name.
 const SHARED_FAULTS: &[&str] = &[
     "bad-json",
     "bad-length",
@@ -137,9 +137,9 @@ const SHARED_FAULTS: &[&str] = &[
     "truncated",
 ];
 
-/// A rule that fires on nothing that the recorder writes says nothing to anyone.
+/// A rule must fire on the output of the recorder.
 #[test]
-fn examples_break_their_rule_as_a_recorder_writes_them() {
+fn examples_break_their_rule_after_they_are_recorded_again() {
     for protocol in registry::all().iter().copied() {
         for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
@@ -151,17 +151,17 @@ fn examples_break_their_rule_as_a_recorder_writes_them() {
     }
 }
 
-/// What the recorder writes when a recording's chunks and events pass it again.
+/// Records the chunks and events of a recording again.
 fn recorded_again(recording: &str, name: &str) -> String {
     let mut lines = recording.lines();
     let head = lines.next().expect("a header");
     let header: Header = serde_json::from_str(head).expect("a header");
-    // It connects to an address, or spawns a command.
+    // The recording connects to an address or starts a command.
     if let Some(connect) = &header.connect {
         Address::parse(connect).unwrap_or_else(|why| panic!("{name}: {connect}: {why}"));
         assert!(header.argv.is_none(), "{name}: an address and a command");
     }
-    let settings = Settings {
+    let settings = TapConfig {
         header,
         record: true,
         decode: None,
@@ -170,22 +170,23 @@ fn recorded_again(recording: &str, name: &str) -> String {
     };
     let mut out = Vec::new();
     let mut tap = Tap::new(settings, &mut out);
-    let (mut show, mut last) = (|_: Shown<'_>| {}, 0);
+    let (mut show, mut last) = (|_: TapDetail<'_>| {}, 0);
     for line in lines {
         let value: Value = serde_json::from_str(line).expect("JSON");
         last = value["t"].as_i64().expect("a time");
         if value.get("event").is_none() {
             let conn = value["conn"].as_u64().unwrap_or_default() as u32;
             let stream = match value["dir"].as_str() {
-                Some("c2s") => Stream::C2s,
-                Some("s2c") => Stream::S2c,
-                _ => Stream::Stderr,
+                Some("c2s") => ChunkSource::C2s,
+                Some("s2c") => ChunkSource::S2c,
+                _ => ChunkSource::Stderr,
             };
             let bytes = match (value["text"].as_str(), value["b64"].as_str()) {
                 (Some(text), _) => text.as_bytes().to_vec(),
                 (None, b64) => STANDARD.decode(b64.expect("bytes")).expect("Base64"),
             };
-            tap.chunk(last, conn, stream, &bytes, &mut out, &mut show);
+            let channel = (conn, value["stream"].as_u64());
+            tap.chunk(last, channel, stream, &bytes, &mut out, &mut show);
         } else if value["event"] != "end" {
             let event = serde_json::from_value(value).expect("an event");
             tap.event(&event, &mut out, &mut show);
@@ -195,7 +196,7 @@ fn recorded_again(recording: &str, name: &str) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// One damaged byte is one cause: what is told is that, and what does not follow from it.
+/// One damaged byte is one cause: it is reported, and consequences are not.
 #[test]
 fn a_damaged_byte_breaks_few_rules() {
     let (mut worst, mut runs) = (BTreeMap::new(), 0);
@@ -208,7 +209,7 @@ fn a_damaged_byte_breaks_few_rules() {
                 };
                 runs += 1;
                 let found = broken(protocol, rule, &damaged);
-                if found.len() > MOST_FOR_ONE_BYTE {
+                if found.len() > MAX_FINDINGS_OF_ONE_BYTE {
                     worst.insert((found.len(), rule.name, at), found);
                 }
             }
@@ -223,10 +224,10 @@ fn a_damaged_byte_breaks_few_rules() {
     );
 }
 
-/// Findings that one damaged byte may have.
-const MOST_FOR_ONE_BYTE: usize = 4;
+/// Maximum number of findings for one damaged byte.
+const MAX_FINDINGS_OF_ONE_BYTE: usize = 4;
 
-/// A recording with one byte of one chunk changed, near this place of it.
+/// Returns a recording with one changed byte near this position of a chunk.
 fn damaged(recording: &str, at: usize) -> Option<String> {
     let start = recording.get(..at)?.rfind('\n')? + 1;
     let len = recording.get(start..)?.find('\n')?;
@@ -245,9 +246,9 @@ fn damaged(recording: &str, at: usize) -> Option<String> {
     Some(format!("{before}{value}{after}"))
 }
 
-/// Files that no rule has are left over from one that was renamed.
+/// Examples without a rule are left over from a renamed rule.
 #[test]
-fn no_example_is_left_over() {
+fn every_example_has_a_rule() {
     for protocol in registry::all() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("fixtures")
@@ -269,14 +270,15 @@ fn no_example_is_left_over() {
     }
 }
 
-/// What a broken rule is by default: an error if a real peer fails, otherwise at most a warning.
+/// The default severity of a broken rule: an error if a real peer fails, otherwise at most a warning.
 #[test]
-fn both_dialects_are_an_error_where_peers_fail() {
+fn the_dialect_both_is_an_error_if_peers_fail() {
     let judge = |dialect| Judge {
         dialect,
         ..Judge::default()
     };
-    let [document, peers, both] = [Dialect::Document, Dialect::Peers, Dialect::Both].map(judge);
+    let [document, peers, both] =
+        [RuleDialect::Document, RuleDialect::Peers, RuleDialect::Both].map(judge);
     let mut wrong = String::new();
     for protocol in registry::all().iter().copied() {
         for rule in rules_of(protocol) {
@@ -315,9 +317,9 @@ fn both_dialects_are_an_error_where_peers_fail() {
     }
 }
 
-/// Cargo does not see that a file of examples changes, which the program holds as it was compiled.
+/// Cargo does not notice changed example files, so the program may hold old ones.
 #[test]
-fn examples_are_those_of_the_folder() {
+fn compiled_examples_equal_the_files() {
     for protocol in registry::all() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("fixtures")

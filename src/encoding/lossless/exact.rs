@@ -1,11 +1,12 @@
-//! `MessagePack` as JSON from which the same bytes can be made again.
+//! `MessagePack` as JSON that reproduces the same bytes.
 
 use super::{write_scalar, write_str};
 use crate::encoding::msgpack::{shortest, width_name};
 use crate::tape::{Node, Scalar, Value};
 
-/// Writes a value that came as `MessagePack`, and all below it: as [`write()`](super::write()) does, with
-/// `{"$as":["width",value]}` around all that is not in its shortest form, and around 32-bit floats.
+/// Writes a value that arrived as `MessagePack`, and its children, like
+/// [`write()`](super::write()), with `{"$as":["width",value]}` around values that are not in their
+/// shortest form, and around 32-bit floats.
 pub fn write_exact(node: Node<'_>, out: &mut Vec<u8>) {
     let width = width(node);
     if let Some(name) = width {
@@ -54,11 +55,11 @@ fn write_map(node: Node<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(end);
 }
 
-/// The name of a value's width, where that does not follow from the value.
+/// Returns the name of a value's width, if the value does not determine it.
 fn width(node: Node<'_>) -> Option<&'static str> {
     let marker = *node.bytes().get(node.span().at())?;
     match node.value() {
-        // The digits of its bits already say so.
+        // The number of hex digits already determines the width.
         Value::Scalar(Scalar::F32(bits)) if !f32::from_bits(bits).is_finite() => None,
         _ if shortest(node) == Some(marker) => None,
         _ => width_name(marker),

@@ -1,13 +1,13 @@
-//! Objects that stand for what JSON has no form for, read.
+//! Reads objects that represent values that JSON lacks.
 
 use crate::encoding::json::lone_surrogate;
 use crate::error::Refusal;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
 
-/// What an object stands for.
-pub enum Form<'a> {
-    /// Itself.
+/// The meaning of an object.
+pub enum ObjectForm<'a> {
+    /// The object itself.
     Object,
     /// `{"$bin":"hex"}`: bytes.
     Bin(Vec<u8>),
@@ -27,26 +27,26 @@ pub enum Form<'a> {
     As(Cow<'a, str>, Node<'a>),
 }
 
-/// What an object stands for. One with a key that starts with `$` is a form or nothing: such a key of a real map is
-/// written in a `$map`.
-pub fn form(object: Node<'_>) -> Result<Form<'_>, Refusal> {
+/// Returns the meaning of an object. An object with a key that starts with `$` is a form or an
+/// error: a real map with such a key is written as `$map`.
+pub fn form(object: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
     let mut members = object.members();
     let Some((key, value)) = members.next() else {
-        return Ok(Form::Object);
+        return Ok(ObjectForm::Object);
     };
     let alone = members.next().is_none();
     if !alone || !starts(key) {
         return match object.members().find(|(key, _)| starts(*key)) {
             Some((key, _)) => Err(no_form(key)),
-            None => Ok(Form::Object),
+            None => Ok(ObjectForm::Object),
         };
     }
     let name = key.key_bytes();
     let found = match name.as_ref() {
-        b"$bin" => digits(value).map(Form::Bin),
-        b"$str" => digits(value).map(Form::Str),
+        b"$bin" => digits(value).map(ObjectForm::Bin),
+        b"$str" => digits(value).map(ObjectForm::Str),
         b"$ext" => ext(value),
-        b"$map" => pairs(value).map(Form::Map),
+        b"$map" => pairs(value).map(ObjectForm::Map),
         b"$float" => float(value),
         b"$bool" => byte(value),
         b"$as" => width(value),
@@ -66,19 +66,19 @@ fn no_form(key: Node<'_>) -> Refusal {
     Refusal::whole(wanted, format!("the key {}", quote(key)))
 }
 
-/// Text, escapes resolved.
+/// Returns text, escapes resolved.
 pub fn text(node: Node<'_>) -> Result<Cow<'_, str>, Refusal> {
     if let Value::Scalar(Scalar::Json(text, true)) = node.value()
         && lone_surrogate(text).is_some()
     {
-        let wanted = "text, or {\"$str\":\"hex\"} for bytes that are none";
+        let wanted = "text, or {\"$str\":\"hex\"} for bytes that are not text";
         return Err(Refusal::whole(wanted, "half of a surrogate pair"));
     }
     node.text()
         .ok_or_else(|| Refusal::whole("a string", quote(node)))
 }
 
-/// A value as a refusal quotes it: as JSON where that is short, else what it is.
+/// Formats a value for a refusal: as JSON if it is short, otherwise its kind.
 pub fn quote(node: Node<'_>) -> String {
     const SHORT: u32 = 80;
     if node.span().len <= SHORT {
@@ -93,15 +93,15 @@ pub fn quote(node: Node<'_>) -> String {
 
 fn digits(value: Node<'_>) -> Result<Vec<u8>, Refusal> {
     let found = value.text().and_then(|text| hex::decode(&*text).ok());
-    found.ok_or_else(|| Refusal::whole("a string of hex digits, two a byte", quote(value)))
+    found.ok_or_else(|| Refusal::whole("a string of hex digits, two for each byte", quote(value)))
 }
 
-fn ext(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+fn ext(value: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
     let (kind, bytes) = pair(value, "[type,\"hex\"]")?;
     let number = kind.number_text().and_then(|n| n.parse().ok());
     let number =
         number.ok_or_else(|| Refusal::whole("a type of -128 to 127", quote(kind)).at(0))?;
-    Ok(Form::Ext(number, digits(bytes).map_err(|r| r.at(1))?))
+    Ok(ObjectForm::Ext(number, digits(bytes).map_err(|r| r.at(1))?))
 }
 
 fn pairs(value: Node<'_>) -> Result<Vec<(Node<'_>, Node<'_>)>, Refusal> {
@@ -114,29 +114,29 @@ fn pairs(value: Node<'_>) -> Result<Vec<(Node<'_>, Node<'_>)>, Refusal> {
         .collect()
 }
 
-fn float(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+fn float(value: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
     let text = value.text().unwrap_or_default();
     let bytes = hex::decode(&*text).unwrap_or_default();
     if let Ok(bits) = <[u8; 4]>::try_from(&*bytes) {
-        return Ok(Form::F32(u32::from_be_bytes(bits)));
+        return Ok(ObjectForm::F32(u32::from_be_bytes(bits)));
     }
     match <[u8; 8]>::try_from(&*bytes) {
-        Ok(bits) => Ok(Form::F64(u64::from_be_bytes(bits))),
+        Ok(bits) => Ok(ObjectForm::F64(u64::from_be_bytes(bits))),
         Err(_) => Err(Refusal::whole("8 or 16 hex digits", quote(value))),
     }
 }
 
-fn byte(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+fn byte(value: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
     let number = value.number_text().and_then(|n| n.parse().ok());
     match number {
-        Some(byte) => Ok(Form::Bool(byte)),
+        Some(byte) => Ok(ObjectForm::Bool(byte)),
         None => Err(Refusal::whole("an integer of 0 to 255", quote(value))),
     }
 }
 
-fn width(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+fn width(value: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
     let (name, value) = pair(value, "[\"width\",value]")?;
-    Ok(Form::As(text(name).map_err(|r| r.at(0))?, value))
+    Ok(ObjectForm::As(text(name).map_err(|r| r.at(0))?, value))
 }
 
 fn pair<'a>(value: Node<'a>, wanted: &'static str) -> Result<(Node<'a>, Node<'a>), Refusal> {

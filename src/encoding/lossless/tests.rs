@@ -7,7 +7,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 #[test]
-fn numbers() {
+fn integers_are_written_in_decimal() {
     let powers = (0..20).map(|n| 10_u64.pow(n));
     for n in powers
         .flat_map(|p| [p - 1, p, p + 1, p / 7 * 9])
@@ -27,7 +27,7 @@ fn numbers() {
 }
 
 #[test]
-fn text_of_every_length() {
+fn text_of_every_length_is_written() {
     for len in 0..80 {
         let text: String = ('!'..'~')
             .cycle()
@@ -47,7 +47,7 @@ fn text_of_every_length() {
 }
 
 #[test]
-fn hex() {
+fn hex_digits_are_written() {
     for len in 0..50 {
         let bytes: Vec<u8> = (0..len).map(|n: u8| n.wrapping_mul(37)).collect();
         assert_eq!(written(|out| write_hex(&bytes, out)), hex::encode(&bytes));

@@ -3,8 +3,8 @@ use crate::encoding::{json, lossless};
 use crate::tape::Tape;
 use proptest::prelude::*;
 
-/// Levels of JSON that one level of `MessagePack` takes at most, `{"$as":["map32",{"$map":[[k,v]]}]}`; what is innermost
-/// may take as many again.
+/// The maximum number of JSON levels for one level of `MessagePack`,
+/// `{"$as":["map32",{"$map":[[k,v]]}]}`; the innermost value can take as many again.
 const LEVELS: u32 = 5;
 
 fn tape_of_json(text: &[u8]) -> Tape {
@@ -23,7 +23,7 @@ fn written(text: &str) -> Result<String, String> {
     }
 }
 
-/// The value as JSON, exact or not, and the bytes made of that.
+/// Returns the value as JSON, exact or not, and the bytes written from it.
 fn round(bytes: &[u8], exact: bool) -> (String, Vec<u8>) {
     let (mut tape, mut text, mut again) = (Tape::new(), Vec::new(), Vec::new());
     parse(bytes, Span::new(0, bytes.len()), MAX_DEPTH, &mut tape).unwrap();
@@ -42,12 +42,12 @@ fn round(bytes: &[u8], exact: bool) -> (String, Vec<u8>) {
 fn check_exact(bytes: &[u8]) {
     let (text, again) = round(bytes, true);
     assert_eq!(hex::encode(&again), hex::encode(bytes), "{text}");
-    // What is canonical has nothing to say about widths, and a canonical form is made of any.
+    // Canonical bytes need no widths, and any bytes have a canonical form.
     let (_, canonical) = round(bytes, false);
     let (text, again) = round(&canonical, true);
     assert_eq!(again, canonical, "{text}");
     assert!(!text.contains("{\"$as\":["), "{text}");
-    // The bytes can be made of the tape itself, too.
+    // The tape itself reproduces the bytes too.
     let (mut tape, mut out) = (Tape::new(), Vec::new());
     parse(
         &canonical,
@@ -61,7 +61,7 @@ fn check_exact(bytes: &[u8]) {
 }
 
 #[test]
-fn canonical() {
+fn output_is_canonical() {
     for (text, want) in [
         ("null", "c0"),
         ("[true,false]", "92c3c2"),
@@ -124,7 +124,7 @@ fn canonical() {
 }
 
 #[test]
-fn refusals() {
+fn invalid_values_are_refused() {
     let table: Vec<String> = [
         "18446744073709551616",
         "[-9223372036854775809]",
@@ -164,20 +164,20 @@ fn refusals() {
     18446744073709551616  message: wanted an integer of -2^63 to 2^64-1, got 18446744073709551616
     [-9223372036854775809]  [0]: wanted an integer of -2^63 to 2^64-1, got -9223372036854775809
     1e999  message: wanted a number that a float can hold, or {"$float":"hex bits"}, got 1e999
-    {"a":"\ud800"}  a: wanted text, or {"$str":"hex"} for bytes that are none, got half of a surrogate pair
-    {"\udc00":1}  �: wanted text, or {"$str":"hex"} for bytes that are none, got half of a surrogate pair
-    {"$bin":"0"}  $bin: wanted a string of hex digits, two a byte, got "0"
-    {"$bin":5}  $bin: wanted a string of hex digits, two a byte, got 5
+    {"a":"\ud800"}  a: wanted text, or {"$str":"hex"} for bytes that are not text, got half of a surrogate pair
+    {"\udc00":1}  �: wanted text, or {"$str":"hex"} for bytes that are not text, got half of a surrogate pair
+    {"$bin":"0"}  $bin: wanted a string of hex digits, two for each byte, got "0"
+    {"$bin":5}  $bin: wanted a string of hex digits, two for each byte, got 5
     {"$bin":"00","x":1}  message: wanted a key without `$` in front, or one form alone ({"$map":[[key,value]]} holds any key), got the key "$bin"
     {"a":{"$foo":1}}  a: wanted a key without `$` in front, or one form alone ({"$map":[[key,value]]} holds any key), got the key "$foo"
     {"x":1,"$y":2}  message: wanted a key without `$` in front, or one form alone ({"$map":[[key,value]]} holds any key), got the key "$y"
     {"$ext":[200,"00"]}  $ext[0]: wanted a type of -128 to 127, got 200
     {"$ext":[1]}  $ext: wanted [type,"hex"], got [1]
-    {"$ext":[1,"0x"]}  $ext[1]: wanted a string of hex digits, two a byte, got "0x"
+    {"$ext":[1,"0x"]}  $ext[1]: wanted a string of hex digits, two for each byte, got "0x"
     {"$float":"00"}  $float: wanted 8 or 16 hex digits, got "00"
     {"$map":{"a":1}}  $map: wanted an array of pairs, got {"a":1}
     {"$map":[[1,2],[3]]}  $map[1]: wanted [key,value], got [3]
-    {"$map":[[1,{"$bin":1}]]}  $map[0][1].$bin: wanted a string of hex digits, two a byte, got 1
+    {"$map":[[1,{"$bin":1}]]}  $map[0][1].$bin: wanted a string of hex digits, two for each byte, got 1
     [0,{"$as":["u7",1]}]  [1].$as[0]: wanted one width, of bin8 bin16 bin32 ext8 ext16 ext32 f32 f64 u8 u16 u32 u64 i8 i16 i32 i64 str8 str16 str32 array16 array32 map16 map32, got "u7"
     {"$as":["u8",256]}  $as[1]: wanted an integer of 0 to 255, as u8 asks for, got 256
     {"$as":["u8",-1]}  $as[1]: wanted an integer of 0 to 255, as u8 asks for, got -1
@@ -209,7 +209,7 @@ fn depth_is_bounded() {
     assert!(nest(MAX_DEPTH).is_ok());
     let error = nest(MAX_DEPTH + 1).unwrap_err();
     assert!(error.ends_with("wanted at most 1000 levels of nesting, got level 1001"));
-    // The widest spelling of the deepest value, on the stack that a program has.
+    // The longest form of the deepest value, on the stack of a normal program.
     let mut bytes = b"\xdf\0\0\0\x01\x01".repeat(MAX_DEPTH as usize);
     bytes.push(0xc0);
     let program = std::thread::Builder::new().stack_size(8 << 20);
@@ -217,7 +217,7 @@ fn depth_is_bounded() {
     run.join().unwrap();
 }
 
-/// Every valid encoding, of any width.
+/// Generates every valid encoding, of any width.
 fn encodings() -> impl Strategy<Value = Vec<u8>> {
     let int = (any::<u64>(), 0..64u32).prop_map(|(value, shift)| value >> shift);
     let wide = |marker: u8, bytes: usize| {
@@ -325,9 +325,9 @@ proptest! {
     fn rmpv_reads_what_is_written(bytes in encodings()) {
         let (_, canonical) = round(&bytes, false);
         let read = |mut bytes: &[u8]| rmpv::decode::read_value(&mut bytes).unwrap();
-        // Two NaNs are never equal; their spelling is.
+        // Two NaNs are never equal; their text is.
         let [ours, theirs] = [&canonical, &bytes].map(|b| format!("{:?}", read(b)));
-        // A 32-bit float becomes the 64-bit one that is spelled alike.
+        // A 32-bit float becomes the 64-bit float with the same text.
         if !ours.contains("F64") && !theirs.contains("F32") {
             prop_assert_eq!(ours, theirs);
         }
@@ -335,7 +335,7 @@ proptest! {
 }
 
 #[test]
-fn the_test_suite_of_msgpack_survives() {
+fn msgpack_test_suite_is_reproduced() {
     let Some(folder) = std::env::var_os("WIRETOOL_CONFORMANCE") else {
         return;
     };
@@ -355,7 +355,7 @@ fn the_test_suite_of_msgpack_survives() {
 }
 
 #[test]
-fn recorded_bodies_survive() {
+fn recorded_bodies_are_reproduced() {
     let Some(folder) = std::env::var_os("WIRETOOL_CAPTURES") else {
         return;
     };

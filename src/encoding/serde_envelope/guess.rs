@@ -1,17 +1,19 @@
-//! Envelopes that no schema describes.
+//! Reads envelopes without a schema.
 
-use super::flaw::{Flaw, What};
-use super::read::{Parser, signed};
-use super::{HEADER, Header, Types};
+use super::error::{EnvelopeError, EnvelopeErrorKind};
+use super::read::{EnvelopeParser, signed};
+use super::{EnvelopeHeader, FIELDS, HEADER, LABELS, Types};
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
-/// Values that [`guess`] tells apart in one message; the bytes after them stay bytes.
+/// The maximum number of values that [`guess`] reports for one message; the bytes after them stay
+/// bytes.
 const MAX_GUESSES: u32 = 1024;
 
-/// Tells `sink` an array of what the fields at `span` may be, where no schema says: text with a sane length before it,
-/// an envelope that fills the rest exactly, else int32 after int32; what is left over are bytes.
+/// Reports an array of likely values for the fields at `span`, without a schema: text with a
+/// plausible length before it, an envelope that fills the rest exactly, otherwise int32 values; the
+/// rest is bytes.
 pub fn guess<S: Sink>(
     types: &Types,
     bytes: &[u8],
@@ -19,19 +21,24 @@ pub fn guess<S: Sink>(
     depth: u32,
     sink: &mut S,
 ) -> Result<(), DecodeError> {
-    let mut parser = Parser::new(types, bytes, span, depth, true);
+    let mut parser = EnvelopeParser::new(types, bytes, span, depth, true);
     let result = parser.guesses(span.end().min(bytes.len()), &mut 0, sink);
-    result.map_err(|flaw| flaw.explain("fields".into()))
+    result.map_err(|flaw| flaw.explain(LABELS[FIELDS as usize].into()))
 }
 
-impl Parser<'_, '_> {
-    fn guesses<S: Sink>(&mut self, end: usize, told: &mut u32, sink: &mut S) -> Result<(), Flaw> {
+impl EnvelopeParser<'_, '_> {
+    fn guesses<S: Sink>(
+        &mut self,
+        end: usize,
+        count: &mut u32,
+        sink: &mut S,
+    ) -> Result<(), EnvelopeError> {
         sink.open(self.at, Shape::Array);
         while self.at < end {
             let start = self.at;
             sink.item();
-            *told += 1;
-            if *told < MAX_GUESSES {
+            *count += 1;
+            if *count < MAX_GUESSES {
                 if let Ok(text) = self.run(end)
                     && is_printable(text)
                 {
@@ -40,7 +47,7 @@ impl Parser<'_, '_> {
                 }
                 self.at = start;
                 if let Some(header) = self.plausible_envelope(end) {
-                    self.guess_envelope(header, told, sink)?;
+                    self.guess_envelope(header, count, sink)?;
                     continue;
                 }
                 if let Ok(int) = self.take(end) {
@@ -59,22 +66,22 @@ impl Parser<'_, '_> {
 
     fn guess_envelope<S: Sink>(
         &mut self,
-        header: Header,
-        told: &mut u32,
+        header: EnvelopeHeader,
+        count: &mut u32,
         sink: &mut S,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), EnvelopeError> {
         let start = self.at;
         if self.left == 0 {
-            return Err(self.flaw(What::TooDeep(self.limit)));
+            return Err(self.flaw(EnvelopeErrorKind::TooDeep(self.limit)));
         }
         self.left -= 1;
         self.at = header.fields.at();
         let wrapped = header.version | header.compat_version != 0;
         if wrapped {
             sink.open(start, Shape::Map);
-            self.tell_versions(start, header, sink);
+            self.report_versions(start, header, sink);
         }
-        self.guesses(header.fields.end(), told, sink)?;
+        self.guesses(header.fields.end(), count, sink)?;
         if wrapped {
             sink.close(header.fields.end());
         }
@@ -82,15 +89,16 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// The header here where an envelope of small versions would fill the bytes up to `end` exactly.
-    fn plausible_envelope(&self, end: usize) -> Option<Header> {
-        let header = Header::read(self.bytes, Span::new(self.at, end))?;
+    /// Returns the header here if an envelope of small versions would fill the bytes up to `end`
+    /// exactly.
+    fn plausible_envelope(&self, end: usize) -> Option<EnvelopeHeader> {
+        let header = EnvelopeHeader::read(self.bytes, Span::new(self.at, end))?;
         let fills = usize::try_from(header.payload_size) == Ok(end - self.at - HEADER);
         (fills && header.version < 16 && header.compat_version <= header.version).then_some(header)
     }
 }
 
-/// Whether bytes are likely meant as text.
+/// Returns `true` if bytes are probably text.
 fn is_printable(text: &[u8]) -> bool {
     let printable = |s: &str| !s.is_empty() && !s.chars().any(char::is_control);
     std::str::from_utf8(text).is_ok_and(printable)

@@ -1,31 +1,32 @@
-//! Envelopes, read by the schema.
+//! Reads envelopes by their schema.
 
-use super::flaw::{Flaw, What};
-use super::{COMPAT_VERSION, FIELDS, Header, MAX_DEPTH, TAIL, Type, Types, VERSION};
+use super::error::{EnvelopeError, EnvelopeErrorKind};
+use super::{COMPAT_VERSION, EnvelopeHeader, FIELDS, FieldType, MAX_DEPTH, TAIL, Types, VERSION};
 use crate::encoding::Nothing;
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
-/// Faults that one message is given at most.
-const MAX_FLAWS: usize = 16;
+/// The maximum number of faults of one message.
+const MAX_ERRORS: usize = 16;
 
-/// How a struct's fields were met.
+/// The result of reading a struct's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// One past the last byte that a field owns; what follows up to the end of the envelope is its tail.
+pub struct ParseOutcome {
+    /// The position after the last byte of a field; the bytes up to the end of the envelope are its
+    /// tail.
     pub end: usize,
-    /// Fields that an older writer left out.
+    /// The number of fields that an older writer left out.
     pub missing: usize,
-    /// Whether one of those could hold something other than a vector.
+    /// `true` if one of these can hold something other than a vector.
     pub incomplete: bool,
-    /// What is wrong, although reading could go on.
+    /// Errors after which reading could continue.
     pub faults: Vec<DecodeError>,
 }
 
-/// Tells `sink` the map of a struct's fields, which lie at `span` of `bytes`.
+/// Reports the map of a struct's fields at `span` of `bytes` to `sink`.
 ///
-/// `depth` bounds envelopes inside envelopes; the one whose fields these are is the first.
+/// `depth` limits nested envelopes, counting the one with these fields.
 pub fn parse<S: Sink>(
     types: &Types,
     layout: u32,
@@ -33,60 +34,67 @@ pub fn parse<S: Sink>(
     span: Span,
     depth: u32,
     sink: &mut S,
-) -> Result<Outcome, DecodeError> {
-    let mut parser = Parser::new(types, bytes, span, depth, true);
+) -> Result<ParseOutcome, DecodeError> {
+    let mut parser = EnvelopeParser::new(types, bytes, span, depth, true);
     let result = parser.layout(layout, span.end().min(bytes.len()), sink);
     parser.outcome(result)
 }
 
-/// How well a struct fits bytes.
+/// A measure of the fit between a struct and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fit {
-    /// Every value could be read.
+    /// All values could be read.
     pub sound: bool,
-    /// No field is absent that a writer of that version writes; vectors may be.
+    /// No field is absent that a writer of that version writes, except vectors.
     pub complete: bool,
     /// Every byte belongs to a field.
     pub full: bool,
-    /// Bytes that fields own.
+    /// The number of bytes that belong to fields.
     pub owned: usize,
 }
 
-/// How well a struct fits the fields of an envelope in `bytes`.
-pub fn fit(types: &Types, layout: u32, bytes: &[u8], header: Header, depth: u32) -> Fit {
+/// Measures the fit between a struct and the fields of an envelope in `bytes`.
+pub fn fit(types: &Types, layout: u32, bytes: &[u8], header: EnvelopeHeader, depth: u32) -> Fit {
     let span = header.fields;
-    let mut parser = Parser::new(types, bytes, span, depth, false);
+    let mut parser = EnvelopeParser::new(types, bytes, span, depth, false);
     let end = span.end().min(bytes.len());
     let sound = parser.layout(layout, end, &mut Nothing).is_ok() && parser.flaws.is_empty();
     let fields = types.layout(layout).map_or(&[][..], |s| &s.fields);
     let mut absent = fields.iter().rev().take(parser.missing);
     Fit {
         sound,
-        complete: !absent.any(|f| f.since <= header.version && !matches!(f.kind, Type::Vector(_))),
+        complete: !absent
+            .any(|f| f.since <= header.version && !matches!(f.kind, FieldType::Vector(_))),
         full: parser.at == end,
         owned: parser.at.saturating_sub(span.at()),
     }
 }
 
-pub(super) struct Parser<'t, 'a> {
+pub(super) struct EnvelopeParser<'t, 'a> {
     types: &'t Types,
     pub bytes: &'a [u8],
     pub at: usize,
-    /// Levels of envelopes that may still follow, and may be at all.
+    /// The remaining levels of envelopes, and the limit.
     pub left: u32,
     pub limit: u32,
-    /// Whether the sink hears it; only then does it matter how a nested envelope will be told.
-    tells: bool,
-    /// Names of the fields that lead here; not popped after an error.
+    /// `true` if the sink uses the values; only then the form of a nested envelope matters.
+    is_reported: bool,
+    /// Names of the fields on the path here; not popped after an error.
     path: Vec<u32>,
-    flaws: Vec<(Flaw, Vec<u32>)>,
-    /// Of the outermost struct.
+    flaws: Vec<(EnvelopeError, Vec<u32>)>,
+    /// The values of the outermost struct.
     missing: usize,
     incomplete: bool,
 }
 
-impl<'t, 'a> Parser<'t, 'a> {
-    pub fn new(types: &'t Types, bytes: &'a [u8], span: Span, depth: u32, tells: bool) -> Self {
+impl<'t, 'a> EnvelopeParser<'t, 'a> {
+    pub fn new(
+        types: &'t Types,
+        bytes: &'a [u8],
+        span: Span,
+        depth: u32,
+        is_reported: bool,
+    ) -> Self {
         let limit = depth.min(MAX_DEPTH);
         Self {
             types,
@@ -94,7 +102,7 @@ impl<'t, 'a> Parser<'t, 'a> {
             at: span.at(),
             left: limit.saturating_sub(1),
             limit,
-            tells,
+            is_reported,
             path: Vec::new(),
             flaws: Vec::new(),
             missing: 0,
@@ -102,9 +110,9 @@ impl<'t, 'a> Parser<'t, 'a> {
         }
     }
 
-    fn outcome(self, result: Result<(), Flaw>) -> Result<Outcome, DecodeError> {
+    fn outcome(self, result: Result<(), EnvelopeError>) -> Result<ParseOutcome, DecodeError> {
         if result.is_ok() && self.flaws.is_empty() {
-            return Ok(Outcome {
+            return Ok(ParseOutcome {
                 end: self.at,
                 missing: self.missing,
                 incomplete: self.incomplete,
@@ -115,7 +123,7 @@ impl<'t, 'a> Parser<'t, 'a> {
             let names: Vec<_> = path.iter().map(|id| self.types.name(*id)).collect();
             format!("fields.{}", names.join("."))
         };
-        // The first thing wrong is told; what fails after it mostly follows from it.
+        // The first error is reported; later ones mostly follow from it.
         if let Err(flaw) = result
             && self.flaws.is_empty()
         {
@@ -128,7 +136,7 @@ impl<'t, 'a> Parser<'t, 'a> {
             .collect();
         match (result, faults.first()) {
             (Err(_), Some(first)) => Err(first.clone()),
-            _ => Ok(Outcome {
+            _ => Ok(ParseOutcome {
                 end: self.at,
                 missing: self.missing,
                 incomplete: self.incomplete,
@@ -137,33 +145,33 @@ impl<'t, 'a> Parser<'t, 'a> {
         }
     }
 
-    /// Remembers what is wrong where reading can go on.
-    fn note(&mut self, flaw: Flaw) {
-        if self.flaws.len() < MAX_FLAWS {
+    /// Records an error after which reading can continue.
+    fn record(&mut self, flaw: EnvelopeError) {
+        if self.flaws.len() < MAX_ERRORS {
             self.flaws.push((flaw, self.path.clone()));
         }
     }
 
     #[inline]
-    pub fn flaw(&self, what: What) -> Flaw {
-        Flaw { at: self.at, what }
+    pub fn flaw(&self, what: EnvelopeErrorKind) -> EnvelopeError {
+        EnvelopeError { at: self.at, what }
     }
 
     #[inline]
-    pub fn take<const N: usize>(&mut self, end: usize) -> Result<[u8; N], Flaw> {
+    pub fn take<const N: usize>(&mut self, end: usize) -> Result<[u8; N], EnvelopeError> {
         let rest = self.bytes.get(self.at..end).unwrap_or_default();
         match rest.first_chunk::<N>() {
             Some(chunk) => {
                 self.at += N;
                 Ok(*chunk)
             }
-            None => Err(self.flaw(What::Field(N, rest.len()))),
+            None => Err(self.flaw(EnvelopeErrorKind::Field(N, rest.len()))),
         }
     }
 
-    /// A length, and the bytes that follow it.
+    /// Reads a length and the bytes that follow it.
     #[inline]
-    pub fn run(&mut self, end: usize) -> Result<&'a [u8], Flaw> {
+    pub fn run(&mut self, end: usize) -> Result<&'a [u8], EnvelopeError> {
         let start = self.at;
         let length = i32::from_le_bytes(self.take(end)?);
         let rest = self.bytes.get(self.at..end).unwrap_or_default();
@@ -172,27 +180,30 @@ impl<'t, 'a> Parser<'t, 'a> {
                 self.at += run.len();
                 Ok(run)
             }
-            None => Err(Flaw {
+            None => Err(EnvelopeError {
                 at: start,
-                what: What::StringLength(length, rest.len()),
+                what: EnvelopeErrorKind::StringLength(length, rest.len()),
             }),
         }
     }
 
-    /// The map of a struct's fields, up to `end`.
+    /// Reads the map of a struct's fields, up to `end`.
     #[inline]
-    fn layout<S: Sink>(&mut self, id: u32, end: usize, sink: &mut S) -> Result<(), Flaw> {
+    fn layout<S: Sink>(&mut self, id: u32, end: usize, sink: &mut S) -> Result<(), EnvelopeError> {
         let types = self.types;
         let level = self.path.len();
         let fields = types.layout(id).map_or(&[][..], |s| &s.fields);
         sink.open(self.at, Shape::Map);
         for (n, field) in fields.iter().enumerate() {
-            // A reader stops where the envelope does: what an older writer did not know is absent.
+            // A reader stops at the end of the envelope: fields that an older writer did not know
+            // are absent.
             if self.at >= end {
                 if level == 0 {
                     let absent = fields.get(n..).unwrap_or_default();
                     self.missing = absent.len();
-                    self.incomplete = absent.iter().any(|f| !matches!(f.kind, Type::Vector(_)));
+                    self.incomplete = absent
+                        .iter()
+                        .any(|f| !matches!(f.kind, FieldType::Vector(_)));
                 }
                 break;
             }
@@ -211,34 +222,34 @@ impl<'t, 'a> Parser<'t, 'a> {
     #[inline]
     fn value<S: Sink>(
         &mut self,
-        kind: &Type,
+        kind: &FieldType,
         name: u32,
         end: usize,
         sink: &mut S,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), EnvelopeError> {
         let start = self.at;
         let scalar = match kind {
-            Type::Str => Scalar::Str(self.run(end)?),
-            Type::Bytes => Scalar::Bin(self.run(end)?),
-            Type::Bool => match self.take::<1>(end)? {
+            FieldType::Str => Scalar::Str(self.run(end)?),
+            FieldType::Bytes => Scalar::Bin(self.run(end)?),
+            FieldType::Bool => match self.take::<1>(end)? {
                 [0] => Scalar::Bool(false),
                 [1] => Scalar::Bool(true),
-                [odd] => Scalar::OddBool(odd),
+                [odd] => Scalar::BoolByte(odd),
             },
-            Type::Int(width) => signed(match width {
+            FieldType::Int(width) => signed(match width {
                 1 => i8::from_le_bytes(self.take(end)?) as i64,
                 2 => i16::from_le_bytes(self.take(end)?) as i64,
                 4 => i32::from_le_bytes(self.take(end)?) as i64,
                 _ => i64::from_le_bytes(self.take(end)?),
             }),
-            Type::Uint(width) => Scalar::Uint(match width {
+            FieldType::Uint(width) => Scalar::Uint(match width {
                 1 => u8::from_le_bytes(self.take(end)?) as u64,
                 2 => u16::from_le_bytes(self.take(end)?) as u64,
                 4 => u32::from_le_bytes(self.take(end)?) as u64,
                 _ => u64::from_le_bytes(self.take(end)?),
             }),
-            Type::Double => Scalar::F64(u64::from_le_bytes(self.take(end)?)),
-            Type::Enum(id) => {
+            FieldType::Double => Scalar::F64(u64::from_le_bytes(self.take(end)?)),
+            FieldType::Enum(id) => {
                 let value = i32::from_le_bytes(self.take(end)?);
                 let types = self.types;
                 match types.enums.get(*id as usize).and_then(|e| e.name_of(value)) {
@@ -246,8 +257,8 @@ impl<'t, 'a> Parser<'t, 'a> {
                     None => signed(value as i64),
                 }
             }
-            Type::Vector(element) => return self.vector(element, name, end, sink),
-            Type::Struct(id) => return self.envelope(*id, name, end, sink),
+            FieldType::Vector(element) => return self.vector(element, name, end, sink),
+            FieldType::Struct(id) => return self.envelope(*id, name, end, sink),
         };
         sink.scalar(Span::new(start, self.at), scalar);
         Ok(())
@@ -255,24 +266,26 @@ impl<'t, 'a> Parser<'t, 'a> {
 
     fn vector<S: Sink>(
         &mut self,
-        element: &Type,
+        element: &FieldType,
         name: u32,
         end: usize,
         sink: &mut S,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), EnvelopeError> {
         let start = self.at;
         let count = i32::from_le_bytes(self.take(end)?);
         let (left, least) = (end - self.at, element.min_size());
-        // A count is believed only where the bytes that are left could hold it.
+        // A count is accepted only if the remaining bytes can hold it.
         let what = match usize::try_from(count) {
             Ok(n) if n <= left / least.max(1) => match self.types.max_elements {
-                Some(limit) if n > limit as usize => Some(What::Elements(count, limit)),
+                Some(limit) if n > limit as usize => {
+                    Some(EnvelopeErrorKind::Elements(count, limit))
+                }
                 _ => None,
             },
-            _ => Some(What::Count(count, left, least)),
+            _ => Some(EnvelopeErrorKind::Count(count, left, least)),
         };
         if let Some(what) = what {
-            return Err(Flaw { at: start, what });
+            return Err(EnvelopeError { at: start, what });
         }
         sink.open(start, Shape::Array);
         for _ in 0..count {
@@ -283,44 +296,45 @@ impl<'t, 'a> Parser<'t, 'a> {
         Ok(())
     }
 
-    /// A struct inside a struct: its fields where nothing else need be said, else versions, fields and tail.
+    /// Reads a nested struct: only its fields if that is sufficient, otherwise versions, fields and
+    /// tail.
     fn envelope<S: Sink>(
         &mut self,
         id: u32,
         name: u32,
         end: usize,
         sink: &mut S,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), EnvelopeError> {
         let start = self.at;
         let header = self.enter(end)?;
         self.path.push(name);
         let inner = header.fields.end();
-        // An inner envelope must end inside the outer one; this one is read as far as that goes.
+        // An inner envelope must end inside the outer one; this one is read up to that end.
         if let Some(flaw) = header.flaw() {
             if header.payload_size < 0 {
                 return Err(flaw);
             }
-            self.note(flaw);
+            self.record(flaw);
         }
         let version = self.types.layout(id).map_or(0, |s| s.version);
         if header.compat_version > version {
-            let what = What::Unreadable(header.compat_version, version);
-            self.note(Flaw {
+            let what = EnvelopeErrorKind::Unreadable(header.compat_version, version);
+            self.record(EnvelopeError {
                 at: start + 1,
                 what,
             });
         }
         self.left -= 1;
         self.at = header.fields.at();
-        let wrapped = self.tells
+        let wrapped = self.is_reported
             && (header.version | header.compat_version != 0 || {
-                let mut trial = Parser {
+                let mut trial = EnvelopeParser {
                     types: self.types,
                     bytes: self.bytes,
                     at: self.at,
                     left: self.left,
                     limit: self.limit,
-                    tells: false,
+                    is_reported: false,
                     path: vec![name],
                     flaws: Vec::new(),
                     missing: 0,
@@ -330,12 +344,12 @@ impl<'t, 'a> Parser<'t, 'a> {
             });
         if wrapped {
             sink.open(start, Shape::Map);
-            self.tell_versions(start, header, sink);
+            self.report_versions(start, header, sink);
         }
         self.layout(id, inner, sink)?;
         if wrapped {
             if self.at < inner {
-                self.tell(TAIL, self.at, sink);
+                self.report_key(TAIL, self.at, sink);
                 let tail = Span::new(self.at, inner);
                 sink.scalar(tail, Scalar::Bin(tail.of(self.bytes)));
             }
@@ -347,32 +361,32 @@ impl<'t, 'a> Parser<'t, 'a> {
         Ok(())
     }
 
-    /// The header of an envelope one level further in.
-    fn enter(&mut self, end: usize) -> Result<Header, Flaw> {
+    /// Reads the header of an envelope one level deeper.
+    fn enter(&mut self, end: usize) -> Result<EnvelopeHeader, EnvelopeError> {
         let span = Span::new(self.at, end);
-        let header = Header::read(self.bytes, span)
-            .ok_or_else(|| self.flaw(What::NoHeader(span.len as usize)))?;
+        let header = EnvelopeHeader::read(self.bytes, span)
+            .ok_or_else(|| self.flaw(EnvelopeErrorKind::NoHeader(span.len as usize)))?;
         if self.left == 0 {
-            return Err(self.flaw(What::TooDeep(self.limit)));
+            return Err(self.flaw(EnvelopeErrorKind::TooDeep(self.limit)));
         }
         Ok(header)
     }
 
-    fn tell<S: Sink>(&self, label: u32, at: usize, sink: &mut S) {
+    fn report_key<S: Sink>(&self, label: u32, at: usize, sink: &mut S) {
         sink.label(at, label, self.types.label(label));
     }
 
-    /// The keys of a wrapped envelope up to the value of `fields`.
-    pub fn tell_versions<S: Sink>(&self, start: usize, header: Header, sink: &mut S) {
+    /// Reports the keys of a wrapped envelope before the value of `fields`.
+    pub fn report_versions<S: Sink>(&self, start: usize, header: EnvelopeHeader, sink: &mut S) {
         for (n, label, value) in [
             (0, VERSION, header.version),
             (1, COMPAT_VERSION, header.compat_version),
         ] {
-            self.tell(label, start + n, sink);
+            self.report_key(label, start + n, sink);
             let at = Span::new(start + n, start + n + 1);
             sink.scalar(at, Scalar::Uint(value as u64));
         }
-        self.tell(FIELDS, header.fields.at(), sink);
+        self.report_key(FIELDS, header.fields.at(), sink);
     }
 }
 

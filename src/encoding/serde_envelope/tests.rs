@@ -1,16 +1,16 @@
-//! Every type read, how well structs fit, and what is guessed.
+//! Tests: every type, the fit of structs, and guesses.
 
 use super::*;
 use crate::encoding::lossless;
 use crate::tape::Tape;
 
-/// One struct `S` of these fields, and an enum of `NO` = -1 and `YES` = 1.
-fn types(kinds: &[Type]) -> Types {
+/// A struct `S` with these fields, and an enum of `NO` = -1 and `YES` = 1.
+fn types(kinds: &[FieldType]) -> Types {
     let mut names: Vec<String> = LABELS.map(str::to_owned).to_vec();
     names.extend(["NO", "YES"].map(str::to_owned));
     let first = names.len() as u32;
     names.extend((0..kinds.len()).map(|n| format!("f{n}")));
-    let fields = kinds.iter().zip(first..).map(|(kind, name)| Field {
+    let fields = kinds.iter().zip(first..).map(|(kind, name)| StructField {
         name,
         kind: kind.clone(),
         since: 0,
@@ -26,7 +26,7 @@ fn types(kinds: &[Type]) -> Types {
             name: 0,
             values: vec![(-1, 4), (1, 5)],
         }],
-        names: Arc::new(names.into_iter().map(Name::new).collect()),
+        names: Arc::new(names.into_iter().map(KeyName::new).collect()),
         max_elements: None,
     }
 }
@@ -38,32 +38,40 @@ fn shown(tape: &Tape, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn every_type() {
-    let vector = |kind| Type::Vector(Box::new(kind));
+fn every_type_is_read() {
+    let vector = |kind| FieldType::Vector(Box::new(kind));
     for (kind, text, want) in [
-        (Type::Bool, "01", "true"),
-        (Type::Bool, "02", r#"{"$bool":2}"#),
-        (Type::Int(1), "80", "-128"),
-        (Type::Int(2), "ff7f", "32767"),
-        (Type::Int(4), "00000080", "-2147483648"),
-        (Type::Int(8), "0000000000000080", "-9223372036854775808"),
-        (Type::Uint(1), "ff", "255"),
-        (Type::Uint(2), "0100", "1"),
-        (Type::Uint(4), "ffffffff", "4294967295"),
-        (Type::Uint(8), "ffffffffffffffff", "18446744073709551615"),
-        (Type::Double, "0000000000000080", "-0.0"),
+        (FieldType::Bool, "01", "true"),
+        (FieldType::Bool, "02", r#"{"$bool":2}"#),
+        (FieldType::Int(1), "80", "-128"),
+        (FieldType::Int(2), "ff7f", "32767"),
+        (FieldType::Int(4), "00000080", "-2147483648"),
         (
-            Type::Double,
+            FieldType::Int(8),
+            "0000000000000080",
+            "-9223372036854775808",
+        ),
+        (FieldType::Uint(1), "ff", "255"),
+        (FieldType::Uint(2), "0100", "1"),
+        (FieldType::Uint(4), "ffffffff", "4294967295"),
+        (
+            FieldType::Uint(8),
+            "ffffffffffffffff",
+            "18446744073709551615",
+        ),
+        (FieldType::Double, "0000000000000080", "-0.0"),
+        (
+            FieldType::Double,
             "010000000000f87f",
             r#"{"$float":"7ff8000000000001"}"#,
         ),
-        (Type::Str, "02000000c3a9", "\"é\""),
-        (Type::Str, "01000000ff", r#"{"$str":"ff"}"#),
-        (Type::Bytes, "0100000041", r#"{"$bin":"41"}"#),
-        (Type::Enum(0), "ffffffff", "\"NO\""),
-        (Type::Enum(0), "02000000", "2"),
+        (FieldType::Str, "02000000c3a9", "\"é\""),
+        (FieldType::Str, "01000000ff", r#"{"$str":"ff"}"#),
+        (FieldType::Bytes, "0100000041", r#"{"$bin":"41"}"#),
+        (FieldType::Enum(0), "ffffffff", "\"NO\""),
+        (FieldType::Enum(0), "02000000", "2"),
         (
-            vector(vector(Type::Int(1))),
+            vector(vector(FieldType::Int(1))),
             "02000000 00000000 02000000 01ff",
             "[[],[1,-1]]",
         ),
@@ -84,8 +92,11 @@ fn every_type() {
 }
 
 #[test]
-fn fits() {
-    let types = types(&[Type::Int(2), Type::Vector(Box::new(Type::Int(1)))]);
+fn fit_measures_structs() {
+    let types = types(&[
+        FieldType::Int(2),
+        FieldType::Vector(Box::new(FieldType::Int(1))),
+    ]);
     for (bytes, sound, complete, full, owned) in [
         (&[][..], true, false, true, 0),
         (&[1, 0], true, true, true, 2),
@@ -96,7 +107,7 @@ fn fits() {
     ] {
         let size = bytes.len() as u8;
         let body = [&[0, 0, size, 0, 0, 0], bytes].concat();
-        let header = Header::read(&body, Span::new(0, body.len())).unwrap();
+        let header = EnvelopeHeader::read(&body, Span::new(0, body.len())).unwrap();
         let got = fit(&types, 0, &body, header, 64);
         let want = Fit {
             sound,
@@ -109,7 +120,7 @@ fn fits() {
 }
 
 #[test]
-fn guesses() {
+fn guess_reports_likely_values() {
     for (text, want) in [
         ("", "[]"),
         ("05000000", "[5]"),

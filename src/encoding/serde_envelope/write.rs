@@ -1,10 +1,11 @@
-//! Envelopes, written.
+//! Writes envelopes.
 //!
-//! A writer takes what [`parse`](super::parse()) and [`guess`](super::guess()) tell, from JSON or from their own tape. A
-//! struct inside a struct that is given as its fields alone is written with versions of 0: that is how it would be told.
+//! A writer takes the output of [`parse`](super::parse()) and [`guess`](super::guess()), from JSON
+//! or from their own tape. A nested struct that is given as fields only is written with versions 0,
+//! which is also the form in which it is read.
 
-use super::{LABELS, MAX_DEPTH, Struct, Type, Types};
-use crate::encoding::lossless::{Form, form, quote, text};
+use super::{FieldType, LABELS, MAX_DEPTH, Struct, Types};
+use crate::encoding::lossless::{ObjectForm, form, quote, text};
 use crate::error::Refusal;
 use crate::tape::{Node, Scalar, Value};
 
@@ -13,7 +14,8 @@ pub type Versions = (u8, u8);
 
 /// Writes an envelope of a struct: `fields` is the map of its fields, `tail` the bytes after the known ones.
 ///
-/// Fields may be absent at the end, as an older writer leaves them out, but none may follow an absent one.
+/// Fields can be absent at the end, as in the output of an older writer, but none can follow an
+/// absent one.
 pub fn write(
     types: &Types,
     layout: u32,
@@ -22,36 +24,36 @@ pub fn write(
     tail: Option<Node<'_>>,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    let mut writer = Writer { types, out };
+    let mut writer = EnvelopeWriter { types, out };
     writer.envelope(layout, versions, fields, tail, MAX_DEPTH)
 }
 
-/// Writes an envelope that no schema describes: `fields` is the array of what [`guess`](super::guess()) tells. Text gets
-/// its length before it, an integer takes four bytes, an array or an object of versions and `fields` is an envelope,
-/// bytes stand as they are.
+/// Writes an envelope without a schema: `fields` is the array that [`guess`](super::guess())
+/// reports. Text gets its length before it, an integer takes four bytes, an array or an object of
+/// versions and `fields` is an envelope, and bytes are copied.
 pub fn write_guess(
     types: &Types,
     versions: Versions,
     fields: Node<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    let mut writer = Writer { types, out };
+    let mut writer = EnvelopeWriter { types, out };
     writer.guess(versions, fields, MAX_DEPTH)
 }
 
-/// The value of `{"$bin":"hex"}`.
+/// Reads the value of `{"$bin":"hex"}`.
 pub fn bytes(node: Node<'_>) -> Result<Vec<u8>, Refusal> {
     match node.value() {
         Value::Scalar(Scalar::Bin(bytes)) => Ok(bytes.to_vec()),
         Value::Map => match form(node)? {
-            Form::Bin(bytes) => Ok(bytes),
+            ObjectForm::Bin(bytes) => Ok(bytes),
             _ => Err(Refusal::whole("{\"$bin\":\"hex\"}", quote(node))),
         },
         _ => Err(Refusal::whole("{\"$bin\":\"hex\"}", quote(node))),
     }
 }
 
-/// An integer from `least` to `most`.
+/// Reads an integer from `least` to `most`.
 pub fn int(node: Node<'_>, least: i128, most: i128) -> Result<i128, Refusal> {
     let found = match node.value() {
         Value::Scalar(Scalar::Uint(value)) => Some(value.into()),
@@ -63,13 +65,13 @@ pub fn int(node: Node<'_>, least: i128, most: i128) -> Result<i128, Refusal> {
     in_range.ok_or_else(|| Refusal::whole(format!("an integer of {least} to {most}"), quote(node)))
 }
 
-struct Writer<'t, 'o> {
+struct EnvelopeWriter<'t, 'o> {
     types: &'t Types,
     out: &'o mut Vec<u8>,
 }
 
-impl Writer<'_, '_> {
-    /// Writes a header around what `fields` writes.
+impl EnvelopeWriter<'_, '_> {
+    /// Writes a header and the output of `fields`.
     fn header(
         &mut self,
         (version, compat_version): Versions,
@@ -81,7 +83,7 @@ impl Writer<'_, '_> {
         self.count(size, self.out.len().saturating_sub(size + 4))
     }
 
-    /// A place for an i32 that [`Writer::count`] fills in.
+    /// Reserves an i32 that [`EnvelopeWriter::count`] sets, and returns its position.
     fn counted(&mut self, value: i32) -> usize {
         let at = self.out.len();
         self.out.extend_from_slice(&value.to_le_bytes());
@@ -116,7 +118,7 @@ impl Writer<'_, '_> {
         tail: Option<Node<'_>>,
         depth: u32,
     ) -> Result<(), Refusal> {
-        let depth = deeper(depth)?;
+        let depth = enter_level(depth)?;
         let types = self.types;
         let described = types
             .layout(layout)
@@ -124,7 +126,7 @@ impl Writer<'_, '_> {
         self.header(versions, |writer| {
             let whole = writer
                 .fields(described, fields, depth)
-                .map_err(|r| r.inside("fields"))?;
+                .map_err(|r| r.inside(FIELDS))?;
             let Some(tail) = tail else {
                 return Ok(());
             };
@@ -138,7 +140,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// Writes fields in the schema's order; whether all are there.
+    /// Writes fields in the schema's order. Returns `true` if all are present.
     fn fields(
         &mut self,
         described: &Struct,
@@ -172,36 +174,36 @@ impl Writer<'_, '_> {
         Ok(absent.is_none())
     }
 
-    fn value(&mut self, kind: &Type, node: Node<'_>, depth: u32) -> Result<(), Refusal> {
+    fn value(&mut self, kind: &FieldType, node: Node<'_>, depth: u32) -> Result<(), Refusal> {
         match kind {
-            Type::Bool => {
+            FieldType::Bool => {
                 let byte = truth(node)?;
                 self.out.push(byte);
             }
-            Type::Int(width) => {
+            FieldType::Int(width) => {
                 let bits = 8 * u32::from(*width);
                 let most = (1 << (bits - 1)) - 1;
                 self.number(int(node, -most - 1, most)?, *width);
             }
-            Type::Uint(width) => {
+            FieldType::Uint(width) => {
                 let most = (1 << (8 * u32::from(*width))) - 1;
                 self.number(int(node, 0, most)?, *width);
             }
-            Type::Double => {
+            FieldType::Double => {
                 let bits = double(node)?;
                 self.out.extend_from_slice(&bits.to_le_bytes());
             }
-            Type::Str => {
+            FieldType::Str => {
                 let text = string(node)?;
                 self.run(&text)?;
             }
-            Type::Bytes => self.run(&bytes(node)?)?,
-            Type::Enum(id) => {
+            FieldType::Bytes => self.run(&bytes(node)?)?,
+            FieldType::Enum(id) => {
                 let value = self.constant(*id, node)?;
                 self.number(value, 4);
             }
-            Type::Vector(element) => self.vector(element, node, depth)?,
-            Type::Struct(id) => self.inner(*id, node, depth)?,
+            FieldType::Vector(element) => self.vector(element, node, depth)?,
+            FieldType::Struct(id) => self.inner(*id, node, depth)?,
         }
         Ok(())
     }
@@ -212,7 +214,7 @@ impl Writer<'_, '_> {
             .extend_from_slice(bytes.get(..width as usize).unwrap_or_default());
     }
 
-    /// The number of an enum's constant, which may have no name.
+    /// Returns the number of an enum's constant, which need not have a name.
     fn constant(&self, id: u32, node: Node<'_>) -> Result<i128, Refusal> {
         let values = || {
             self.types
@@ -232,7 +234,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    fn vector(&mut self, element: &Type, node: Node<'_>, depth: u32) -> Result<(), Refusal> {
+    fn vector(&mut self, element: &FieldType, node: Node<'_>, depth: u32) -> Result<(), Refusal> {
         if !node.is_array() {
             return Err(Refusal::whole("an array", quote(node)));
         }
@@ -251,7 +253,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A struct inside a struct: its fields, or versions, fields and tail.
+    /// Writes a nested struct: its fields, or versions, fields and tail.
     fn inner(&mut self, id: u32, node: Node<'_>, depth: u32) -> Result<(), Refusal> {
         let types = self.types;
         let own = |label: &str| {
@@ -265,8 +267,8 @@ impl Writer<'_, '_> {
             let fields = node.get(FIELDS).unwrap_or(node);
             return self.envelope(id, versions, fields, node.get(TAIL), depth);
         }
-        // Only the wrapper has a level of its own; errors inside speak of fields.
-        let depth = deeper(depth)?;
+        // Only the wrapper is a level of the path; errors inside name fields.
+        let depth = enter_level(depth)?;
         let Some(described) = types.layout(id) else {
             return Err(Refusal::whole("a struct of the schema", id.to_string()));
         };
@@ -280,7 +282,7 @@ impl Writer<'_, '_> {
             let wanted = "an array, since no schema names the fields";
             return Err(Refusal::whole(wanted, quote(node)));
         }
-        let depth = deeper(depth)?;
+        let depth = enter_level(depth)?;
         self.header(versions, |writer| {
             for (n, item) in node.children().enumerate() {
                 writer.guessed(item, depth).map_err(|r| r.at(n))?;
@@ -313,10 +315,10 @@ impl Writer<'_, '_> {
     }
 }
 
-const FIELDS: &str = LABELS[super::FIELDS as usize];
 const TAIL: &str = LABELS[super::TAIL as usize];
+const FIELDS: &str = LABELS[super::FIELDS as usize];
 
-/// The versions that a message or a wrapper has, or else `declared`.
+/// Returns the versions of a message or a wrapper, or `declared`.
 pub fn versions(node: Node<'_>, declared: Versions) -> Result<Versions, Refusal> {
     let byte = |label: u32, declared: u8| {
         let name = LABELS.get(label as usize).copied().unwrap_or_default();
@@ -332,15 +334,15 @@ pub fn versions(node: Node<'_>, declared: Versions) -> Result<Versions, Refusal>
     ))
 }
 
-/// One level of envelopes further in.
-fn deeper(depth: u32) -> Result<u32, Refusal> {
+/// Enters one level of envelopes.
+fn enter_level(depth: u32) -> Result<u32, Refusal> {
     depth.checked_sub(1).ok_or_else(|| {
         let wanted = format!("at most {MAX_DEPTH} levels of envelopes");
         Refusal::whole(wanted, format!("level {}", MAX_DEPTH + 1))
     })
 }
 
-/// Every key must be a field, once.
+/// Checks that every key is a field, once.
 fn check_names(types: &Types, described: &Struct, fields: Node<'_>) -> Result<(), Refusal> {
     let mut seen = vec![false; described.fields.len()];
     for (key, _) in fields.members() {
@@ -373,10 +375,10 @@ fn check_names(types: &Types, described: &Struct, fields: Node<'_>) -> Result<()
     Ok(())
 }
 
-/// A wrapper has the encoding's own keys and no others.
+/// Checks that a wrapper has only the keys of the encoding.
 fn check_wrapper(node: Node<'_>) -> Result<(), Refusal> {
-    let odd = |key: &Node<'_>| !LABELS.iter().any(|label| key.is_text(label));
-    match node.members().map(|(key, _)| key).find(odd) {
+    let is_unknown_key = |key: &Node<'_>| !LABELS.iter().any(|label| key.is_text(label));
+    match node.members().map(|(key, _)| key).find(is_unknown_key) {
         Some(key) => {
             let name = String::from_utf8_lossy(&key.key_bytes()).into_owned();
             let wanted = format!("one of {}", LABELS.join(" "));
@@ -393,9 +395,9 @@ fn is_named(node: Node<'_>) -> bool {
 fn truth(node: Node<'_>) -> Result<u8, Refusal> {
     match node.value() {
         Value::Scalar(Scalar::Bool(value)) => Ok(value.into()),
-        Value::Scalar(Scalar::OddBool(byte)) => Ok(byte),
+        Value::Scalar(Scalar::BoolByte(byte)) => Ok(byte),
         Value::Map => match form(node)? {
-            Form::Bool(byte) => Ok(byte),
+            ObjectForm::Bool(byte) => Ok(byte),
             _ => Err(Refusal::whole("true or false", quote(node))),
         },
         _ => Err(Refusal::whole("true or false", quote(node))),
@@ -408,7 +410,7 @@ fn double(node: Node<'_>) -> Result<u64, Refusal> {
         Value::Scalar(Scalar::F64(bits)) => Some(bits),
         Value::Scalar(Scalar::Number(_)) => spelled().filter(|f| f.is_finite()).map(f64::to_bits),
         Value::Map => match form(node)? {
-            Form::F64(bits) => Some(bits),
+            ObjectForm::F64(bits) => Some(bits),
             _ => None,
         },
         _ => None,
@@ -417,12 +419,12 @@ fn double(node: Node<'_>) -> Result<u64, Refusal> {
     found.ok_or_else(|| Refusal::whole(wanted, quote(node)))
 }
 
-/// Text, valid or not.
+/// Returns text, valid or not.
 fn string(node: Node<'_>) -> Result<Vec<u8>, Refusal> {
     match node.value() {
         Value::Scalar(Scalar::Str(text)) => Ok(text.to_vec()),
         Value::Map => match form(node)? {
-            Form::Str(text) => Ok(text),
+            ObjectForm::Str(text) => Ok(text),
             _ => Err(Refusal::whole("a string", quote(node))),
         },
         _ => text(node).map(|text| text.into_owned().into_bytes()),

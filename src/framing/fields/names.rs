@@ -12,7 +12,7 @@ pub const NAMES: [&str; 9] = [
     "secrets",
     "setcookie",
 ];
-/// So are names that end in one of these.
+/// Endings of names that are secret too.
 pub const ENDINGS: [&str; 14] = [
     "accesskey",
     "apikey",
@@ -29,23 +29,57 @@ pub const ENDINGS: [&str; 14] = [
     "secretkey",
     "token",
 ];
-/// Tokens that only connect messages, such as MCP's and LSP's.
+/// Tokens that only connect messages, as in MCP and LSP; not secret.
 pub const OTHER_TOKENS: [&str; 3] = ["partialresulttoken", "progresstoken", "workdonetoken"];
 /// Names and endings that are secret in HTTP heads and queries only.
 pub const WEB_ENDINGS: [&str; 3] = ["sessionid", "signature", "signingkey"];
 /// Names that are secret in queries only.
 pub const QUERY_NAMES: [&str; 4] = ["code", "key", "sig", "ticket"];
 
-/// Letters of a name that are compared: the last ones.
+/// The number of letters of a name that are compared, from its end.
 const LONGEST: usize = 64;
 
-/// A name in lower case without separators, so that `api_key`, `apiKey` and `X-API-Key` compare alike.
-struct Plain {
+/// The last two letters of all [`NAMES`] and [`ENDINGS`]: a bit for the last one, in the element of the one before it.
+const TAILS: [u32; 26] = {
+    let mut tails = [0; 26];
+    let mut at = 0;
+    while at < NAMES.len() + ENDINGS.len() {
+        let name = if at < NAMES.len() {
+            NAMES[at]
+        } else {
+            ENDINGS[at - NAMES.len()]
+        };
+        let [.., before, last] = name.as_bytes() else {
+            panic!("a name has two letters");
+        };
+        tails[(*before - b'a') as usize] |= 1 << (*last - b'a');
+        at += 1;
+    }
+    tails
+};
+
+/// Returns `false` for most names that are not secret, by their last two letters.
+fn may_be_secret(name: &[u8]) -> bool {
+    let mut letters = name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
+    let mut next = || {
+        letters
+            .next()
+            .map(|b| b.to_ascii_lowercase().wrapping_sub(b'a'))
+    };
+    let (Some(last), Some(before)) = (next(), next()) else {
+        return false;
+    };
+    let lasts = TAILS.get(usize::from(before)).copied().unwrap_or_default();
+    last < 26 && lasts & 1 << last != 0
+}
+
+/// A name in lower case without separators, so that `api_key`, `apiKey` and `X-API-Key` are equal.
+struct PlainName {
     letters: [u8; LONGEST],
     len: usize,
 }
 
-impl Plain {
+impl PlainName {
     fn new(name: &[u8]) -> Self {
         let mut plain = Self {
             letters: [0; LONGEST],
@@ -67,26 +101,29 @@ impl Plain {
         names.iter().any(|name| self.text() == name.as_bytes())
     }
 
-    fn ends(&self, endings: &[&str]) -> bool {
+    fn ends_with_any(&self, endings: &[&str]) -> bool {
         let text = self.text();
         endings.iter().any(|end| text.ends_with(end.as_bytes()))
     }
 }
 
-/// Whether a value of this name is secret, whatever its type.
+/// Returns `true` if a value with this name is secret, for any type of the value.
 pub fn is_secret_name(name: &[u8]) -> bool {
-    let plain = Plain::new(name);
-    (plain.is(&NAMES) || plain.ends(&ENDINGS)) && !plain.is(&OTHER_TOKENS)
+    if !may_be_secret(name) {
+        return false;
+    }
+    let plain = PlainName::new(name);
+    (plain.is(&NAMES) || plain.ends_with_any(&ENDINGS)) && !plain.is(&OTHER_TOKENS)
 }
 
-/// The same for a field of an HTTP head.
+/// Returns `true` if a field of an HTTP head with this name is secret.
 pub(super) fn is_secret_field(name: &[u8]) -> bool {
-    is_secret_name(name) || Plain::new(name).ends(&WEB_ENDINGS)
+    is_secret_name(name) || PlainName::new(name).ends_with_any(&WEB_ENDINGS)
 }
 
-/// The same for a key of a query.
+/// Returns `true` if a query parameter with this key is secret.
 pub(super) fn is_secret_query(key: &[u8]) -> bool {
-    is_secret_field(key) || Plain::new(key).is(&QUERY_NAMES)
+    is_secret_field(key) || PlainName::new(key).is(&QUERY_NAMES)
 }
 
 #[cfg(test)]
@@ -94,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spelling_does_not_matter() {
+    fn names_compare_without_case_and_separators() {
         for name in [
             "password",
             "PASSWD",

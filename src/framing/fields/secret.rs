@@ -1,4 +1,4 @@
-//! What in a head is secret: the credentials that HTTP and its users have places for.
+//! Finds secrets in a head: the places that HTTP and its users have for credentials.
 //!
 //! ```text
 //!   GET /v1?token=Zx81&x=1 HTTP/1.1      the value of such a key
@@ -9,93 +9,103 @@
 //!                       ----
 //! ```
 
-use super::found::{Found, Secret, credentials};
 use super::names::{is_secret_field, is_secret_query};
-use super::{fields, line, of, trimmed};
+use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials};
+use super::{fields, line, slice, trimmed};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Words that a WebSocket subprotocol ends in which announces a secret after it.
-const ANNOUNCING: [&str; 6] = ["authorization", "bearer", "jwt", "key", "secret", "token"];
-/// Longest name, and longest key, that is looked at.
-const NAME: usize = 256;
-/// A word of a subprotocol that is no shorter may be a secret without being announced.
-const RANDOM: usize = 16;
-/// What follows `Bearer` is a secret from this length on, wherever that stands.
-const BEARER: usize = 8;
+/// Last tokens of a WebSocket subprotocol that announce a secret after them.
+const ANNOUNCING_TOKENS: [&str; 6] = ["authorization", "bearer", "jwt", "key", "secret", "token"];
+/// The maximum length of a name or key.
+const MAX_NAME: usize = 256;
+/// The minimum length of a subprotocol token that can be a secret without an announcement.
+const MIN_RANDOM: usize = 16;
+/// The minimum length of a secret after `Bearer`, anywhere in a head.
+const MIN_BEARER: usize = 8;
 
-/// What a field's name says of its value.
-enum Says {
+/// The form of a secret value, by the name of its field.
+enum FieldSecrecy {
     /// A scheme, then credentials.
     Credentials,
     /// Pairs of names and values.
     Cookies,
-    /// One pair, then how long it lasts.
+    /// One pair, then attributes.
     SetCookie,
     Subprotocols,
-    /// An address, which may have a user and a password.
+    /// An address that can have a user and a password.
     Host,
-    /// A secret, perhaps after a scheme.
+    /// A secret, possibly after a scheme.
     All,
 }
 
-fn says(name: &[u8], also: &dyn Fn(&str) -> bool) -> Option<Says> {
+fn field_secrecy(name: &[u8], is_also_secret: &dyn Fn(&str) -> bool) -> Option<FieldSecrecy> {
     let name = std::str::from_utf8(name).ok()?;
-    if name.is_empty() || name.len() > NAME {
+    if name.is_empty() || name.len() > MAX_NAME {
         return None;
     }
     let name = name.to_ascii_lowercase();
     match name.as_str() {
-        "authorization" | "proxy-authorization" => Some(Says::Credentials),
-        "cookie" => Some(Says::Cookies),
-        "set-cookie" => Some(Says::SetCookie),
-        "sec-websocket-protocol" => Some(Says::Subprotocols),
-        "host" => Some(Says::Host),
-        name if is_secret_field(name.as_bytes()) || also(name) => Some(Says::All),
+        "authorization" | "proxy-authorization" => Some(FieldSecrecy::Credentials),
+        "cookie" => Some(FieldSecrecy::Cookies),
+        "set-cookie" => Some(FieldSecrecy::SetCookie),
+        "sec-websocket-protocol" => Some(FieldSecrecy::Subprotocols),
+        "host" => Some(FieldSecrecy::Host),
+        name if is_secret_field(name.as_bytes()) || is_also_secret(name) => Some(FieldSecrecy::All),
         _ => None,
     }
 }
 
-/// Whether by its name all that a field says is secret.
+/// Returns `true` if the name of a field makes its whole value secret.
 pub(super) fn is_secret(name: &[u8]) -> bool {
-    let says = says(name, &|_| false);
-    !matches!(says, None | Some(Says::Subprotocols | Says::Host))
+    let field_secrecy = field_secrecy(name, &|_| false);
+    !matches!(
+        field_secrecy,
+        None | Some(FieldSecrecy::Subprotocols | FieldSecrecy::Host)
+    )
 }
 
-/// What is secret in a head, in a trailer, or in any bytes that may be part of one: in order, none inside another. `also`
-/// is asked with names of fields and with keys, in lower case, which ones are secret beside those that always are.
-pub fn secrets(bytes: &[u8], also: &dyn Fn(&str) -> bool) -> Vec<Secret> {
-    let mut found = Found::default();
+/// Returns the secrets in a head, in a trailer, or in any bytes that may be part of one: in order,
+/// without nesting. `is_also_secret` gets names of fields and keys in lower case, and selects further secret
+/// ones.
+pub fn secrets(bytes: &[u8], is_also_secret: &dyn Fn(&str) -> bool) -> Vec<HeaderSecret> {
+    let mut found = FoundSecrets::default();
     for field in fields(bytes) {
-        named(bytes, field.name, field.value.clone(), also, &mut found);
-        // Not everybody takes a line that begins with a blank for part of the one before.
+        find_in_value(
+            bytes,
+            field.name,
+            field.value.clone(),
+            is_also_secret,
+            &mut found,
+        );
+        // Some peers do not join a line that starts with a blank to the line before.
         let mut at = field.range.start;
         while let Some(line) = line(bytes, at).filter(|line| line.end <= field.range.end) {
             at = line.end;
             if line.start > field.range.start {
                 let own = super::field(bytes, line);
-                named(bytes, own.name, own.value, also, &mut found);
+                find_in_value(bytes, own.name, own.value, is_also_secret, &mut found);
             }
         }
-        keys(bytes, field.range.clone(), also, &mut found);
-        urls(bytes, field.range.clone(), &mut found);
-        // That says which credentials are wanted.
+        find_in_keys(bytes, field.range.clone(), is_also_secret, &mut found);
+        find_in_urls(bytes, field.range.clone(), &mut found);
+        // These fields name the expected credentials and hold none.
         if !field.is("www-authenticate") && !field.is("proxy-authenticate") {
-            bearers(bytes, field.range, &mut found);
+            find_bearer_tokens(bytes, field.range, &mut found);
         }
     }
-    super::values::values(bytes, also, &mut found);
-    found.in_order()
+    super::values::values(bytes, is_also_secret, &mut found);
+    found.into_sorted()
 }
 
-/// Text from a head with its secrets left out.
+/// Returns text from a head with its secrets replaced.
 pub fn masked(text: &str) -> Cow<'_, str> {
     let secrets = secrets(text.as_bytes(), &|_| false);
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }
     let (mut out, mut at) = (String::new(), 0);
-    for Secret { range, .. } in secrets {
+    for HeaderSecret { range, .. } in secrets {
         out.push_str(text.get(at..range.start).unwrap_or_default());
         out.push_str("(secret)");
         at = range.end;
@@ -104,36 +114,36 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What is secret in a value because of its field's name.
-fn named(
+/// Finds secrets in a value by the name of its field.
+fn find_in_value(
     bytes: &[u8],
     name: &[u8],
     value: Range<usize>,
-    also: &dyn Fn(&str) -> bool,
-    found: &mut Found,
+    is_also_secret: &dyn Fn(&str) -> bool,
+    found: &mut FoundSecrets,
 ) {
-    match says(name, also) {
+    match field_secrecy(name, is_also_secret) {
         None => {}
-        Some(Says::Credentials) => {
+        Some(FieldSecrecy::Credentials) => {
             let range = credentials(bytes, value, true);
             found.add(bytes, range, false);
         }
-        Some(Says::All) => {
+        Some(FieldSecrecy::All) => {
             let range = credentials(bytes, value, false);
             found.add(bytes, range, false);
         }
-        Some(Says::Cookies) => {
+        Some(FieldSecrecy::Cookies) => {
             for pair in split(bytes, value, b';') {
-                cookie(bytes, pair, found);
+                add_cookie(bytes, pair, found);
             }
         }
-        Some(Says::SetCookie) => {
+        Some(FieldSecrecy::SetCookie) => {
             if let Some(pair) = split(bytes, value, b';').next() {
-                cookie(bytes, pair, found);
+                add_cookie(bytes, pair, found);
             }
         }
-        Some(Says::Host) => authority(bytes, value, found),
-        Some(Says::Subprotocols) => {
+        Some(FieldSecrecy::Host) => authority(bytes, value, found),
+        Some(FieldSecrecy::Subprotocols) => {
             let mut announced = false;
             for element in split(bytes, value, b',') {
                 let element = trimmed(bytes, element);
@@ -141,67 +151,72 @@ fn named(
                     found.add(bytes, element, false);
                     announced = false;
                 } else {
-                    announced = announces(of(bytes, &element));
-                    subprotocol(bytes, element, found);
+                    announced = announces(slice(bytes, &element));
+                    add_subprotocol(bytes, element, found);
                 }
             }
         }
     }
 }
 
-fn cookie(bytes: &[u8], pair: Range<usize>, found: &mut Found) {
-    let equals = memchr::memchr(b'=', of(bytes, &pair));
+fn add_cookie(bytes: &[u8], pair: Range<usize>, found: &mut FoundSecrets) {
+    let equals = memchr::memchr(b'=', slice(bytes, &pair));
     let start = pair.start + equals.map_or(0, |at| at + 1);
     found.add(bytes, start..pair.end, false);
 }
 
-/// Whether a secret comes after this word.
+/// Returns `true` if a secret follows this token.
 fn announces(word: &[u8]) -> bool {
     let last = word.rsplit(|b| !b.is_ascii_alphanumeric()).next();
     last.is_some_and(|last| {
         let is = |word: &&str| last.eq_ignore_ascii_case(word.as_bytes());
-        ANNOUNCING.iter().any(is)
+        ANNOUNCING_TOKENS.iter().any(is)
     })
 }
 
-/// One name of a subprotocol, `chat`, `bearer.Zx81`, `Zx81…`: what follows an announcing word, or begins with a word that
-/// looks random, is secret.
-fn subprotocol(bytes: &[u8], name: Range<usize>, found: &mut Found) {
+/// Finds the secret in one name of a subprotocol (`chat`, `bearer.Zx81`, `Zx81…`): everything after
+/// an announcing token, or from the first token that looks random.
+fn add_subprotocol(bytes: &[u8], name: Range<usize>, found: &mut FoundSecrets) {
     let words: Vec<Range<usize>> = split(bytes, name.clone(), b'.').collect();
     let announced = words.iter().zip(words.iter().skip(1));
     let announced = announced
-        .filter(|(word, _)| announces(of(bytes, word)))
+        .filter(|(word, _)| announces(slice(bytes, word)))
         .map(|(_, next)| next.start)
         .next();
-    let random = words.iter().find(|word| is_random(of(bytes, word)));
+    let random = words.iter().find(|word| is_random(slice(bytes, word)));
     if let Some(start) = announced.or(random.map(|word| word.start)) {
         found.add(bytes, start..name.end, false);
     }
 }
 
-/// Whether this is long and no words: it has digits, and capitals or no hyphens.
+/// Returns `true` if this looks random: long, with digits, and with capitals or without hyphens.
 fn is_random(word: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| word.iter().any(is);
     let is_hex = || word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
     let is_word = word
         .iter()
         .all(|b| b.is_ascii_alphanumeric() || b"-_~=".contains(b));
-    word.len() >= RANDOM
+    word.len() >= MIN_RANDOM
         && is_word
         && has(u8::is_ascii_digit)
         && (has(u8::is_ascii_uppercase) || !word.contains(&b'-') || is_hex())
 }
 
-/// The values of secret keys: `token=Zx81` in a query, a form, or a log line.
-fn keys(bytes: &[u8], within: Range<usize>, also: &dyn Fn(&str) -> bool, found: &mut Found) {
-    let all = of(bytes, &within);
+/// Finds the values of secret keys: `token=Zx81` in a query, a form, or a log line.
+fn find_in_keys(
+    bytes: &[u8],
+    within: Range<usize>,
+    is_also_secret: &dyn Fn(&str) -> bool,
+    found: &mut FoundSecrets,
+) {
+    let all = slice(bytes, &within);
     let mut done = 0;
     for equals in memchr::memchr_iter(b'=', all) {
-        // What stands in a secret value is secret as it is.
+        // Skips keys inside a secret value: the whole value is secret already.
         if equals < done {
             continue;
         }
-        let before = all.get(equals.saturating_sub(NAME)..equals);
+        let before = all.get(equals.saturating_sub(MAX_NAME)..equals);
         let before = before.unwrap_or_default();
         let is_key = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~%[]+".contains(b);
         let len = before.iter().rev().take_while(|b| is_key(b)).count();
@@ -210,7 +225,7 @@ fn keys(bytes: &[u8], within: Range<usize>, also: &dyn Fn(&str) -> bool, found: 
         let in_query = matches!(lead, Some(b'?' | b'&'));
         let leads = |b: &u8| b.is_ascii_whitespace() || b"?&#;,\"'({".contains(b);
         let key = all.get(start..equals).unwrap_or_default();
-        if len == 0 || !lead.is_none_or(leads) || !is_secret_key(key, also) {
+        if len == 0 || !lead.is_none_or(leads) || !is_secret_key(key, is_also_secret) {
             continue;
         }
         let rest = all.get(equals + 1..).unwrap_or_default();
@@ -226,12 +241,12 @@ fn keys(bytes: &[u8], within: Range<usize>, also: &dyn Fn(&str) -> bool, found: 
     }
 }
 
-fn is_secret_key(key: &[u8], also: &dyn Fn(&str) -> bool) -> bool {
+fn is_secret_key(key: &[u8], is_also_secret: &dyn Fn(&str) -> bool) -> bool {
     let key = unescaped(key).to_ascii_lowercase();
-    is_secret_query(&key) || also(&String::from_utf8_lossy(&key))
+    is_secret_query(&key) || is_also_secret(&String::from_utf8_lossy(&key))
 }
 
-/// Text of a URL without its percent escapes.
+/// Decodes the percent escapes of a URL.
 pub fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -249,9 +264,10 @@ pub fn unescaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Passwords of URLs, and names where they stand alone or look random, for then they are tokens.
-fn urls(bytes: &[u8], within: Range<usize>, found: &mut Found) {
-    let all = of(bytes, &within);
+/// Finds passwords of URLs. A user name without password, or one that looks random, counts as a
+/// token.
+fn find_in_urls(bytes: &[u8], within: Range<usize>, found: &mut FoundSecrets) {
+    let all = slice(bytes, &within);
     for slashes in memchr::memmem::find_iter(all, b"://") {
         let start = slashes + 3;
         let rest = all.get(start..).unwrap_or_default();
@@ -262,9 +278,9 @@ fn urls(bytes: &[u8], within: Range<usize>, found: &mut Found) {
     }
 }
 
-/// `me:Zx81@host`: the password, and the name if it is alone or looks random.
-fn authority(bytes: &[u8], place: Range<usize>, found: &mut Found) {
-    let all = of(bytes, &place);
+/// Finds the secrets of `me:Zx81@host`: the password, and the name if it is alone or looks random.
+fn authority(bytes: &[u8], place: Range<usize>, found: &mut FoundSecrets) {
+    let all = slice(bytes, &place);
     let Some(at) = memchr::memrchr(b'@', all) else {
         return;
     };
@@ -279,9 +295,9 @@ fn authority(bytes: &[u8], place: Range<usize>, found: &mut Found) {
     }
 }
 
-/// What follows `Bearer` or `Basic`, where it is long and no plain word.
-fn bearers(bytes: &[u8], within: Range<usize>, found: &mut Found) {
-    let all = of(bytes, &within);
+/// Finds the tokens after `Bearer` or `Basic` that are long and not a plain word.
+fn find_bearer_tokens(bytes: &[u8], within: Range<usize>, found: &mut FoundSecrets) {
+    let all = slice(bytes, &within);
     for at in memchr::memchr2_iter(b'b', b'B', all) {
         let rest = all.get(at..).unwrap_or_default();
         let scheme = [&b"bearer"[..], b"basic"].into_iter().find(|scheme| {
@@ -300,21 +316,23 @@ fn bearers(bytes: &[u8], within: Range<usize>, found: &mut Found) {
         let len = token.iter().take_while(|b| is_token(b)).count();
         let token = token.get(..len).unwrap_or_default();
         let plain = token.iter().all(u8::is_ascii_lowercase);
-        if blank > 0 && len >= BEARER && (!plain || len >= RANDOM) {
+        if blank > 0 && len >= MIN_BEARER && (!plain || len >= MIN_RANDOM) {
             let start = within.start + at + scheme.len() + blank;
             found.add(bytes, start..start + len, false);
         }
     }
 }
 
-/// The parts between separators.
+/// Returns the parts between separators.
 fn split(bytes: &[u8], range: Range<usize>, by: u8) -> impl Iterator<Item = Range<usize>> {
     let mut start = range.start;
-    of(bytes, &range).split(move |b| *b == by).map(move |part| {
-        let part = start..start + part.len();
-        start = part.end + 1;
-        part
-    })
+    slice(bytes, &range)
+        .split(move |b| *b == by)
+        .map(move |part| {
+            let part = start..start + part.len();
+            start = part.end + 1;
+            part
+        })
 }
 
 #[cfg(test)]

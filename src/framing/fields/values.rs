@@ -1,20 +1,25 @@
-//! Values under secret names in bytes that nobody decodes: JSON, JSON in text, and `MessagePack`, whole or in part.
+//! Finds values under secret names in bytes that are not decoded: JSON, JSON in text, and
+//! `MessagePack`, complete or in part.
 //!
 //! ```text
 //!   {"password": "hunter2"        \"password\":\"hunter2\"        a8 "password" a7 "hunter2"
 //!                 -------                     -------                             -------
 //! ```
 
-use super::found::{Found, credentials};
 use super::names::is_secret_name;
-use super::of;
+use super::secret_ranges::{FoundSecrets, credentials};
+use super::slice;
 use std::ops::Range;
 
-/// Longest name that is looked at.
-const NAME: usize = 64;
+/// The maximum length of a name.
+const MAX_NAME: usize = 64;
 
-/// Finds them; `also` is asked with names in lower case which ones are secret beside the general ones.
-pub(super) fn values(bytes: &[u8], also: &dyn Fn(&str) -> bool, found: &mut Found) {
+/// Finds the values. `is_also_secret` gets names in lower case and selects further secret ones.
+pub(super) fn values(
+    bytes: &[u8],
+    is_also_secret: &dyn Fn(&str) -> bool,
+    found: &mut FoundSecrets,
+) {
     let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"_-.".contains(b);
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
@@ -22,15 +27,15 @@ pub(super) fn values(bytes: &[u8], also: &dyn Fn(&str) -> bool, found: &mut Foun
         let end = at + len;
         let name = at..end;
         at = end + 1;
-        if len == 0 || len > NAME {
+        if len == 0 || len > MAX_NAME {
             continue;
         }
-        let Some(value) = in_json(bytes, &name).or_else(|| in_msgpack(bytes, &name)) else {
+        let Some(value) = json_value(bytes, &name).or_else(|| msgpack_value(bytes, &name)) else {
             continue;
         };
-        let name = of(bytes, &name);
+        let name = slice(bytes, &name);
         let lower = || String::from_utf8_lossy(name).to_lowercase();
-        if is_secret_name(name) || also(&lower()) {
+        if is_secret_name(name) || is_also_secret(&lower()) {
             let secret = credentials(bytes, value.clone(), false);
             found.add(bytes, secret, false);
             at = value.end.max(at);
@@ -38,8 +43,8 @@ pub(super) fn values(bytes: &[u8], also: &dyn Fn(&str) -> bool, found: &mut Foun
     }
 }
 
-/// The value behind a quoted name and a colon, without its quotes.
-fn in_json(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+/// Returns the value after a quoted name and a colon, without its quotes.
+fn json_value(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     let quote = *bytes.get(name.start.checked_sub(1)?)?;
     if !matches!(quote, b'"' | b'\'') {
         return None;
@@ -65,11 +70,11 @@ fn in_json(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
         _ => skip(open, &|b| !b.is_ascii_whitespace() && !b",]}".contains(&b)),
     };
     let value = start..end;
-    let constant = matches!(of(bytes, &value), b"true" | b"false" | b"null");
+    let constant = matches!(slice(bytes, &value), b"true" | b"false" | b"null");
     (!constant).then_some(value)
 }
 
-/// Where a string closes whose quote has so many backslashes before it.
+/// Returns the end of a string whose quotes have `level` backslashes before them.
 fn string_end(bytes: &[u8], start: usize, quote: u8, level: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
     let mut backslashes = 0;
@@ -89,7 +94,8 @@ fn string_end(bytes: &[u8], start: usize, quote: u8, level: usize) -> usize {
     bytes.len()
 }
 
-/// Where a bracket closes. A bracket in a string makes the value longer, never shorter by more than that string.
+/// Returns the end of a container. A bracket inside a string can make the result too long; it is
+/// too short by at most that string.
 fn container_end(bytes: &[u8], start: usize) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in bytes.iter().enumerate().skip(start) {
@@ -105,8 +111,9 @@ fn container_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The text or the bytes behind a name with its header; all that follows where it is a container.
-fn in_msgpack(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+/// Returns the text or bytes after a name, without their header; the whole rest if the value is a
+/// container.
+fn msgpack_value(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     let before = |n: usize| name.start.checked_sub(n).and_then(|at| bytes.get(at));
     let len = u8::try_from(name.len()).ok()?;
     let short = len < 32 && before(1) == Some(&(0xa0 | len));
@@ -136,7 +143,7 @@ mod tests {
     use super::super::secrets;
 
     #[test]
-    fn values_under_secret_names() {
+    fn values_under_secret_names_are_found() {
         let table: &[(&[u8], &[&str])] = &[
             (br#"{"a":1,"password":"hunter2","b":2}"#, &["hunter2"]),
             (br#"{"password" : "hun\"ter2"#, &[r#"hun\"ter2"#]),

@@ -1,99 +1,113 @@
-//! The body of a message, after its head.
+//! Reads the body of a message, after its head.
 
-use super::{Act, Bit, End, Give, Http, Lost, Source, State, bounds, from, over_limit, took};
-use crate::framing::Input;
+use super::inflate::inflate;
+use super::{
+    Act, BodyDelimiter, BodyEnd, BodyPart, FrameParts, HttpFraming, HttpResync, HttpState, bounds,
+    over_limit, took, window_from,
+};
+use crate::framing::Buffer;
+use crate::span::Span;
 
-impl Http {
-    /// A body in the window, after its head.
-    pub(super) fn body(&mut self, input: Input<'_>) -> Act {
-        let State::Body(head, source, at) = &mut self.state else {
+impl HttpFraming {
+    /// Reads a body in the window, after its head.
+    pub(super) fn body(&mut self, input: Buffer<'_>) -> Act {
+        let HttpState::Body(head, source, at) = &mut self.state else {
             return Act::Again;
         };
         let (limit, most) = bounds(input);
         let seen = input.window.get(..head.len + most).unwrap_or(input.window);
         loop {
-            let rest = from(seen, *at - input.base);
+            let rest = window_from(seen, *at - input.base);
             match source.next(rest) {
-                Bit::Framing(n) => *at += n as u64,
-                Bit::Data(n) => {
-                    let taken = n.min(self.body.room(*at, limit));
-                    self.body.note(*at, taken);
+                BodyPart::Framing(n) => *at += n as u64,
+                BodyPart::Data(n) => {
+                    let taken = n.min(self.body.space(*at, limit));
+                    self.body.record(*at, taken);
                     source.took(taken);
                     *at += taken as u64;
                     if taken < n {
-                        return self.body_ends(input, End::Over);
+                        return self.emit_body(input, BodyEnd::Over);
                     }
                 }
-                Bit::End => return self.body_ends(input, End::Whole),
-                Bit::Bad(error) => return self.body_ends(input, End::Bad(error)),
-                Bit::More if seen.len() == head.len + most => {
-                    return self.body_ends(input, End::Over);
+                BodyPart::End => return self.emit_body(input, BodyEnd::Whole),
+                BodyPart::Bad(error) => return self.emit_body(input, BodyEnd::Bad(error)),
+                BodyPart::More if seen.len() == head.len + most => {
+                    return self.emit_body(input, BodyEnd::Over);
                 }
-                Bit::More if !input.eof => {
+                BodyPart::More if !input.eof => {
                     let missing = source.missing().map(|n| n.min(most as u64));
                     return Act::Incomplete(missing);
                 }
                 // RFC 9112 section 6.3: the length is "the number of octets received prior to the server closing
                 // the connection".
-                Bit::More if matches!(source, Source::Close) => {
-                    return self.body_ends(input, End::Whole);
+                BodyPart::More if matches!(source, BodyDelimiter::Close) => {
+                    return self.emit_body(input, BodyEnd::Whole);
                 }
-                Bit::More => return self.body_ends(input, End::Cut),
+                BodyPart::More => return self.emit_body(input, BodyEnd::Cut),
             }
         }
     }
 
-    /// Gives out a message with its body.
-    fn body_ends(&mut self, input: Input<'_>, how: End) -> Act {
-        let State::Body(mut head, source, at) = std::mem::take(&mut self.state) else {
+    /// Emits a message with its body.
+    fn emit_body(&mut self, input: Buffer<'_>, how: BodyEnd) -> Act {
+        let HttpState::Body(mut head, source, at) = std::mem::take(&mut self.state) else {
             return Act::Again;
         };
-        let mut give = Give::message(input, &head, at);
-        let place = (at - input.base) as usize;
+        let mut parts = FrameParts::message(input, &head, at);
+        let position = (at - input.base) as usize;
         let fault = match how {
-            End::Whole => {
-                give.control = self.body.is_empty().then_some(head.kind());
-                let coded = head.coded().filter(|_| !self.body.is_empty());
-                coded.map(|error| input.fault(0, error))
+            BodyEnd::Whole => {
+                parts.control = self.body.is_empty().then_some(head.kind());
+                let coding = head.coding.take().filter(|_| !self.body.is_empty());
+                coding.and_then(|coding| {
+                    let (limit, head) = (bounds(input).0, Span::new(0, head.len));
+                    self.body.copy_runs(input.window, input.base);
+                    let body = self.body.bytes();
+                    let result = inflate(&coding, body, limit, head, &mut self.inflated);
+                    parts.inflated = result.is_ok() || !self.inflated.is_empty();
+                    result.err().map(|error| input.fault(0, error))
+                })
             }
-            End::Cut => {
-                give.end = input.base + input.window.len() as u64;
-                give.took = input.window.len();
+            BodyEnd::Cut => {
+                parts.end = input.base + input.window.len() as u64;
+                parts.took = input.window.len();
                 Some(input.truncated("body", source.wanted(), self.body.len()))
             }
-            End::Over => {
-                self.state = State::Skip(source);
+            BodyEnd::Over => {
+                self.state = HttpState::Skip(source);
                 let (limit, _) = bounds(input);
-                let runs = self.body.full(limit);
-                Some(input.fault(0, over_limit(input, "body", place, runs)))
+                let runs = self.body.max_pieces(limit);
+                Some(input.fault(0, over_limit(input, "body", position, runs)))
             }
-            End::Bad(error) => {
-                self.state = State::Lost(Lost::new(0), None);
-                Some(input.fault(place, error))
+            BodyEnd::Bad(error) => {
+                self.state = HttpState::Resync(HttpResync::new(0), None);
+                Some(input.fault(position, error))
             }
         };
-        give.fault = fault.or(head.fault.take().map(|e| input.fault(0, e)));
-        Act::Give(give)
+        parts.fault = fault.or(head.fault.take().map(|e| input.fault(0, e)));
+        Act::Emit(parts)
     }
 
-    /// The rest of a body over the limit: where it ends matters, its bytes do not.
-    pub(super) fn skip(&mut self, input: Input<'_>) -> Act {
-        let State::Skip(source) = &mut self.state else {
+    /// Skips the rest of a body over the limit: only its end matters.
+    pub(super) fn skip(&mut self, input: Buffer<'_>) -> Act {
+        let HttpState::Skip(source) = &mut self.state else {
             return Act::Again;
         };
         let mut n = 0;
         loop {
-            match source.next(from(input.window, n as u64)) {
-                Bit::Framing(more) => n += more,
-                Bit::Data(more) => {
+            match source.next(window_from(input.window, n as u64)) {
+                BodyPart::Framing(more) => n += more,
+                BodyPart::Data(more) => {
                     source.took(more);
                     n += more;
                 }
-                Bit::More if input.eof => return took(input.window.len()),
+                BodyPart::More if input.eof => return took(input.window.len()),
                 _ if n > 0 => return Act::Took(n),
-                Bit::More => return Act::Incomplete(None),
-                Bit::End => return self.go(State::default()),
-                Bit::Bad(error) => return self.go(State::Lost(Lost::new(0), Some(error))),
+                BodyPart::More => return Act::Incomplete(None),
+                BodyPart::End => return self.enter(HttpState::default()),
+                BodyPart::Bad(error) => {
+                    return self.enter(HttpState::Resync(HttpResync::new(0), Some(error)));
+                }
             }
         }
     }

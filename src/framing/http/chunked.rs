@@ -1,4 +1,4 @@
-//! Where the bytes of an HTTP body lie, as they come.
+//! Finds the bytes of an HTTP body as they arrive.
 //!
 //! ```text
 //!   5 ; name=value CR LF   hello CR LF   0 CR LF   Trailer: x CR LF   CR LF
@@ -8,25 +8,25 @@
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 
-/// Longest line that holds a chunk's size, or a trailer.
+/// The maximum length of a line with a chunk size or a trailer.
 const MAX_LINE: usize = 4 << 10;
 
-/// What delimits a body (RFC 9112 section 6.3), and how far it was read.
+/// The rule that delimits a body (RFC 9112 section 6.3), and the position in the body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
-    /// So many bytes are still to come.
+pub(crate) enum BodyDelimiter {
+    /// This many bytes follow.
     Length(u64),
-    /// It ends with the stream.
+    /// The body ends with the stream.
     Close,
     /// RFC 9112 section 7.1.
-    Chunked(Phase),
+    Chunked(ChunkPhase),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Phase {
-    /// The line with a chunk's size; whether a chunk went before.
+pub(crate) enum ChunkPhase {
+    /// The line with a chunk size; `true` after the first chunk.
     Size(bool),
-    /// So many bytes of the chunk are still to come.
+    /// This many bytes of the chunk follow.
     Data(u64),
     /// The line end after the chunk's data.
     AfterData,
@@ -35,89 +35,89 @@ pub(crate) enum Phase {
     Done,
 }
 
-/// What comes next.
-pub(crate) enum Bit {
-    /// The bytes there do not suffice.
+/// The next part of a body.
+pub(crate) enum BodyPart {
+    /// More bytes are needed.
     More,
-    /// So many bytes are none of the body.
+    /// This many bytes do not belong to the body.
     Framing(usize),
-    /// So many bytes are the body's; say with [`Source::took`] how many were taken.
+    /// This many bytes belong to the body; call [`BodyDelimiter::took`] with the number of bytes taken.
     Data(usize),
     End,
     Bad(DecodeError),
 }
 
-impl Source {
-    pub(crate) const CHUNKED: Self = Self::Chunked(Phase::Size(false));
+impl BodyDelimiter {
+    pub(crate) const CHUNKED: Self = Self::Chunked(ChunkPhase::Size(false));
 
-    /// What the bytes at `rest` are.
-    pub(crate) fn next(&mut self, rest: &[u8]) -> Bit {
+    /// Classifies the bytes at `rest`.
+    pub(crate) fn next(&mut self, rest: &[u8]) -> BodyPart {
         match self {
-            Self::Length(0) => Bit::End,
-            Self::Length(_) | Self::Close if rest.is_empty() => Bit::More,
-            Self::Length(left) => Bit::Data((rest.len() as u64).min(*left) as usize),
-            Self::Close => Bit::Data(rest.len()),
+            Self::Length(0) => BodyPart::End,
+            Self::Length(_) | Self::Close if rest.is_empty() => BodyPart::More,
+            Self::Length(left) => BodyPart::Data((rest.len() as u64).min(*left) as usize),
+            Self::Close => BodyPart::Data(rest.len()),
             Self::Chunked(phase) => phase.next(rest),
         }
     }
 
     pub(crate) fn took(&mut self, n: usize) {
         match self {
-            Self::Length(left) | Self::Chunked(Phase::Data(left)) => {
+            Self::Length(left) | Self::Chunked(ChunkPhase::Data(left)) => {
                 *left = left.saturating_sub(n as u64);
             }
             _ => {}
         }
     }
 
-    /// Whether a chunk can begin here.
+    /// Returns `true` if a chunk can start here.
     #[cfg(feature = "cli")]
     pub(crate) fn is_between(&self) -> bool {
-        matches!(self, Self::Chunked(Phase::Size(_)))
+        matches!(self, Self::Chunked(ChunkPhase::Size(_)))
     }
 
-    /// How many bytes are missing at least.
+    /// Returns the minimum number of missing bytes.
     pub(super) fn missing(&self) -> Option<u64> {
         match self {
             Self::Length(left) => Some(*left),
-            Self::Chunked(Phase::Data(left)) => Some(left.saturating_add(2)),
+            Self::Chunked(ChunkPhase::Data(left)) => Some(left.saturating_add(2)),
             _ => None,
         }
     }
 
-    /// What is missing, for an error.
+    /// Describes the missing part, for an error.
     pub(super) fn wanted(&self) -> String {
         match self {
             Self::Length(left) => format!("{left} bytes more, by Content-Length"),
             Self::Close => "the end".into(),
-            Self::Chunked(Phase::Data(left)) => format!("{left} bytes more of the chunk"),
-            Self::Chunked(Phase::AfterData) => "the line end after the chunk".into(),
-            Self::Chunked(Phase::Size(_)) => "a chunk size, 0 for the last".into(),
+            Self::Chunked(ChunkPhase::Data(left)) => format!("{left} bytes more of the chunk"),
+            Self::Chunked(ChunkPhase::AfterData) => "the line end after the chunk".into(),
+            Self::Chunked(ChunkPhase::Size(_)) => "a chunk size, 0 for the last".into(),
             Self::Chunked(_) => "the empty line after the last chunk".into(),
         }
     }
 }
 
-impl Phase {
-    fn next(&mut self, rest: &[u8]) -> Bit {
+impl ChunkPhase {
+    fn next(&mut self, rest: &[u8]) -> BodyPart {
         match self {
             Self::Size(later) => match (rest, line(rest)) {
-                // Said at once, not when the line ends, which may be never.
+                // Reported at once: the end of the line may never come.
                 ([first, ..], _) if !first.is_ascii_hexdigit() => {
-                    Bit::Bad(bad_size(1, show_byte(*first), *later))
+                    BodyPart::Bad(bad_size(1, show_byte(*first), *later))
                 }
-                ([], _) | (_, Line::More) => Bit::More,
-                (_, Line::Long) => {
+                ([], _) | (_, ChunkLine::More) => BodyPart::More,
+                (_, ChunkLine::Long) => {
                     let got = format!("a line of more than {MAX_LINE} bytes");
-                    Bit::Bad(bad_size(MAX_LINE, got, *later))
+                    BodyPart::Bad(bad_size(MAX_LINE, got, *later))
                 }
-                (_, Line::Is(text, n)) => match size(text) {
-                    Some(0) => self.go(Self::Trailers, n),
-                    Some(size) => self.go(Self::Data(size), n),
+                (_, ChunkLine::Is(text, n)) => match size(text) {
+                    Some(0) => self.enter(Self::Trailers, n),
+                    Some(size) => self.enter(Self::Data(size), n),
                     None => {
                         let shown = text.get(..32).unwrap_or(text);
                         let got = format!("\"{}\"", shown.escape_ascii());
-                        Bit::Bad(bad_size(text.len(), got, *later))
+                        BodyPart::Bad(bad_size(text.len(), got, *later))
                     }
                 },
             },
@@ -125,13 +125,13 @@ impl Phase {
                 *self = Self::AfterData;
                 self.next(rest)
             }
-            Self::Data(_) if rest.is_empty() => Bit::More,
-            Self::Data(left) => Bit::Data((rest.len() as u64).min(*left) as usize),
+            Self::Data(_) if rest.is_empty() => BodyPart::More,
+            Self::Data(left) => BodyPart::Data((rest.len() as u64).min(*left) as usize),
             Self::AfterData => match rest {
-                [b'\r', b'\n', ..] => self.go(Self::Size(true), 2),
-                [b'\n', ..] => self.go(Self::Size(true), 1),
-                [] | [b'\r'] => Bit::More,
-                [first, ..] => Bit::Bad(
+                [b'\r', b'\n', ..] => self.enter(Self::Size(true), 2),
+                [b'\n', ..] => self.enter(Self::Size(true), 1),
+                [] | [b'\r'] => BodyPart::More,
+                [first, ..] => BodyPart::Bad(
                     DecodeError::new(
                         "bad-http",
                         Span::new(0, 1),
@@ -143,10 +143,10 @@ impl Phase {
                 ),
             },
             Self::Trailers => match line(rest) {
-                Line::More => Bit::More,
-                Line::Is([], n) => self.go(Self::Done, n),
-                Line::Is(_, n) => Bit::Framing(n),
-                Line::Long => Bit::Bad(DecodeError::new(
+                ChunkLine::More => BodyPart::More,
+                ChunkLine::Is([], n) => self.enter(Self::Done, n),
+                ChunkLine::Is(_, n) => BodyPart::Framing(n),
+                ChunkLine::Long => BodyPart::Bad(DecodeError::new(
                     "bad-http",
                     Span::new(0, MAX_LINE),
                     "trailer",
@@ -154,33 +154,34 @@ impl Phase {
                     "a longer one",
                 )),
             },
-            Self::Done => Bit::End,
+            Self::Done => BodyPart::End,
         }
     }
 
-    fn go(&mut self, phase: Self, n: usize) -> Bit {
+    fn enter(&mut self, phase: Self, n: usize) -> BodyPart {
         *self = phase;
-        Bit::Framing(n)
+        BodyPart::Framing(n)
     }
 }
 
-enum Line<'a> {
+enum ChunkLine<'a> {
     More,
     Long,
-    /// Its text, and its length with the line end.
+    /// The text, and its length with the line end.
     Is(&'a [u8], usize),
 }
 
-/// A line; a lone LF ends it too (RFC 9112 section 2.2: "a recipient MAY recognize a single LF as a line terminator").
-fn line(rest: &[u8]) -> Line<'_> {
+/// Reads a line. A lone LF ends it too (RFC 9112 section 2.2: "a recipient MAY recognize a single
+/// LF as a line terminator").
+fn line(rest: &[u8]) -> ChunkLine<'_> {
     let head = rest.get(..MAX_LINE).unwrap_or(rest);
     match memchr::memchr(b'\n', head) {
         Some(at) => {
             let text = head.get(..at).unwrap_or_default();
-            Line::Is(text.strip_suffix(b"\r").unwrap_or(text), at + 1)
+            ChunkLine::Is(text.strip_suffix(b"\r").unwrap_or(text), at + 1)
         }
-        None if head.len() == MAX_LINE => Line::Long,
-        None => Line::More,
+        None if head.len() == MAX_LINE => ChunkLine::Long,
+        None => ChunkLine::More,
     }
 }
 

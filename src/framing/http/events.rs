@@ -1,4 +1,4 @@
-//! Server-sent events: which bytes of a `text/event-stream` body are an event's data.
+//! Finds the data of server-sent events in a `text/event-stream` body.
 //!
 //! ```text
 //!   : comment LF   id: 7 LF   data: {"jsonrpc" LF   data: :"2.0"} LF   LF
@@ -6,96 +6,96 @@
 //!                             '------------- the event ----------------'
 //! ```
 //!
-//! The body comes in runs, cut anywhere by chunk heads between them; so this is a machine that is fed bytes.
+//! Chunk heads can split the body at any byte, so this is a state machine that takes bytes.
 
 use super::super::assembly::Assembly;
 
-/// Where in a line the next byte is.
+/// The position of the next byte in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// So many bytes of `data` were there, and nothing else.
+enum EventPlace {
+    /// This many bytes of `data`, and nothing else.
     Name(usize),
-    /// After `data:`; one space may follow.
+    /// After `data:`; one space can follow.
     Colon,
     Value,
-    /// A comment, another field.
+    /// A comment or another field.
     Other,
 }
 
 const NAME: &[u8] = b"data";
 
 #[derive(Debug)]
-pub(super) struct Lines {
-    place: Place,
-    /// First byte of the line.
+pub(super) struct EventLines {
+    place: EventPlace,
+    /// The first byte of the line.
     line: u64,
     /// A CR that belongs to the value unless LF follows.
     cr: Option<u64>,
-    /// First byte of the event's first `data` line.
+    /// The first byte of the event's first `data` line.
     pub(super) event: Option<u64>,
-    /// First byte of its first value.
+    /// The first byte of its first value.
     pub(super) value: u64,
-    /// The LF that ended the last `data` line.
-    joint: Option<u64>,
-    /// The event was over the limit: the rest of it is passed over.
+    /// The LF after the last `data` line.
+    data_end: Option<u64>,
+    /// The event exceeds the limit: the rest of it is skipped.
     dropping: bool,
 }
 
-/// What became of the bytes.
-pub(super) enum Fed {
-    /// All were taken.
+/// The result of [`Lines::feed`].
+pub(super) enum FeedResult {
+    /// All bytes were taken.
     All,
-    /// So many were taken; with the last of them the event is complete.
+    /// This many bytes were taken; the last of them completes the event.
     Event(usize),
-    /// So many were taken; there is no room for more of the value.
+    /// This many bytes were taken; more of the value exceeds the limit.
     Full(usize),
 }
 
-impl Lines {
+impl EventLines {
     pub(super) fn new() -> Self {
         Self {
-            place: Place::Name(0),
+            place: EventPlace::Name(0),
             line: 0,
             cr: None,
             event: None,
             value: 0,
-            joint: None,
+            data_end: None,
             dropping: false,
         }
     }
 
-    /// First byte of an event, or of what may become one, that is not complete.
-    pub(super) fn begun(&self) -> Option<u64> {
-        let held = matches!(self.place, Place::Name(1..)).then_some(self.line);
+    /// Returns the first byte of an incomplete event, or of bytes that may start one.
+    pub(super) fn pending_start(&self) -> Option<u64> {
+        let held = matches!(self.place, EventPlace::Name(1..)).then_some(self.line);
         self.event.or(held).filter(|_| !self.dropping)
     }
 
-    /// Where the event at hand begins.
+    /// Returns the first byte of the current event.
     pub(super) fn start(&self) -> u64 {
         self.event.unwrap_or(self.line)
     }
 
-    /// The event is too long: the rest of it is passed over.
+    /// Drops an event that is too long: the rest of it is skipped.
     pub(super) fn drop_event(&mut self) {
         self.event.get_or_insert(self.line);
         self.dropping = true;
     }
 
-    /// Forgets the event: it was given out.
+    /// Resets the state after an event was emitted.
     pub(super) fn reset(&mut self) {
         self.event = None;
-        self.joint = None;
+        self.data_end = None;
         self.dropping = false;
     }
 
-    /// Takes in bytes of the body, the first of which is at `offset` of the stream.
+    /// Takes bytes of the body. The first of them is at stream offset `offset`.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
         offset: u64,
         to: &mut Assembly,
         limit: usize,
-    ) -> Fed {
+    ) -> FeedResult {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)
             && let Some(&first) = rest.first()
@@ -103,27 +103,27 @@ impl Lines {
             let here = offset + at as u64;
             let mut event = false;
             let fits = match self.place {
-                Place::Name(_) => {
+                EventPlace::Name(_) => {
                     at += 1;
                     if first == b'\n' {
-                        event = self.place == Place::Name(0) && self.event.is_some();
+                        event = self.place == EventPlace::Name(0) && self.event.is_some();
                         self.line_end(here, to, limit)
                     } else {
-                        self.name(first, here, to, limit)
+                        self.take_name_byte(first, here, to, limit)
                     }
                 }
-                Place::Colon => {
+                EventPlace::Colon => {
                     at += usize::from(first == b' ');
-                    self.place = Place::Value;
-                    if self.joint.is_none() {
+                    self.place = EventPlace::Value;
+                    if self.data_end.is_none() {
                         self.value = offset + at as u64;
                     }
                     true
                 }
-                Place::Value => {
+                EventPlace::Value => {
                     let end = memchr::memchr(b'\n', rest);
                     let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-                    let taken = self.text(text, here, end.is_some(), to, limit);
+                    let taken = self.take_value(text, here, end.is_some(), to, limit);
                     at += taken;
                     if taken == text.len() && end.is_some() {
                         at += 1;
@@ -131,69 +131,72 @@ impl Lines {
                     }
                     taken == text.len()
                 }
-                Place::Other => match memchr::memchr(b'\n', rest) {
+                EventPlace::Other => match memchr::memchr(b'\n', rest) {
                     Some(end) => {
                         at += end + 1;
                         self.line_end(here + end as u64, to, limit)
                     }
-                    None => return Fed::All,
+                    None => return FeedResult::All,
                 },
             };
             if !fits {
                 self.dropping = true;
-                return Fed::Full(at);
+                return FeedResult::Full(at);
             }
             if event {
                 if !self.dropping {
-                    return Fed::Event(at);
+                    return FeedResult::Event(at);
                 }
                 self.reset();
             }
         }
-        Fed::All
+        FeedResult::All
     }
 
-    /// A byte of a line that may be a `data` line. Like all of these, answers whether what it adds fits.
-    fn name(&mut self, byte: u8, here: u64, to: &mut Assembly, limit: usize) -> bool {
-        let Place::Name(n) = self.place else {
+    /// Takes a byte of a line that may be a `data` line. Returns `true` if the added bytes fit,
+    /// like all these functions.
+    fn take_name_byte(&mut self, byte: u8, here: u64, to: &mut Assembly, limit: usize) -> bool {
+        let EventPlace::Name(n) = self.place else {
             return true;
         };
-        // Only the CR of an empty line, or of a bare `data`, may stand here, and only LF after it.
+        // A CR is possible here only in an empty line or after a bare `data`, and only LF can
+        // follow it.
         let after_cr = self.cr.take().is_some();
         if n == 0 {
             self.line = here;
         }
         self.place = match byte {
-            _ if after_cr => Place::Other,
+            _ if after_cr => EventPlace::Other,
             b'\r' if n == 0 || n == NAME.len() => {
                 self.cr = Some(here);
                 return true;
             }
-            b':' if n == NAME.len() => Place::Colon,
-            _ if NAME.get(n) == Some(&byte) => Place::Name(n + 1),
-            _ => Place::Other,
+            b':' if n == NAME.len() => EventPlace::Colon,
+            _ if NAME.get(n) == Some(&byte) => EventPlace::Name(n + 1),
+            _ => EventPlace::Other,
         };
-        self.place != Place::Colon || self.begin(to, limit)
+        self.place != EventPlace::Colon || self.start_data_line(to, limit)
     }
 
-    /// A `data` line: the event begins, or goes on with an LF between the lines.
-    fn begin(&mut self, to: &mut Assembly, limit: usize) -> bool {
+    /// Handles a `data` line: starts the event, or continues it with an LF between the lines.
+    fn start_data_line(&mut self, to: &mut Assembly, limit: usize) -> bool {
         if self.event.is_none() {
             to.clear();
             self.event = Some(self.line);
         }
-        match self.joint {
-            Some(joint) if !self.dropping => {
-                let fits = to.room(joint, limit) > 0;
-                to.note(joint, usize::from(fits));
+        match self.data_end {
+            Some(data_end) if !self.dropping => {
+                let fits = to.space(data_end, limit) > 0;
+                to.record(data_end, usize::from(fits));
                 fits
             }
             _ => true,
         }
     }
 
-    /// Bytes of a value; a CR at their end waits for what follows. Answers how many were taken.
-    fn text(
+    /// Takes bytes of a value. A CR at the end waits for the next byte. Returns the number of bytes
+    /// taken.
+    fn take_value(
         &mut self,
         text: &[u8],
         here: u64,
@@ -205,39 +208,39 @@ impl Lines {
             return text.len();
         }
         if let Some(cr) = self.cr.take() {
-            if to.room(cr, limit) == 0 {
+            if to.space(cr, limit) == 0 {
                 return 0;
             }
-            to.note(cr, 1);
+            to.record(cr, 1);
         }
-        let kept = text.strip_suffix(b"\r").unwrap_or(text);
-        let fits = kept.len().min(to.room(here, limit));
-        to.note(here, fits);
-        if fits < kept.len() {
+        let content = text.strip_suffix(b"\r").unwrap_or(text);
+        let fits = content.len().min(to.space(here, limit));
+        to.record(here, fits);
+        if fits < content.len() {
             return fits;
         }
-        if kept.len() < text.len() && !ends {
-            self.cr = Some(here + kept.len() as u64);
+        if content.len() < text.len() && !ends {
+            self.cr = Some(here + content.len() as u64);
         }
         text.len()
     }
 
-    /// The LF of a line.
+    /// Handles the LF of a line.
     fn line_end(&mut self, here: u64, to: &mut Assembly, limit: usize) -> bool {
         let mut fits = true;
         match self.place {
-            // A bare `data` is one with an empty value.
-            Place::Name(4) => {
+            // A bare `data` has an empty value.
+            EventPlace::Name(4) => {
                 if self.event.is_none() {
                     self.value = here;
                 }
-                fits = self.begin(to, limit);
-                self.joint = Some(here);
+                fits = self.start_data_line(to, limit);
+                self.data_end = Some(here);
             }
-            Place::Colon | Place::Value => self.joint = Some(here),
-            Place::Name(_) | Place::Other => {}
+            EventPlace::Colon | EventPlace::Value => self.data_end = Some(here),
+            EventPlace::Name(_) | EventPlace::Other => {}
         }
-        self.place = Place::Name(0);
+        self.place = EventPlace::Name(0);
         self.cr = None;
         fits
     }

@@ -1,116 +1,117 @@
-//! The start line and the fields: is this HTTP/1.1, and how long is its body?
+//! Reads the start line and the fields: recognises HTTP/1.1 and determines the length of the body.
 
-use super::chunked::Source;
+use super::chunked::BodyDelimiter;
 use super::{MAX_FIELDS, MAX_HEAD};
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use httparse::{Header, ParserConfig, Status};
 
-/// What matters of a head. It is looked at once, however long the body is waited for.
+/// The properties of a head. It is parsed once, also if the body arrives slowly.
 #[derive(Debug)]
-#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
-pub(super) struct Head {
+#[allow(clippy::struct_excessive_bools)] // independent properties
+pub(super) struct HttpHead {
     pub(super) request: bool,
     pub(super) status: u16,
-    /// Bytes of the start line, without its line end.
+    /// The length of the start line, without its line end.
     pub(super) start: usize,
-    /// Bytes of start line, fields and the empty line.
+    /// The length of start line, fields and the empty line.
     pub(super) len: usize,
-    pub(super) body: Body,
+    pub(super) body: BodyPresence,
     /// The body is a stream of events.
     pub(super) events: bool,
-    /// It asks for, or grants, WebSocket.
+    /// The message asks for WebSocket, or grants it.
     pub(super) upgrade: bool,
-    /// It asks for, or grants, a tunnel: what follows is somebody else's.
+    /// The message asks for a tunnel, or grants it: the bytes that follow belong to another
+    /// protocol.
     pub(super) tunnel: bool,
     /// The connection does not persist.
     pub(super) closes: bool,
-    /// The content coding of the body, where it is not identity.
+    /// The content coding of the body, unless it is identity.
     pub(super) coding: Option<String>,
-    /// Wrong, but the length of the body is known.
+    /// An error after which the length of the body is still known.
     pub(super) fault: Option<DecodeError>,
 }
 
-/// Whether a body follows the head.
+/// The body after the head.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Body {
+pub(super) enum BodyPresence {
     None,
-    Is(Source),
-    /// Perhaps, but where it ends is not known.
+    Is(BodyDelimiter),
+    /// There may be one, but its end is not known.
     Unknown,
 }
 
-/// What the start of a message says.
-pub(super) enum Look {
+/// The result of a search for a head.
+pub(super) enum StartLine {
     More,
     No(DecodeError),
-    /// The head has so many bytes; its start line so many.
+    /// A head: its length, and the length of its start line.
     Head(usize, usize),
 }
 
-/// How far a head was searched for its end.
+/// The progress of the search for the end of a head.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Search {
     searched: usize,
     line: Option<usize>,
 }
 
-/// What searches have found not to be there, in offsets of the stream; a start line that comes to nothing is followed by
-/// another, and what was looked at for the one need not be for the other.
+/// Positions before which a search finds nothing, in stream offsets. After a start line without a
+/// head another is tried; bytes that were searched once are not searched again.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Dry {
-    /// From the last start on, no line ends before this.
+pub(super) struct SearchMemo {
+    /// From the last start on, no line ends before this offset.
     line: u64,
-    /// Nor does an empty line follow a line end before this.
+    /// No empty line follows a line end before this offset.
     empty: u64,
-    /// Bytes that were looked at.
+    /// The number of searched bytes.
     #[cfg(test)]
     pub(super) looked: u64,
 }
 
-impl Dry {
-    /// From where to search in a window that begins at `base`.
+impl SearchMemo {
+    /// Returns the position at which a search starts in a window at `base`.
     fn skip(self, from: usize, line: bool, base: u64) -> usize {
-        let dry = if line { self.line } else { self.empty };
-        from.max(usize::try_from(dry.saturating_sub(base)).unwrap_or(from))
+        let memo = if line { self.line } else { self.empty };
+        from.max(usize::try_from(memo.saturating_sub(base)).unwrap_or(from))
     }
 }
 
 impl Search {
-    /// Looks for a start line and the empty line after the fields, in a window that begins at `base`.
-    pub(super) fn look(&mut self, window: &[u8], base: u64, dry: &mut Dry) -> Look {
+    /// Searches for a start line and the empty line after the fields, in a window at `base`.
+    pub(super) fn look(&mut self, window: &[u8], base: u64, memo: &mut SearchMemo) -> StartLine {
         let seen = window.get(..MAX_HEAD).unwrap_or(window);
-        match begins(seen) {
+        match starts_message(seen) {
             Some(true) => {}
-            Some(false) => return Look::No(no_start(seen)),
-            None => return Look::More,
+            Some(false) => return StartLine::No(not_http(seen)),
+            None => return StartLine::More,
         }
-        // Where a line ends behind which too little is there to tell.
+        // The first line end that is too close to the end of the window for a decision.
         let mut open = None;
         loop {
-            self.searched = dry.skip(self.searched, self.line.is_none(), base);
+            self.searched = memo.skip(self.searched, self.line.is_none(), base);
             let rest = seen.get(self.searched..).unwrap_or_default();
             let found = memchr::memchr(b'\n', rest);
             #[cfg(test)]
             {
-                dry.looked += found.unwrap_or(rest.len()) as u64;
+                memo.looked += found.unwrap_or(rest.len()) as u64;
             }
             let Some(at) = found else { break };
             let at = at + self.searched;
             if self.line.is_none() {
                 let line = seen.get(..at).unwrap_or_default();
-                if !is_start(line) {
-                    return Look::No(no_start(seen));
+                if !is_start_line(line) {
+                    return StartLine::No(not_http(seen));
                 }
                 self.line = Some(line.strip_suffix(b"\r").unwrap_or(line).len());
-                dry.line = base + at as u64;
+                memo.line = base + at as u64;
             }
             let end = match seen.get(at + 1..).unwrap_or_default() {
                 [b'\n', ..] => at + 2,
                 [b'\r', b'\n', ..] => at + 3,
                 [] | [b'\r'] if seen.len() < MAX_HEAD => {
                     self.searched = at;
-                    return Look::More;
+                    return StartLine::More;
                 }
                 [] | [b'\r'] => {
                     open = open.or(Some(at));
@@ -119,34 +120,35 @@ impl Search {
                 }
                 _ => {
                     self.searched = at + 1;
-                    dry.empty = dry.empty.max(base + self.searched as u64);
+                    memo.empty = memo.empty.max(base + self.searched as u64);
                     continue;
                 }
             };
-            return Look::Head(end, self.line.unwrap_or(at));
+            return StartLine::Head(end, self.line.unwrap_or(at));
         }
         let end = base + seen.len() as u64;
         if self.line.is_none() {
-            dry.line = dry.line.max(end);
+            memo.line = memo.line.max(end);
         }
-        dry.empty = dry.empty.max(open.map_or(end, |at| base + at as u64));
+        memo.empty = memo.empty.max(open.map_or(end, |at| base + at as u64));
         if seen.len() == MAX_HEAD {
             let span = Span::new(0, MAX_HEAD);
             let wanted = format!("an empty line within {MAX_HEAD} bytes");
-            return Look::No(DecodeError::new("bad-http", span, "head", wanted, "none"));
+            return StartLine::No(DecodeError::new("bad-http", span, "head", wanted, "none"));
         }
         self.searched = seen.len();
-        Look::More
+        StartLine::More
     }
 
-    /// Bytes of the start line, where it is complete.
+    /// Returns the length of the start line if it is complete.
     pub(super) fn start(&self) -> usize {
         self.line.unwrap_or(0)
     }
 }
 
-/// Whether a response's version or a request's method is at the start; `None` where more bytes would tell.
-fn begins(seen: &[u8]) -> Option<bool> {
+/// Returns `true` if the bytes start with a response's version or a request's method; `None` if
+/// more bytes are needed.
+fn starts_message(seen: &[u8]) -> Option<bool> {
     const VERSION: &[u8] = b"HTTP/1.";
     if seen.starts_with(VERSION) {
         return Some(true);
@@ -163,8 +165,8 @@ fn begins(seen: &[u8]) -> Option<bool> {
     }
 }
 
-/// Whether the first line is one of HTTP/1.x.
-fn is_start(line: &[u8]) -> bool {
+/// Returns `true` if the first line is one of HTTP/1.x.
+fn is_start_line(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     line.starts_with(b"HTTP/1.")
         || line
@@ -173,12 +175,12 @@ fn is_start(line: &[u8]) -> bool {
             .is_some_and(|l| l.ends_with(b" HTTP/1."))
 }
 
-/// These bytes are no HTTP/1.1; what they look like instead.
-pub(super) fn no_start(seen: &[u8]) -> DecodeError {
+/// Builds the error for bytes that are not HTTP/1.1; the hint names their likely protocol.
+pub(super) fn not_http(seen: &[u8]) -> DecodeError {
     let (first, hint) = match seen {
         [b'P', b'R', b'I', b' ', b'*', ..] => (
             "the preface of HTTP/2".into(),
-            Some("this is HTTP/2, whose frames are not read; ask the client for HTTP/1.1"),
+            Some("this is HTTP/2, which wiretool does not read; use HTTP/1.1"),
         ),
         [first, ..] => {
             let hint = match first {
@@ -204,12 +206,12 @@ pub(super) fn no_start(seen: &[u8]) -> DecodeError {
     }
 }
 
-impl Head {
-    /// Reads a complete head, `bytes`, whose start line has `start` bytes.
+impl HttpHead {
+    /// Parses a complete head. Its start line has `start` bytes.
     pub(super) fn read(bytes: &[u8], start: usize) -> Result<Self, DecodeError> {
         match Self::parse(bytes, start, false) {
             Ok(head) => Ok(head),
-            // What real peers refuse is a fault, but where the body ends may still be told.
+            // Real peers refuse this, so it is a fault. The end of the body may still be known.
             Err(error) => match Self::parse(bytes, start, true) {
                 Ok(head) => Ok(Self {
                     fault: Some(bad_head(bytes, error)),
@@ -220,8 +222,8 @@ impl Head {
         }
     }
 
-    /// What can be said of a head that the stream's end cut off.
-    pub(super) fn half(bytes: &[u8]) -> Self {
+    /// Reads the known properties of a head that the end of the stream cuts off.
+    pub(super) fn partial(bytes: &[u8]) -> Self {
         let version = b"HTTP/1.";
         let code = bytes.get(9..12).and_then(digits).unwrap_or(0);
         let request = !bytes.starts_with(version) && !version.starts_with(bytes);
@@ -230,7 +232,7 @@ impl Head {
             status: if request { 0 } else { code as u16 },
             start: 0,
             len: bytes.len(),
-            body: Body::None,
+            body: BodyPresence::None,
             events: false,
             upgrade: false,
             tunnel: bytes.starts_with(b"CONNECT "),
@@ -257,30 +259,31 @@ impl Head {
         let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut head = Self {
             start,
-            ..Self::half(bytes)
+            ..Self::partial(bytes)
         };
         if head.request {
             let mut request = httparse::Request::new(&mut fields);
-            complete(config.parse_request(&mut request, bytes)?)?;
+            check_complete(config.parse_request(&mut request, bytes)?)?;
             head.closes = request.version == Some(0);
-            head.decide(request.headers);
+            head.determine_body(request.headers);
         } else {
             let mut response = httparse::Response::new(&mut fields);
-            complete(config.parse_response(&mut response, bytes)?)?;
+            check_complete(config.parse_response(&mut response, bytes)?)?;
             head.status = response.code.unwrap_or(0);
-            // RFC 9110 section 9.3.6: after "any 2xx (Successful) response" to CONNECT there is a tunnel; what was asked
-            // the other direction knows, but nobody else answers with such a phrase and without a body.
+            // RFC 9110 section 9.3.6: after "any 2xx (Successful) response" to CONNECT there is a
+            // tunnel. Only the other direction knows the request, but no other response has this
+            // phrase and no body.
             let reason = response.reason.unwrap_or_default();
             head.tunnel =
                 head.status == 200 && reason.eq_ignore_ascii_case("connection established");
             head.closes = response.version == Some(0);
-            head.decide(response.headers);
+            head.determine_body(response.headers);
         }
         Ok(head)
     }
 
-    /// RFC 9112 section 6.3: how the length of the body is determined.
-    fn decide(&mut self, fields: &[Header<'_>]) {
+    /// RFC 9112 section 6.3: determines the length of the body.
+    fn determine_body(&mut self, fields: &[Header<'_>]) {
         let named = |name: &'static str| {
             fields
                 .iter()
@@ -292,7 +295,7 @@ impl Head {
                 .flat_map(|v| v.split(|b| *b == b','))
                 .any(|v| v.trim_ascii().eq_ignore_ascii_case(token))
         };
-        // RFC 9112 section 9.3: the option decides, and without one the version.
+        // RFC 9112 section 9.3: the option decides; without one, the version.
         self.closes &= !has("connection", b"keep-alive");
         self.closes |= has("connection", b"close");
         if self.tunnel {
@@ -321,29 +324,33 @@ impl Head {
                 self.fault = Some(error.hint("the body is read by its Transfer-Encoding"));
             }
             if coding.trim_ascii().eq_ignore_ascii_case(b"chunked") {
-                self.body = Body::Is(Source::CHUNKED);
+                self.body = BodyPresence::Is(BodyDelimiter::CHUNKED);
             } else if self.request {
                 // 4. "the message body length cannot be determined reliably"
-                self.wrong("Transfer-Encoding", "chunked as the last", coding);
+                self.set_length_error("Transfer-Encoding", "chunked as the last", coding);
             } else {
-                self.body = Body::Is(Source::Close);
+                self.body = BodyPresence::Is(BodyDelimiter::Close);
             }
         } else {
             self.content_length(named("content-length"));
         }
-        let coding = named("content-encoding").find(|v| !v.eq_ignore_ascii_case(b"identity"));
+        let is_coded = |v: &&[u8]| !v.is_empty() && !v.eq_ignore_ascii_case(b"identity");
+        let coding = named("content-encoding")
+            .map(<[u8]>::trim_ascii)
+            .find(is_coded);
         self.coding = coding.map(|v| v.get(..64).unwrap_or(v).escape_ascii().to_string());
         let identity = coding.is_none();
         let stream = named("content-type").any(|v| {
             let kind = v.split(|b| *b == b';').next().unwrap_or_default();
             kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
         });
-        self.events = !self.request && matches!(self.body, Body::Is(_)) && identity && stream;
+        self.events =
+            !self.request && matches!(self.body, BodyPresence::Is(_)) && identity && stream;
     }
 
-    /// Whatever it says of a body, none follows.
-    pub(super) fn no_body(&mut self) {
-        self.body = Body::None;
+    /// Removes the body, whatever the head declares.
+    pub(super) fn remove_body(&mut self) {
+        self.body = BodyPresence::None;
         self.events = false;
     }
 
@@ -353,39 +360,26 @@ impl Head {
         for value in values.flat_map(|v| v.split(|b| *b == b',')) {
             let number = digits(value.trim_ascii());
             if number.is_none() || length.is_some_and(|l| Some(l) != number) {
-                return self.wrong("Content-Length", "one decimal number", value);
+                return self.set_length_error("Content-Length", "one decimal number", value);
             }
             length = number;
         }
         self.body = match length {
-            Some(0) => Body::None,
-            Some(n) => Body::Is(Source::Length(n)),
+            Some(0) => BodyPresence::None,
+            Some(n) => BodyPresence::Is(BodyDelimiter::Length(n)),
             // 7. "If this is a request message and none of the above are true, then the message body length is zero"
-            None if self.request => Body::None,
+            None if self.request => BodyPresence::None,
             // 8. "the message body length is determined by [...] the connection being closed"
-            None => Body::Is(Source::Close),
+            None => BodyPresence::Is(BodyDelimiter::Close),
         };
     }
 
-    /// What to say of a body in a content coding.
-    pub(super) fn coded(&mut self) -> Option<DecodeError> {
-        let coding = self.coding.take()?;
-        let wanted = "a body that is not compressed";
-        let span = Span::new(0, self.len);
-        let error = DecodeError::new("compressed", span, "Content-Encoding", wanted, coding);
-        Some(
-            error.hint(
-                "compressed bodies are not read: ask for none with Accept-Encoding: identity",
-            ),
-        )
-    }
-
-    fn wrong(&mut self, field: &'static str, wanted: &'static str, got: &[u8]) {
+    fn set_length_error(&mut self, field: &'static str, wanted: &'static str, got: &[u8]) {
         let shown = got.get(..64).unwrap_or(got).escape_ascii();
         let span = Span::new(0, self.len);
         let error = DecodeError::new("bad-http", span, field, wanted, format!("\"{shown}\""));
-        self.fault = Some(error.hint("where the body ends is not known"));
-        self.body = Body::Unknown;
+        self.fault = Some(error.hint("the end of the body is not known"));
+        self.body = BodyPresence::Unknown;
     }
 }
 
@@ -397,7 +391,7 @@ fn digits(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-fn complete(status: Status<usize>) -> Result<(), httparse::Error> {
+fn check_complete(status: Status<usize>) -> Result<(), httparse::Error> {
     match status {
         Status::Complete(_) => Ok(()),
         Status::Partial => Err(httparse::Error::NewLine),

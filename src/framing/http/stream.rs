@@ -1,19 +1,22 @@
-//! A `text/event-stream` body, event by event.
+//! Reads a `text/event-stream` body event by event.
 
-use super::chunked::{Bit, Source};
-use super::events::{Fed, Lines};
-use super::{Act, End, Give, Http, Lost, State, bounds, from, over_limit, took};
+use super::chunked::{BodyDelimiter, BodyPart};
+use super::events::{EventLines, FeedResult};
+use super::{
+    Act, BodyEnd, FrameParts, HttpFraming, HttpResync, HttpState, bounds, over_limit, took,
+    window_from,
+};
 use crate::error::DecodeError;
-use crate::framing::{Fault, Input};
+use crate::framing::{Buffer, Fault};
 use crate::span::Span;
 
-/// Passed-over bytes are given out in runs of at most this many.
+/// The maximum length of a run of skipped bytes.
 const RUN: usize = 64 << 10;
-/// Bytes that tell whether a chunk of events begins.
-const CHUNK: usize = 18;
+/// The number of bytes needed to recognise the start of a chunk of events.
+const CHUNK_PROBE: usize = 18;
 
-/// Whether the head of a chunk, and a field of an event or nothing in it, begins here.
-fn begins_chunk(rest: &[u8]) -> bool {
+/// Returns `true` if a chunk starts here whose data is a field of an event, or the last chunk.
+fn starts_chunk(rest: &[u8]) -> bool {
     let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
     let (size, rest) = rest.split_at_checked(digits).unwrap_or_default();
     let Some(data) = rest.strip_prefix(b"\r\n") else {
@@ -29,82 +32,88 @@ fn begins_chunk(rest: &[u8]) -> bool {
 /// A stream of events.
 pub(super) struct Events {
     pub(super) status: u16,
-    pub(super) source: Source,
-    /// How much of the stream was looked at.
+    pub(super) source: BodyDelimiter,
+    /// The stream offset up to which it was read.
     pub(super) at: u64,
-    pub(super) lines: Lines,
+    pub(super) lines: EventLines,
 }
 
-impl Http {
-    /// A stream of events.
-    pub(super) fn events(&mut self, input: Input<'_>) -> Act {
-        let State::Events(events) = &mut self.state else {
+impl HttpFraming {
+    /// Reads a stream of events.
+    pub(super) fn events(&mut self, input: Buffer<'_>) -> Act {
+        let HttpState::Events(events) = &mut self.state else {
             return Act::Again;
         };
         let Events {
             source, at, lines, ..
         } = &mut **events;
-        let Input {
+        let Buffer {
             window, base, eof, ..
         } = input;
         let (limit, most) = bounds(input);
         loop {
-            let begun = lines.begun();
-            let end = begun.map_or(window.len(), |b| (b - base) as usize + most);
+            let event_start = lines.pending_start();
+            let end = event_start.map_or(window.len(), |b| (b - base) as usize + most);
             let seen = window.get(..end).unwrap_or(window);
-            let rest = from(seen, *at - base);
+            let rest = window_from(seen, *at - base);
             let passed = (*at - base) as usize;
-            match (source.next(rest), begun) {
-                (Bit::Framing(n), _) => *at += n as u64,
-                (Bit::Data(n), _) => {
+            match (source.next(rest), event_start) {
+                (BodyPart::Framing(n), _) => *at += n as u64,
+                (BodyPart::Data(n), _) => {
                     let data = rest.get(..n).unwrap_or(rest);
                     let fed = lines.feed(data, *at, &mut self.body, limit);
                     let (taken, end) = match fed {
-                        Fed::All => (n, None),
-                        Fed::Event(n) => (n, Some(End::Whole)),
-                        Fed::Full(n) => (n, Some(End::Over)),
+                        FeedResult::All => (n, None),
+                        FeedResult::Event(n) => (n, Some(BodyEnd::Whole)),
+                        FeedResult::Full(n) => (n, Some(BodyEnd::Over)),
                     };
                     source.took(taken);
                     *at += taken as u64;
                     if let Some(end) = end {
-                        return self.event(input, end);
+                        return self.emit_event(input, end);
                     }
                 }
-                (Bit::Bad(error), Some(_)) => return self.event(input, End::Bad(error)),
-                (Bit::End, Some(_)) => return self.event(input, End::Cut),
-                (Bit::More, Some(_)) if seen.len() == end => return self.event(input, End::Over),
-                (Bit::More, Some(_)) if eof => return self.event(input, End::Cut),
-                // That the last chunk is missing is no fault: some servers just close.
-                (Bit::More, _) if eof => {
+                (BodyPart::Bad(error), Some(_)) => {
+                    return self.emit_event(input, BodyEnd::Bad(error));
+                }
+                (BodyPart::End, Some(_)) => return self.emit_event(input, BodyEnd::Cut),
+                (BodyPart::More, Some(_)) if seen.len() == end => {
+                    return self.emit_event(input, BodyEnd::Over);
+                }
+                (BodyPart::More, Some(_)) if eof => return self.emit_event(input, BodyEnd::Cut),
+                // A missing last chunk is not a fault: some servers just close.
+                (BodyPart::More, _) if eof => {
                     *at = base + window.len() as u64;
                     return took(window.len());
                 }
-                (Bit::More, Some(begun)) => return took((begun - base) as usize),
+                (BodyPart::More, Some(event_start)) => return took((event_start - base) as usize),
                 (_, None) if passed > 0 => return Act::Took(passed),
-                (Bit::More, None) => return Act::Incomplete(None),
-                (Bit::End, None) => return self.go(State::default()),
-                (Bit::Bad(error), None) => return self.go(State::Lost(Lost::new(0), Some(error))),
+                (BodyPart::More, None) => return Act::Incomplete(None),
+                (BodyPart::End, None) => return self.enter(HttpState::default()),
+                (BodyPart::Bad(error), None) => {
+                    return self.enter(HttpState::Resync(HttpResync::new(0), Some(error)));
+                }
             }
         }
     }
 
-    /// Bytes are missing amid the chunks: passes over what stands before the next chunk that begins an event, the last
+    /// Handles missing bytes between chunks: skips to the next chunk that starts an event, the last
     /// chunk, or the next message.
-    pub(super) fn resume(&mut self, input: Input<'_>) -> Act {
-        let State::Resume(status, searched) = &mut self.state else {
+    pub(super) fn resume(&mut self, input: Buffer<'_>) -> Act {
+        let HttpState::Resume(status, searched) = &mut self.state else {
             return Act::Again;
         };
-        let Input {
+        let Buffer {
             window, base, eof, ..
         } = input;
         let mut found = None;
         while *searched < RUN {
-            let rest = from(window, *searched as u64);
-            if rest.is_empty() || (rest.len() < CHUNK && !eof) {
+            let rest = window_from(window, *searched as u64);
+            if rest.is_empty() || (rest.len() < CHUNK_PROBE && !eof) {
                 break;
             }
             let is_line = *searched == 0 || window.get(*searched - 1) == Some(&b'\n');
-            if is_line && (begins_chunk(rest) || rest.starts_with(b"HTTP/1.")) {
+            if is_line && (starts_chunk(rest) || rest.starts_with(b"HTTP/1.")) {
                 found = Some(*searched);
                 break;
             }
@@ -118,27 +127,27 @@ impl Http {
         };
         *searched = 0;
         if found.is_some() {
-            self.state = if from(window, n as u64).starts_with(b"HTTP/1.") {
-                State::default()
+            self.state = if window_from(window, n as u64).starts_with(b"HTTP/1.") {
+                HttpState::default()
             } else {
-                State::Events(Box::new(Events {
+                HttpState::Events(Box::new(Events {
                     status: *status,
-                    source: Source::CHUNKED,
+                    source: BodyDelimiter::CHUNKED,
                     at: base + n as u64,
-                    lines: Lines::new(),
+                    lines: EventLines::new(),
                 }))
             };
         }
         match n {
             0 if found.is_some() => Act::Again,
             0 => Act::Incomplete(None),
-            n => Act::Lost(n, None),
+            n => Act::Skipped(n, None),
         }
     }
 
-    /// Gives out an event.
-    fn event(&mut self, input: Input<'_>, how: End) -> Act {
-        let State::Events(events) = &mut self.state else {
+    /// Emits an event.
+    fn emit_event(&mut self, input: Buffer<'_>, how: BodyEnd) -> Act {
+        let HttpState::Events(events) = &mut self.state else {
             return Act::Again;
         };
         let (at, lines) = (events.at, &mut events.lines);
@@ -146,7 +155,7 @@ impl Http {
         if lines.event.is_none() {
             self.body.clear();
         }
-        let mut give = Give {
+        let mut parts = FrameParts {
             start,
             end: at,
             took: (at - input.base) as usize,
@@ -161,34 +170,35 @@ impl Http {
                 at
             },
             control: None,
+            inflated: false,
             fault: None,
         };
         let error = match how {
-            End::Whole => {
+            BodyEnd::Whole => {
                 lines.reset();
-                return Act::Give(give);
+                return Act::Emit(parts);
             }
-            End::Over => {
+            BodyEnd::Over => {
                 lines.drop_event();
-                give.end = self.body.end().unwrap_or(at);
-                let runs = self.body.full(bounds(input).0);
-                over_limit(input, "event", (give.end - start) as usize, runs)
+                parts.end = self.body.end().unwrap_or(at);
+                let runs = self.body.max_pieces(bounds(input).0);
+                over_limit(input, "event", (parts.end - start) as usize, runs)
             }
-            End::Cut => {
+            BodyEnd::Cut => {
                 let span = Span::new(0, (at - start) as usize);
                 let got = "the end of the body";
                 DecodeError::new("truncated", span, "event", "an empty line after it", got)
             }
-            End::Bad(error) => {
-                give.fault = Some(Fault::new(at, error));
-                self.state = State::Lost(Lost::new(0), None);
-                return Act::Give(give);
+            BodyEnd::Bad(error) => {
+                parts.fault = Some(Fault::new(at, error));
+                self.state = HttpState::Resync(HttpResync::new(0), None);
+                return Act::Emit(parts);
             }
         };
         if error.code == "truncated" {
-            *lines = Lines::new();
+            *lines = EventLines::new();
         }
-        give.fault = Some(Fault::new(start, error));
-        Act::Give(give)
+        parts.fault = Some(Fault::new(start, error));
+        Act::Emit(parts)
     }
 }

@@ -1,9 +1,9 @@
-//! The reverse: a head and a body, whole or in chunks, or a server-sent event.
+//! Writes a head and a body, plain or in chunks, or a server-sent event: the reverse of reading.
 
 use super::super::Wire;
-use super::chunked::{Bit, Source};
+use super::chunked::{BodyDelimiter, BodyPart};
 
-/// Reads what an exchange, or an event, has beyond its body.
+/// Describes the parts of an exchange, or of an event, beyond its body.
 pub(in super::super) fn describe(
     raw: &[u8],
     head: usize,
@@ -28,24 +28,24 @@ pub(in super::super) fn describe(
     }
 }
 
-/// Bytes of each chunk, without the last.
+/// Returns the length of each chunk, without the last.
 fn chunks(mut rest: &[u8]) -> Vec<usize> {
-    let (mut source, mut sizes) = (Source::CHUNKED, Vec::new());
+    let (mut source, mut sizes) = (BodyDelimiter::CHUNKED, Vec::new());
     loop {
         let n = match source.next(rest) {
-            Bit::Framing(n) => n,
-            Bit::Data(n) => {
+            BodyPart::Framing(n) => n,
+            BodyPart::Data(n) => {
                 source.took(n);
                 sizes.push(n);
                 n
             }
-            Bit::More | Bit::End | Bit::Bad(_) => return sizes,
+            BodyPart::More | BodyPart::End | BodyPart::Bad(_) => return sizes,
         };
         rest = rest.get(n..).unwrap_or_default();
     }
 }
 
-/// Writes an exchange, or an event. Without a head it is what a client posts.
+/// Writes an exchange or an event. Without a head it writes a POST request.
 pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     if let Some(start) = &wire.event {
         let eol = wire.eol.as_deref().unwrap_or("\n").as_bytes();
@@ -69,7 +69,7 @@ pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     let mut rest = payload.as_slice();
     for size in sizes.iter().copied().chain([usize::MAX]) {
         let (part, after) = rest.split_at_checked(size).unwrap_or((rest, &[]));
-        // An empty chunk would be the last.
+        // An empty chunk would be the last one.
         if !part.is_empty() {
             out.extend_from_slice(format!("{:x}\r\n", part.len()).as_bytes());
             out.extend_from_slice(part);
@@ -80,7 +80,7 @@ pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(b"0\r\n\r\n");
 }
 
-/// The head of a request with a JSON body.
+/// Builds the head of a request with a JSON body.
 fn request(len: usize, chunked: bool) -> Vec<u8> {
     let length = length(len, chunked);
     format!(
@@ -90,7 +90,7 @@ fn request(len: usize, chunked: bool) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The head of an answer with a JSON body.
+/// Builds the head of a response with a JSON body.
 pub(in super::super) fn response(len: usize, chunked: bool) -> Vec<u8> {
     let length = length(len, chunked);
     format!("HTTP/1.1 200 OK\r\n{length}\r\ncontent-type: application/json\r\n\r\n").into_bytes()

@@ -1,45 +1,45 @@
-//! Where may a value that is not complete end? Looks at each byte once, however it arrives.
+//! Finds the possible end of an incomplete value. Each byte is examined once, for any split.
 
-/// How far a value was read.
+/// The progress in a value.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scan {
-    /// Bytes that were looked at.
+pub(super) struct ValueScan {
+    /// The number of examined bytes.
     at: usize,
-    state: State,
+    state: ScanState,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum State {
+enum ScanState {
     #[default]
     Start,
     Json {
-        /// Objects and arrays that are open.
+        /// The number of open objects and arrays.
         open: usize,
         in_string: bool,
         escaped: bool,
     },
-    /// Values that are still to come, the one at hand included.
+    /// The number of values that follow, the current one included.
     MessagePack(u64),
 }
 
-impl Scan {
-    /// Whether the value at the start of `bytes`, which begin as they did before, may end in them: then it is to be
-    /// measured. Where no value begins, it may.
+impl ValueScan {
+    /// Returns `true` if the value at the start of `bytes` may end in them, and is to be measured;
+    /// also if no value starts there. `bytes` must extend those of the last call.
     pub(super) fn may_end(&mut self, bytes: &[u8]) -> bool {
-        if matches!(self.state, State::Start) {
+        if matches!(self.state, ScanState::Start) {
             self.state = match bytes.first() {
-                Some(b'{' | b'[') => State::Json {
+                Some(b'{' | b'[') => ScanState::Json {
                     open: 0,
                     in_string: false,
                     escaped: false,
                 },
-                Some(_) => State::MessagePack(1),
+                Some(_) => ScanState::MessagePack(1),
                 None => return false,
             };
         }
         match &mut self.state {
-            State::Start => true,
-            State::Json {
+            ScanState::Start => true,
+            ScanState::Json {
                 open,
                 in_string,
                 escaped,
@@ -64,13 +64,13 @@ impl Scan {
                 }
                 false
             }
-            State::MessagePack(left) => {
+            ScanState::MessagePack(left) => {
                 while *left > 0 {
                     let rest = bytes.get(self.at..).unwrap_or_default();
                     let Some((size, inside)) = msgpack(rest) else {
                         return false;
                     };
-                    // What reaches beyond the window is waited for.
+                    // Waits for bytes beyond the window.
                     if size > rest.len() as u64 {
                         return false;
                     }
@@ -83,8 +83,9 @@ impl Scan {
     }
 }
 
-/// Bytes of the value that begins here without those inside it, and how many are inside it; `None` where its head is not
-/// complete. The reserved byte counts as a value: who measures it will refuse it.
+/// Returns the length of the value that starts here without the values inside it, and their number;
+/// `None` if its header is not complete. The reserved byte counts as a value: the measurement
+/// refuses it.
 fn msgpack(bytes: &[u8]) -> Option<(u64, u64)> {
     let number = |size: usize| {
         let digits = bytes.get(1..=size)?;
@@ -118,12 +119,12 @@ fn msgpack(bytes: &[u8]) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::Scan;
+    use super::ValueScan;
     use crate::encoding::{json, msgpack};
 
-    /// It may end exactly where it does.
+    /// The scan may end exactly at the end of the value.
     #[test]
-    fn a_scan_ends_where_the_value_does() {
+    fn scan_ends_with_the_value() {
         let json = br#"{"a":["}]\"\\",{"b":{}}, "\\"],"c":"[" } "#;
         let mut packed = Vec::new();
         let value = rmpv::Value::Map(vec![
@@ -142,7 +143,7 @@ mod tests {
         ];
         for (bytes, end) in [&json[..], &packed].into_iter().zip(ends) {
             for step in [1, 2, 7, 1000] {
-                let mut scan = Scan::default();
+                let mut scan = ValueScan::default();
                 let (mut seen, mut ended) = (0, None);
                 while seen < bytes.len() && ended.is_none() {
                     seen = (seen + step).min(bytes.len());

@@ -1,14 +1,14 @@
-//! Values of any size, in pieces of any size.
+//! Tests: values of any size, in pieces of any size.
 
 use crate::framing::websocket::tests::{Got, law_of_damage, law_of_splits};
 use crate::framing::{Framer, Framing, Hints, LengthMode, Limits, Step};
 
-/// What is given out of a stream that comes in pieces of `step` bytes and does not end: where each frame ends, its fault,
-/// and how many bytes had come by then.
+/// Returns the frames of a stream that arrives in pieces of `step` bytes and does not end: the end
+/// of each frame, its fault, and the number of bytes received by then.
 fn live(framing: Framing, stream: &[u8], step: usize) -> Vec<(u64, &'static str, usize)> {
     let (limits, hints) = (Limits::default(), Hints::default());
     let mut framer = Framer::new(framing, limits, hints, LengthMode::Auto, true);
-    let (mut told, mut at, mut come) = (vec![], 0, 0);
+    let (mut emitted, mut at, mut come) = (vec![], 0, 0);
     while come < stream.len() {
         come = (come + step).min(stream.len());
         loop {
@@ -18,12 +18,12 @@ fn live(framing: Framing, stream: &[u8], step: usize) -> Vec<(u64, &'static str,
                 Step::Frame(frame, n) => {
                     at += n;
                     let fault = frame.fault.map_or("", |fault| fault.error.code);
-                    told.push((frame.offset + frame.len, fault, come));
+                    emitted.push((frame.offset + frame.len, fault, come));
                 }
             }
         }
     }
-    told
+    emitted
 }
 
 fn object(size: usize) -> Vec<u8> {
@@ -32,9 +32,9 @@ fn object(size: usize) -> Vec<u8> {
     format!(r#"{{"list":{list},"text":"{text}","last":{{"n":1.5e3}}}}"#).into_bytes()
 }
 
-/// A message is given out with its last byte, though nothing follows it.
+/// A message is emitted with its last byte, also if nothing follows.
 #[test]
-fn nobody_waits_for_what_comes_after_a_message() {
+fn message_is_emitted_with_its_last_byte() {
     let packed = |size| {
         let mut bytes = Vec::new();
         let text = "x".repeat(size);
@@ -63,9 +63,9 @@ fn nobody_waits_for_what_comes_after_a_message() {
     }
 }
 
-/// Each byte is looked at a few times, not once for each that follows: these would take hours.
+/// Each byte is examined a few times, not once for each later byte: that would take hours.
 #[test]
-fn single_bytes_cost_no_more_than_the_whole() {
+fn byte_reads_have_linear_cost() {
     const SIZE: usize = 1 << 20;
     let bad = [b"{x".to_vec(), vec![b' '; SIZE], b"\n{}".to_vec()].concat();
     assert_eq!(
@@ -81,9 +81,9 @@ fn single_bytes_cost_no_more_than_the_whole() {
         [(SIZE as u64 + 6, "", SIZE + 6)]
     );
     let junk = [vec![b'-'; SIZE], b"\x01HBT\x01".to_vec()].concat();
-    let told = live(Framing::Header, &junk, 1);
-    assert_eq!(told.len(), 17);
-    assert!(told[..16].iter().all(|frame| frame.1 == "bad-header"));
+    let emitted = live(Framing::Header, &junk, 1);
+    assert_eq!(emitted.len(), 17);
+    assert!(emitted[..16].iter().all(|frame| frame.1 == "bad-header"));
     let large = object(SIZE);
     assert_eq!(
         live(Framing::Values, &large, 1),
@@ -92,7 +92,7 @@ fn single_bytes_cost_no_more_than_the_whole() {
 }
 
 #[test]
-fn any_split_and_any_damage() {
+fn splits_and_damage_keep_the_laws() {
     let json = br#" {"a":["}",[]]} [1,2] {"b":"\\\""}{x
 {"c":1}"#;
     let headers = b"\x01HEY{\"a\":{}}\x01HBTjunk\x01INV  {\"b\":[]}\x02BYE\x01S";
@@ -106,7 +106,7 @@ fn any_split_and_any_damage() {
         law_of_damage(framing, stream, 1000);
         law_of_damage(framing, stream, 12);
     }
-    // A header that is cut off is one all the same.
+    // A truncated header is still a header.
     let cut = law_of_splits(Framing::Header, b"\x01HEY\x01S", 1000);
     assert_eq!(cut.last().map(Got::code), Some("truncated"));
 }

@@ -1,4 +1,4 @@
-//! A frame's header, and what RFC 6455 and RFC 7692 forbid in it.
+//! Reads a frame's header, and checks it against RFC 6455 and RFC 7692.
 
 use super::super::Head;
 use crate::error::DecodeError;
@@ -6,22 +6,22 @@ use crate::span::Span;
 
 /// RFC 6455 section 5.2, up to the payload.
 #[derive(Clone, Copy)]
-pub(crate) struct Header {
+pub(crate) struct WebSocketHeader {
     pub(super) fin: bool,
     /// RSV1, RSV2, RSV3 as bits 4, 2, 1.
     pub(super) rsv: u8,
     pub(super) opcode: u8,
     pub(crate) mask: Option<[u8; 4]>,
-    /// Payload bytes.
+    /// The length of the payload.
     pub(crate) len: u64,
-    /// Bytes before the payload.
+    /// The number of bytes before the payload.
     pub(crate) size: usize,
 }
 
 const RSV1: u8 = 4;
 
-impl Header {
-    /// The header at the start of the window, or how many bytes are missing.
+impl WebSocketHeader {
+    /// Reads the header at the start of the window; `Err` with the number of missing bytes.
     pub(crate) fn read(window: &[u8]) -> Result<Self, u64> {
         let missing = |size: usize| (size - window.len()) as u64;
         let &[first, second] = window.first_chunk().ok_or_else(|| missing(2))?;
@@ -57,14 +57,15 @@ impl Header {
         self.opcode >= 8
     }
 
-    /// Whether it begins a text or binary message.
-    pub(super) fn begins(self) -> bool {
+    /// Returns `true` for the first frame of a text or binary message.
+    pub(super) fn starts_message(self) -> bool {
         matches!(self.opcode, 1 | 2)
     }
 
-    /// RFC 7692 section 6: RSV1 of a message's first frame says that the whole of it is compressed.
+    /// RFC 7692 section 6: RSV1 of a message's first frame means that the whole message is
+    /// compressed.
     pub(super) fn compressed(self) -> bool {
-        self.begins() && self.rsv & RSV1 != 0
+        self.starts_message() && self.rsv & RSV1 != 0
     }
 
     pub(super) fn head(self) -> Head<'static> {
@@ -85,14 +86,15 @@ impl Header {
         }
     }
 
-    /// Bytes of the length as written that were not needed: RFC 6455 section 5.2, "in all cases, the minimal number
-    /// of bytes MUST be used to encode the length".
-    fn is_wasteful(self) -> bool {
+    /// Returns `true` if the length has more bytes than needed: RFC 6455 section 5.2, "in all
+    /// cases, the minimal number of bytes MUST be used to encode the length".
+    fn has_excess_length(self) -> bool {
         let at = self.size - self.mask.map_or(0, |m| m.len());
         (at == 4 && self.len < 126) || (at == 10 && self.len <= 0xffff)
     }
 
-    /// Whether a message of this direction, or a control frame, can begin with these bytes; `None` where too few are there.
+    /// Returns `true` if a message of this direction, or a control frame, can start with these
+    /// bytes; `None` if there are too few.
     pub(crate) fn plausible(bytes: &[u8], masked: Option<bool>) -> Option<bool> {
         let &[first, second] = bytes.first_chunk()?;
         let opcode = first & 15;
@@ -103,13 +105,13 @@ impl Header {
         Some(has_opcode && has_rsv && has_mask && fits)
     }
 
-    /// What no peer sends: what stands here is hardly a header.
-    pub(super) fn misplaced(self) -> Option<DecodeError> {
+    /// Returns an error for a header that no peer sends: it is hardly a header.
+    pub(super) fn implausible(self) -> Option<DecodeError> {
         let known = matches!(self.opcode, 0..=2 | 8..=10) && self.rsv & !RSV1 == 0;
         (!known).then(|| self.violation()).flatten()
     }
 
-    /// What this frame must not be, whatever went before.
+    /// Checks the header by itself.
     pub(super) fn violation(self) -> Option<DecodeError> {
         let bad = |field, wanted: &'static str, got: String| {
             let span = Span::new(0, self.size);
@@ -132,8 +134,8 @@ impl Header {
                 self.len.to_string(),
             );
         }
-        if self.is_wasteful() {
-            // What the header has beside its first two bytes and the mask.
+        if self.has_excess_length() {
+            // The length bytes of the header: all except its first two bytes and the mask.
             let spent = self.size - 2 - if self.mask.is_some() { 4 } else { 0 };
             let got = format!("{} in {spent} bytes", self.len);
             return bad("length", "the shortest form of the length", got);
@@ -145,7 +147,7 @@ impl Header {
         }
         // RFC 7692 section 6.1: an endpoint "MUST NOT set the Per-Message Compressed bit of control frames and
         // non-first fragments of a data message".
-        if self.rsv != 0 && !self.begins() {
+        if self.rsv != 0 && !self.starts_message() {
             return bad(
                 "rsv",
                 "RSV1 only in a message's first frame",

@@ -1,10 +1,10 @@
-//! The reverse: a message as one frame or several.
+//! Writes a message as one frame or several: the reverse of reading.
 
 use super::super::Wire;
 use super::super::assembly::unmask;
-use super::header::Header;
+use super::header::WebSocketHeader;
 
-/// Reads what the frames of one message have beyond its payload.
+/// Describes the frames of one message beyond its payload.
 pub(in super::super) fn describe(raw: &[u8], wire: &mut Wire) {
     let (mut sizes, mut masks) = (Vec::new(), Vec::new());
     for header in Headers(raw) {
@@ -15,7 +15,7 @@ pub(in super::super) fn describe(raw: &[u8], wire: &mut Wire) {
         sizes.push(header.len as usize);
         masks.extend(header.mask);
     }
-    // Frames may differ in whether they are masked; then only their bytes give them.
+    // If only some frames are masked, only their bytes can reproduce them.
     let same = masks.windows(2).all(|two| two.first() == two.last());
     if same && masks.len() == sizes.len() {
         masks.truncate(1);
@@ -26,7 +26,7 @@ pub(in super::super) fn describe(raw: &[u8], wire: &mut Wire) {
     }
 }
 
-/// Where each frame ends.
+/// Returns the end of each frame.
 pub(in super::super) fn ends(raw: &[u8]) -> Vec<usize> {
     let mut end = 0;
     Headers(raw)
@@ -37,21 +37,21 @@ pub(in super::super) fn ends(raw: &[u8]) -> Vec<usize> {
         .collect()
 }
 
-/// The headers of frames that follow one another; what is cut short is none.
+/// The headers of consecutive frames; a truncated one is left out.
 struct Headers<'a>(&'a [u8]);
 
 impl Iterator for Headers<'_> {
-    type Item = Header;
+    type Item = WebSocketHeader;
 
-    fn next(&mut self) -> Option<Header> {
-        let header = Header::read(self.0).ok()?;
+    fn next(&mut self) -> Option<WebSocketHeader> {
+        let header = WebSocketHeader::read(self.0).ok()?;
         let total = usize::try_from(header.len).ok()?.checked_add(header.size)?;
         self.0 = self.0.get(total..)?;
         Some(header)
     }
 }
 
-/// Writes a message. Sizes of fragments that do not add up to the payload hold as far as they go; the last frame has
+/// Writes a message. If the sizes of fragments do not add up to the payload, the last frame takes
 /// the rest.
 pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     let joined;
@@ -93,7 +93,7 @@ pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     }
 }
 
-/// Text where it is JSON, else binary.
+/// Returns the opcode: text for JSON, otherwise binary.
 fn kind(payload: &[u8]) -> u8 {
     let json = matches!(payload.trim_ascii_start().first(), Some(b'{' | b'['));
     if json && std::str::from_utf8(payload).is_ok() {

@@ -1,9 +1,9 @@
-//! A value that is another, and all around it as it was.
+//! Tests: a value is changed, and everything around it is unchanged.
 
 use super::*;
 
 #[test]
-fn a_value_is_corrupted_and_reads_as_one() {
+fn corrupted_value_is_still_a_value() {
     let bodies: [(&str, &[u8], Framing); 5] = [
         (".method", br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#, Framing::Lines),
         (".id", br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#, Framing::Lines),
@@ -16,7 +16,7 @@ fn a_value_is_corrupted_and_reads_as_one() {
         framing::write(framing, body, &Wire::default(), &mut frame);
         let fault = format!("nth 2: corrupt {path}");
         for seed in 0..40 {
-            let plan = Plan {
+            let plan = FaultPlan {
                 seed,
                 ..plan(&[&fault])
             };
@@ -53,7 +53,7 @@ fn a_value_is_corrupted_and_reads_as_one() {
 }
 
 #[test]
-fn under_a_mask_and_in_fragments_the_right_byte_changes() {
+fn corruption_finds_its_byte_under_mask_and_in_fragments() {
     let body = br#"{"topic":"a.b","payload":{"text":"hello"}}"#;
     for fragments in [vec![], vec![3, 4, 35]] {
         let wire = Wire {

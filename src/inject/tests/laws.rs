@@ -1,9 +1,10 @@
-//! Without a match nothing changes, and one fault changes one message, however the bytes were cut.
+//! Tests: without a match nothing changes, and one fault changes one message, for any split of the
+//! bytes.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A stream of messages in some framing, and where each begins and ends.
+/// A stream of messages in some framing, and the start and end of each.
 fn streams() -> impl Strategy<Value = (Framing, Vec<u8>, Vec<std::ops::Range<usize>>)> {
     let wires = wires();
     let body = prop_oneof![
@@ -15,8 +16,8 @@ fn streams() -> impl Strategy<Value = (Framing, Vec<u8>, Vec<std::ops::Range<usi
     (0..wires.len(), prop::collection::vec(body, 1..8)).prop_map(move |(n, bodies)| {
         let (framing, wire) = &wires[n];
         let mut stream = Vec::new();
-        let places = bodies.iter().map(|body| {
-            // Behind a method id, what is no body at all is told byte by byte.
+        let ranges = bodies.iter().map(|body| {
+            // After a method id, bytes that are not a body are read byte by byte.
             let body = match framing {
                 Framing::Method => &br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#[..],
                 _ => body,
@@ -25,8 +26,8 @@ fn streams() -> impl Strategy<Value = (Framing, Vec<u8>, Vec<std::ops::Range<usi
             framing::write(*framing, body, wire, &mut stream);
             start..stream.len()
         });
-        let places = places.collect();
-        (*framing, stream, places)
+        let ranges = ranges.collect();
+        (*framing, stream, ranges)
     })
 }
 
@@ -59,11 +60,11 @@ proptest! {
     }
 
     #[test]
-    fn one_fault_leaves_every_other_byte((framing, stream, places) in streams(), n in any::<prop::sample::Index>(), cuts in prop::collection::vec(any::<usize>(), 0..12)) {
-        let n = n.index(places.len());
-        let (before, after) = (&stream[..places[n].start], &stream[places[n].end..]);
+    fn one_fault_changes_one_message((framing, stream, ranges) in streams(), n in any::<prop::sample::Index>(), cuts in prop::collection::vec(any::<usize>(), 0..12)) {
+        let n = n.index(ranges.len());
+        let (before, after) = (&stream[..ranges[n].start], &stream[ranges[n].end..]);
         for action in ["drop", "dup", "corrupt byte", "truncate 3", "length +3", "delay 1ns", "inject f"] {
-            let fault = format!("offset={}: {action}", places[n].start);
+            let fault = format!("offset={}: {action}", ranges[n].start);
             let options = options(name(framing), Some(framing));
             let whole = run(plan(&[&fault]), options.clone(), Direction::ToServer, &mut std::iter::once(&stream[..]));
             let (out, events) = run(plan(&[&fault]), options, Direction::ToServer, &mut cut(&stream, &cuts).into_iter());
@@ -71,7 +72,7 @@ proptest! {
             prop_assert_eq!(events.len(), 1, "{}", fault);
             prop_assert!(out.starts_with(before) && out.ends_with(after), "{} {}", fault, out.escape_ascii());
             let middle = &out[before.len()..out.len() - after.len()];
-            let was = &stream[places[n].clone()];
+            let was = &stream[ranges[n].clone()];
             let undone = events[0].contains("undone");
             match action {
                 _ if undone => prop_assert_eq!(middle, was),
@@ -81,7 +82,7 @@ proptest! {
                 "delay 1ns" => prop_assert_eq!(middle, [&b"{wait 1}"[..], was].concat()),
                 "inject f" => prop_assert_eq!(middle, [&b"<file>"[..], was].concat()),
                 _ => {
-                    // A length may be longer than it was, and move what follows.
+                    // A length can get longer than before, and move the bytes after it.
                     let pairs = middle.iter().zip(was);
                     let ahead = pairs.take_while(|(a, b)| a == b).count();
                     let pairs = middle.iter().rev().zip(was.iter().rev());

@@ -1,10 +1,10 @@
-//! What is a fault, and what is said of what is none.
+//! Tests: valid faults, and errors of invalid ones.
 
 use super::*;
 
 #[test]
-fn faults_are_read() {
-    for (text, condition, often, action) in [
+fn faults_are_parsed() {
+    for (text, condition, frequency, action) in [
         ("kind=call: drop", "kind=call", (None, None), Action::Drop),
         (": dup", "", (None, None), Action::Dup),
         ("*: stall", "", (None, None), Action::Stall),
@@ -38,45 +38,49 @@ fn faults_are_read() {
             ".a.b=1: corrupt byte",
             ".a.b=1",
             (None, None),
-            Action::Corrupt(Spot::Byte),
+            Action::Corrupt(CorruptSpot::Byte),
         ),
         (
             "role=request: corrupt .params[0]",
             "role=request",
             (None, None),
-            Action::Corrupt(Spot::At("params[0]".parse().unwrap())),
+            Action::Corrupt(CorruptSpot::At("params[0]".parse().unwrap())),
         ),
         (
             "*: corrupt [1]",
             "",
             (None, None),
-            Action::Corrupt(Spot::At("[1]".parse().unwrap())),
+            Action::Corrupt(CorruptSpot::At("[1]".parse().unwrap())),
         ),
     ] {
-        let fault: Fault = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let fault: InjectedFault = text.parse().unwrap_or_else(|e| panic!("{e}"));
         let want = match condition {
             "" => Expr::All(Vec::new()),
             text => text.parse().unwrap(),
         };
         assert_eq!(fault.condition, want, "{text}");
-        assert_eq!((fault.often.nth, fault.often.every), often, "{text}");
+        assert_eq!(
+            (fault.frequency.nth, fault.frequency.every),
+            frequency,
+            "{text}"
+        );
         assert_eq!(fault.action, action, "{text}");
         assert_eq!(fault.to_string(), text.trim());
     }
-    let half: Fault = "every 2 chance 50%: drop".parse().unwrap();
-    let often = Often {
+    let half: InjectedFault = "every 2 chance 50%: drop".parse().unwrap();
+    let frequency = Frequency {
         every: Some(2),
         chance: Some(0.5),
         nth: None,
     };
-    assert_eq!(half.often, often);
-    let apart = Fault::of("kind=call", often, "delay 2s").unwrap();
+    assert_eq!(half.frequency, frequency);
+    let apart = InjectedFault::of("kind=call", frequency, "delay 2s").unwrap();
     assert_eq!(apart.to_string(), "kind=call every 2 chance 0.5: delay 2s");
 }
 
 #[test]
-fn what_is_no_fault_is_pointed_at() {
-    let mut told = String::new();
+fn invalid_faults_are_reported_with_position() {
+    let mut reported = String::new();
     for text in [
         "kind=call drop",
         "kind=call: drpo",
@@ -94,10 +98,10 @@ fn what_is_no_fault_is_pointed_at() {
         "kind=call: inject",
         "kind=call:",
     ] {
-        let error = text.parse::<Fault>().unwrap_err();
-        told += &format!("{error}\n");
+        let error = text.parse::<InjectedFault>().unwrap_err();
+        reported += &format!("{error}\n");
     }
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     wanted a colon and an action, got the end
       kind=call drop
                     ^ actions are delay drop dup corrupt truncate length close reset stall inject
@@ -119,13 +123,13 @@ fn what_is_no_fault_is_pointed_at() {
     wanted a whole number, from 1 on, got kind=call
       nth kind=call: drop
           ^^^^^^^^^
-    wanted a span of time, such as 10ms, 2s or 1.5us, got soon
+    wanted a time, such as 10ms, 2s or 1.5us, got soon
       kind=call: delay soon
                        ^^^^
-    wanted a span of time, such as 10ms, 2s or 1.5us, got the end
+    wanted a time, such as 10ms, 2s or 1.5us, got the end
       kind=call: delay
                       ^
-    wanted nothing behind drop, got it
+    wanted nothing after drop, got it
       kind=call: drop it
                       ^^
     wanted byte, or a place in the message, such as .params.selector, got bite
@@ -134,7 +138,7 @@ fn what_is_no_fault_is_pointed_at() {
     wanted the number of an element, or a name in quotes, got the end
       kind=call: corrupt .a[
                             ^
-    wanted by how much the length lies, such as +4 or -1, got 4
+    wanted the difference to the correct length, such as +4 or -1, got 4
       kind=call: length 4
                         ^
     wanted the name of a file, got the end

@@ -1,7 +1,10 @@
-//! What comes, beside what came then.
+//! Compares the messages of the peer with the recorded ones.
 
-use super::{Binding, Difference, Divergence, Event, Expected, Hang, Run, Stage, Step, which};
-use crate::diff::{Field, Kept, Scope, Val, Which, general};
+use super::{
+    Binding, ClientEvent, ClientRun, ConnectionStage, Divergence, Expected, Hang, PlanStep,
+    RunDifference, describe_step,
+};
+use crate::diff::{DiffMessage, FieldDifference, IdScope, StoredMessage, Val, generalized};
 use crate::live::endpoint::Received;
 use crate::live::handler::{Command, Ended};
 use crate::live::plan::id_of;
@@ -13,16 +16,16 @@ use crate::tape::Node;
 use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
 
-/// Notes of one sort that are told one by one.
-const NOTES: u64 = 20;
-/// What nobody asked for.
-const PUSH: usize = 0;
-/// What nobody answers.
-const REQUEST: usize = 1;
+/// Notes of one kind that are reported one by one.
+const MAX_NOTES: u64 = 20;
+/// The index of unexpected messages in the counts.
+const PUSHES: usize = 0;
+/// The index of unanswered requests in the counts.
+const REQUESTS: usize = 1;
 
-impl Run<'_> {
-    /// A message of the other side.
-    pub(super) fn hear(
+impl ClientRun<'_> {
+    /// Handles a message of the peer.
+    pub(super) fn receive(
         &mut self,
         received: &mut Received<'_>,
         now: i64,
@@ -32,118 +35,121 @@ impl Run<'_> {
             return self.show(received, now, commands);
         }
         let decoded = received.decoded;
-        (self.observer)(Event::Received(decoded, received.verdict), commands);
+        (self.observer)(ClientEvent::Received(decoded, received.verdict), commands);
         let passive = matches!(decoded.message.role, Some(Role::Heartbeat | Role::Control));
-        if self.stops || decoded.frame.control.is_some() || passive {
+        if self.is_stopping || decoded.frame.control.is_some() || passive {
             return;
         }
-        self.last = now;
-        let kept = Kept::of(decoded, received.verdict.answer);
+        self.last_traffic = now;
+        let stored = StoredMessage::of(decoded, received.verdict.answer);
         let answer = received.verdict.answer;
-        let told = match answer.map(|answer| (answer, self.said.get(&answer.to))) {
+        let expected = match answer.map(|answer| (answer, self.step_by_index.get(&answer.to))) {
             Some((answer, Some(number))) => {
                 let (number, last) = (*number, answer.last);
-                self.answered(number, last, &kept, now, commands)
+                self.match_answer(number, last, &stored, now, commands)
             }
-            // An answer to what the protocol itself said.
+            // It answers a message of the protocol itself.
             Some((_, None)) => return,
             None => {
                 let id = id_of(&decoded.message.id);
-                self.push(&kept, id.as_ref(), received.replies.is_empty(), commands)
+                self.match_push(&stored, id.as_ref(), received.replies.is_empty(), commands)
             }
         };
-        let Some(told) = told else {
+        let Some(expected) = expected else {
             return;
         };
-        self.goes_on(now);
-        if let Some(came) = self.came.get_mut(told) {
-            *came = true;
+        self.record_progress(now);
+        if let Some(is_received) = self.is_received.get_mut(expected) {
+            *is_received = true;
         }
         let plan = self.plan;
-        let Some(recorded) = plan.expected.get(told) else {
+        let Some(recorded) = plan.expected.get(expected) else {
             return;
         };
-        // A step says it.
+        // A step answers it.
         if recorded.is_answered {
             received.replies.clear();
         }
-        let mut message = Vec::new();
-        decoded.write_message(&mut message);
-        let message = String::from_utf8_lossy(&message);
-        (self.live).hear(&plan.names, &recorded.places, kept.conn, &message);
+        let message = decoded.message_text();
+        (self.values).receive(&plan.names, &recorded.places, stored.conn, &message);
         self.outcome.compared += 1;
-        let (live, ids) = (&self.live, &mut self.ids);
-        let scope = |kept: &Kept| Scope {
-            conn: kept.conn,
-            direction: kept.direction,
+        let (values, ids) = (&self.values, &mut self.ids);
+        let scope = |stored: &StoredMessage| IdScope {
+            conn: stored.conn,
+            direction: stored.direction,
         };
-        let scopes = [scope(&recorded.kept), scope(&kept)];
+        let scopes = [scope(&recorded.stored), scope(&stored)];
         let places = OnceCell::new();
         let mut same = |group, path: &Path, recorded_is: Node<'_>, here: Node<'_>| {
             let Some((one, other)) = Val::of(recorded_is).zip(Val::of(here)) else {
                 return Err(None);
             };
             let Some(group) = group else {
-                let is_same = live.is_same(&plan.names, &one, &other);
+                let is_same = values.corresponds(&plan.names, &one, &other);
                 return if is_same { Ok(()) } else { Err(None) };
             };
-            let places = places.get_or_init(|| names_of(recorded));
+            let places = places.get_or_init(|| names_by_path(recorded));
             match places.get(path) {
-                Some(number) => live.is_now(*number, &other),
+                Some(number) => values.check(*number, &other),
                 None => ids.pair(group, (scopes[0], &one), (scopes[1], &other)),
             }
         };
-        let fields = (self.compare).fields_with(&recorded.kept, &kept, &mut same);
+        let fields = (self.compare).fields_with(&recorded.stored, &stored, &mut same);
         self.outcome.ignored = self.compare.ignored;
         if !fields.is_empty() {
-            let flags = flags(&recorded.kept.kind, &fields);
-            let recorded_is = crate::diff::which(&recorded.kept);
-            let how = Difference::Differs(recorded_is, crate::diff::which(&kept), fields, flags);
-            let asked = recorded.answers.and_then(|step| plan.steps.get(step));
-            self.diverged(asked, how, commands);
+            let flags = ignored_flags(&recorded.stored.kind, &fields);
+            let recorded_is = crate::diff::describe(&recorded.stored);
+            let how =
+                RunDifference::Differs(recorded_is, crate::diff::describe(&stored), fields, flags);
+            let request = recorded.answers.and_then(|step| plan.steps.get(step));
+            self.report_difference(request, how, commands);
         }
     }
 
-    /// An answer to a step: the recorded one that it stands for.
-    fn answered(
+    /// Matches an answer to a step with a recorded answer.
+    fn match_answer(
         &mut self,
         number: usize,
         last: bool,
-        kept: &Kept,
+        stored: &StoredMessage,
         now: i64,
         commands: &mut Vec<Command>,
     ) -> Option<usize> {
         let plan = self.plan;
         let step = plan.steps.get(number)?;
         let got = self.steps.get(number)?.got;
-        let role = |told: &usize| plan.expected.get(*told).and_then(|told| told.kept.role);
-        let is_item = kept.role == Some(Role::Item);
+        let role = |expected: &usize| {
+            plan.expected
+                .get(*expected)
+                .and_then(|expected| expected.stored.role)
+        };
+        let is_item = stored.role == Some(Role::Item);
         let mut left = step.answers.iter().enumerate().skip(got);
         let found = if is_item {
             left.next()
-                .filter(|(_, told)| role(told) == Some(Role::Item))
+                .filter(|(_, expected)| role(expected) == Some(Role::Item))
         } else {
-            // A stream that is ended here may have had more items then.
+            // A stream that is ended here may have had more items in the recording.
             let other = left
                 .clone()
-                .find(|(_, told)| role(told) != Some(Role::Item));
+                .find(|(_, expected)| role(expected) != Some(Role::Item));
             other.or_else(|| left.next())
         };
         let upto = found.map_or(got, |(at, _)| at + 1);
         let all = step.is_complete && upto == step.answers.len();
-        self.note(number, |progress| {
-            // What the recording does not have could come for ever.
+        self.update_step(number, |progress| {
+            // Unrecorded answers could arrive without end, so they do not extend the time limit.
             if found.is_some() {
                 progress.last = now;
             }
             progress.got = upto;
             progress.done |= last || (all && found.is_some());
         });
-        let Some((at, told)) = found else {
+        let Some((at, expected)) = found else {
             if step.is_complete && !self.is_cancelled(step) {
-                self.diverged(
+                self.report_difference(
                     Some(step),
-                    Difference::Extra(crate::diff::which(kept)),
+                    RunDifference::Extra(crate::diff::describe(stored)),
                     commands,
                 );
             }
@@ -151,17 +157,22 @@ impl Run<'_> {
         };
         let skipped = step.answers.get(got..at).unwrap_or_default();
         if !skipped.is_empty() && !self.is_cancelled(step) {
-            let missing = skipped.iter().filter_map(|told| plan.expected.get(*told));
-            let missing = missing.map(|told| crate::diff::which(&told.kept)).collect();
-            self.diverged(Some(step), Difference::Missing(missing), commands);
+            let missing = skipped
+                .iter()
+                .filter_map(|expected| plan.expected.get(*expected));
+            let missing = missing
+                .map(|expected| crate::diff::describe(&expected.stored))
+                .collect();
+            self.report_difference(Some(step), RunDifference::Missing(missing), commands);
         }
-        self.need_not_come(skipped);
-        Some(*told)
+        self.mark_received(skipped);
+        Some(*expected)
     }
 
-    /// Whether a later message, that is no call, spoke of this one: how much is answered then is a matter of time.
-    fn is_cancelled(&self, step: &Step) -> bool {
-        step.spoken_of.iter().any(|later| {
+    /// Returns `true` if a later notification of this run refers to this step: then the number of answers depends on
+    /// timing.
+    fn is_cancelled(&self, step: &PlanStep) -> bool {
+        step.referenced_by.iter().any(|later| {
             let later = self.plan.steps.get(*later).zip(self.steps.get(*later));
             later.is_some_and(|(later, progress)| {
                 later.role == Some(Role::Notification) && progress.sent.is_some()
@@ -169,9 +180,9 @@ impl Run<'_> {
         })
     }
 
-    /// Whether a message of that id was given up.
+    /// Returns `true` if the message with this id was cancelled.
     fn was_cancelled(&self, id: Option<&Val>) -> bool {
-        let is_now = |number: usize| id.is_some_and(|id| self.live.value(number) == Some(id));
+        let is_now = |number: usize| id.is_some_and(|id| self.values.value(number) == Some(id));
         let named = self
             .plan
             .steps
@@ -181,105 +192,111 @@ impl Run<'_> {
         named.any(|step| self.is_cancelled(step))
     }
 
-    /// Something nobody asked for: the recorded message that it stands for.
-    fn push(
+    /// Matches a message without a request with a recorded one.
+    fn match_push(
         &mut self,
-        kept: &Kept,
+        stored: &StoredMessage,
         id: Option<&Val>,
         unanswered: bool,
         commands: &mut Vec<Command>,
     ) -> Option<usize> {
-        let key = (kept.conn.unwrap_or_default(), kept.what());
-        let told = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
-        if told.is_none() {
+        let key = (stored.conn.unwrap_or_default(), stored.what());
+        let expected = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
+        if expected.is_none() {
             let what = &key.1;
             let answers = [Role::Response, Role::Error, Role::Item, Role::End];
-            let is_answer = kept.role.is_some_and(|role| answers.contains(&role));
-            // What was given up may be answered all the same, or once more.
+            let is_answer = stored.role.is_some_and(|role| answers.contains(&role));
+            // A cancelled request may still be answered, even twice.
             if is_answer && !self.was_cancelled(id) {
-                self.diverged(None, Difference::Extra(crate::diff::which(kept)), commands);
-            } else if kept.role != Some(Role::Request) {
-                let text = format!("{what} came, which the recording does not have");
-                self.is_strange(PUSH, text, commands);
+                self.report_difference(
+                    None,
+                    RunDifference::Extra(crate::diff::describe(stored)),
+                    commands,
+                );
+            } else if stored.role != Some(Role::Request) {
+                let text = format!("{what} came, but is not in the recording");
+                self.note_unexpected(PUSHES, text, commands);
             } else if unanswered {
                 let text =
-                    format!("the other side asks for {what}, which the recording does not answer");
-                self.is_strange(REQUEST, text, commands);
+                    format!("the other side requests {what}, but the recording has no answer");
+                self.note_unexpected(REQUESTS, text, commands);
             }
         }
-        told
+        expected
     }
 
-    /// Something that the recording does not have: told so often, and counted.
-    fn is_strange(&mut self, sort: usize, text: String, commands: &mut Vec<Command>) {
-        let Some(count) = self.strange.get_mut(sort) else {
+    /// Counts a message that the recording does not have, and reports the first ones.
+    fn note_unexpected(&mut self, kind: usize, text: String, commands: &mut Vec<Command>) {
+        let Some(count) = self.unexpected.get_mut(kind) else {
             return;
         };
         *count += 1;
-        if *count <= NOTES {
-            (self.observer)(Event::Note(text), commands);
+        if *count <= MAX_NOTES {
+            (self.observer)(ClientEvent::Note(text), commands);
         }
     }
 
-    /// How much more of it there was.
-    pub(super) fn tell_strange(&mut self, commands: &mut Vec<Command>) {
-        for (sort, count) in self.strange.into_iter().enumerate() {
-            let more = count.saturating_sub(NOTES);
+    /// Reports the number of further unrecorded messages.
+    pub(super) fn report_further_unexpected(&mut self, commands: &mut Vec<Command>) {
+        for (kind, count) in self.unexpected.into_iter().enumerate() {
+            let more = count.saturating_sub(MAX_NOTES);
             let messages = if more == 1 { "message" } else { "messages" };
             let requests = if more == 1 { "request" } else { "requests" };
-            let text = match sort {
+            let text = match kind {
                 _ if more == 0 => continue,
-                PUSH => format!("{more} more {messages} came, which the recording does not have"),
-                _ => format!("{more} more {requests} came, which the recording does not answer"),
+                PUSHES => format!("{more} more {messages} came, but not in the recording"),
+                _ => format!("{more} more {requests} came, but the recording has no answer"),
             };
-            (self.observer)(Event::Note(text), commands);
+            (self.observer)(ClientEvent::Note(text), commands);
         }
     }
 
-    /// Something went otherwise; without `--keep-going` that was it.
-    pub(super) fn diverged(
+    /// Reports a difference. Without `--keep-going` the run ends.
+    pub(super) fn report_difference(
         &mut self,
-        asked: Option<&Step>,
-        how: Difference,
+        request: Option<&PlanStep>,
+        how: RunDifference,
         commands: &mut Vec<Command>,
     ) {
-        if self.stops {
+        if self.is_stopping {
             return;
         }
         self.outcome.differ += 1;
-        let asked = which(asked);
-        let divergence = Divergence { asked, how };
-        (self.observer)(Event::Diverged(&divergence), commands);
-        self.stops |= !self.settings.keep_going;
+        let request = describe_step(request);
+        let divergence = Divergence { request, how };
+        (self.observer)(ClientEvent::Diverged(&divergence), commands);
+        self.is_stopping |= !self.settings.keep_going;
     }
 
-    pub(super) fn hangs(&mut self, hang: &Hang, commands: &mut Vec<Command>) {
+    pub(super) fn report_hang(&mut self, hang: &Hang, commands: &mut Vec<Command>) {
         self.outcome.hangs = true;
-        self.stops = true;
-        (self.observer)(Event::Hangs(hang), commands);
+        self.is_stopping = true;
+        (self.observer)(ClientEvent::Hangs(hang), commands);
     }
 
-    pub(super) fn trouble(&mut self, why: String) {
-        self.outcome.trouble.get_or_insert(why);
-        self.stops = true;
+    pub(super) fn fail(&mut self, why: String) {
+        self.outcome.failure.get_or_insert(why);
+        self.is_stopping = true;
     }
 
-    /// What did not come, although it did then and nothing was in its way.
-    pub(super) fn tell_missing(&mut self, commands: &mut Vec<Command>) {
+    /// Reports the recorded messages that were not received although nothing prevented them.
+    pub(super) fn report_missing(&mut self, commands: &mut Vec<Command>) {
         let missing = self.missing().into_iter();
-        let missing = missing.filter_map(|told| self.plan.expected.get(told));
-        let missing: Vec<Which> = missing.map(|told| crate::diff::which(&told.kept)).collect();
+        let missing = missing.filter_map(|expected| self.plan.expected.get(expected));
+        let missing: Vec<DiffMessage> = missing
+            .map(|expected| crate::diff::describe(&expected.stored))
+            .collect();
         if !missing.is_empty() {
-            self.diverged(None, Difference::Missing(missing), commands);
+            self.report_difference(None, RunDifference::Missing(missing), commands);
         }
     }
 
-    /// Whether there is more to say on a connection that has ended with nothing half done.
-    pub(super) fn has_more(&self, conn: u32) -> bool {
-        !self.stops && self.stage(conn) == Stage::Open && !self.is_said(conn)
+    /// Returns `true` if there are further messages for a connection that has ended without loss.
+    pub(super) fn has_more_steps(&self, conn: u32) -> bool {
+        !self.is_stopping && self.stage(conn) == ConnectionStage::Open && !self.all_sent_on(conn)
     }
 
-    /// A connection has ended.
+    /// Handles the end of a connection.
     pub(super) fn ended(
         &mut self,
         conn: u32,
@@ -288,18 +305,22 @@ impl Run<'_> {
         commands: &mut Vec<Command>,
     ) {
         let text = match how {
-            // Nothing more will be received: whatever waits for that waits in vain.
+            // Nothing more is received, so nothing waits any longer.
             Ended::Eof => {
-                let steps = self.plan.connections.get(&conn).map(|line| &line.steps);
-                let waits = steps.into_iter().flatten().any(|n| self.is_owed(*n));
-                if !self.stops && (waits || !self.is_said(conn)) {
+                let steps = self
+                    .plan
+                    .connections
+                    .get(&conn)
+                    .map(|planned| &planned.steps);
+                let waits = steps.into_iter().flatten().any(|n| self.is_pending(*n));
+                if !self.is_stopping && (waits || !self.all_sent_on(conn)) {
                     commands.push(Command::Close(conn));
                 }
                 return;
             }
             Ended::Refused(why) => {
-                self.set(conn, Stage::Over);
-                self.trouble(why.clone());
+                self.set_stage(conn, ConnectionStage::Ended);
+                self.fail(why.clone());
                 return;
             }
             Ended::Closed => "was closed".to_owned(),
@@ -307,32 +328,39 @@ impl Run<'_> {
             Ended::Exited(status) => format!("ended with its child, status {status}"),
         };
         let stage = self.stage(conn);
-        self.set(conn, Stage::Over);
-        // What is closed here was so then; its answers may come on another.
-        if self.stops || matches!(stage, Stage::Closing | Stage::Over) {
+        self.set_stage(conn, ConnectionStage::Ended);
+        // A connection that this side closes was closed in the recording too. Its answers may arrive on another one.
+        if self.is_stopping || matches!(stage, ConnectionStage::Closing | ConnectionStage::Ended) {
             return;
         }
         let plan = self.plan;
-        let steps = plan.connections.get(&conn).map(|line| &line.steps);
-        let owed = steps.into_iter().flatten().filter(|n| self.is_owed(**n));
-        let owed = owed.filter_map(|n| plan.steps.get(*n));
-        let owed: Vec<Which> = owed.map(|step| step.which.clone()).collect();
-        let unsaid = self.skip(conn);
-        if !owed.is_empty() || unsaid > 0 {
-            let was_greeted = self.greeted.contains(&(conn, ""));
-            let text = if was_greeted || *readiness == Readiness::Ready {
+        let steps = plan.connections.get(&conn).map(|planned| &planned.steps);
+        let pending = steps.into_iter().flatten().filter(|n| self.is_pending(**n));
+        let pending = pending.filter_map(|n| plan.steps.get(*n));
+        let pending: Vec<DiffMessage> = pending.map(|step| step.description.clone()).collect();
+        let unsent = self.skip(conn);
+        if !pending.is_empty() || unsent > 0 {
+            let is_ready = self.handshakes.contains(&(conn, ""));
+            let text = if is_ready || *readiness == Readiness::Ready {
                 text
             } else {
-                format!("{text} {}", not_greeted(plan.protocol, readiness))
+                format!(
+                    "{text} {}",
+                    describe_missing_handshake(plan.protocol, readiness)
+                )
             };
-            self.diverged(None, Difference::Ended(conn, text, owed, unsaid), commands);
+            self.report_difference(
+                None,
+                RunDifference::Ended(conn, text, pending, unsent),
+                commands,
+            );
         }
     }
 }
 
-/// The names in a recorded message, by where they stand.
-fn names_of(told: &Expected) -> HashMap<&Path, usize> {
-    let places = told.places.iter().filter(|place| !place.spot.is_key);
+/// Returns the names in a recorded message by path.
+fn names_by_path(expected: &Expected) -> HashMap<&Path, usize> {
+    let places = expected.places.iter().filter(|place| !place.spot.is_key);
     let names = places.filter_map(|place| match place.binding {
         Binding::Name(number) => Some((&place.path, number)),
         Binding::Time | Binding::Given => None,
@@ -340,9 +368,9 @@ fn names_of(told: &Expected) -> HashMap<&Path, usize> {
     names.collect()
 }
 
-/// Paths that would have to be ignored, bound to their kind.
-fn flags(kind: &str, fields: &[Field]) -> Vec<String> {
-    // What is no path cannot be passed over.
+/// Returns the paths that `--ignore` would need, with the kind of the message.
+fn ignored_flags(kind: &str, fields: &[FieldDifference]) -> Vec<String> {
+    // A difference without a path cannot be ignored.
     if fields
         .iter()
         .any(|field| field.path.is_empty() || field.path.starts_with('('))
@@ -351,16 +379,16 @@ fn flags(kind: &str, fields: &[Field]) -> Vec<String> {
     }
     let mut flags: Vec<String> = fields
         .iter()
-        .map(|field| format!("{kind}:{}", general(&field.path)))
+        .map(|field| format!("{kind}:{}", generalized(&field.path)))
         .collect();
     flags.sort();
     flags.dedup();
     flags
 }
 
-/// What is said of a connection that ended before calls could be made on it.
-pub(super) fn not_greeted(protocol: &dyn Protocol, readiness: &Readiness) -> String {
-    // A hello with something that whoever plays is given for it is a login.
+/// Describes a connection that ended before calls were possible.
+pub(super) fn describe_missing_handshake(protocol: &dyn Protocol, readiness: &Readiness) -> String {
+    // A hello with a value that the user supplies is a login.
     let is_hello = |kind: &str| {
         let mut kinds = protocol.descriptor().kinds.iter();
         kinds.any(|k| k.name == kind && k.role == Some(Role::Hello))
@@ -374,6 +402,6 @@ pub(super) fn not_greeted(protocol: &dyn Protocol, readiness: &Readiness) -> Str
             format!("before {what} came: it may have refused the login")
         }
         Readiness::Waits(what) => format!("before {what} came"),
-        Readiness::Ready => "before all was said".to_owned(),
+        Readiness::Ready => "before all messages were sent".to_owned(),
     }
 }

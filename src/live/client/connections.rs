@@ -1,166 +1,193 @@
-//! Which connections are opened, spoken on and closed next.
+//! The order in which connections are opened and closed.
 //!
 //! ```text
-//!   begun   | 1 | 2 | 3 | 4 | 5 |      in the order of the recording, with how much was answered and over before
-//!                     ^ asked  ^ ...   up to here all was answered that had been answered before
-//!             ^ dialled                up to here they were opened
+//!   order   | 1 | 2 | 3 | 4 | 5 |      in the order of the recording, with what was answered and ended before
+//!                     ^ allowed ^ ...  for all before, the earlier answers are there
+//!             ^ opened                 all before are opened
 //!   ended   | 1 | 2 | 4 |              in the order in which they ended
-//!                 ^ over               up to here they are over
+//!                 ^ finished           all before have ended
 //! ```
 //!
-//! What was there before a connection only grows from one to the next, so that marks which only move on are enough: a
+//! The preconditions of a connection only grow from one to the next, so positions that only advance are enough: a
 //! recording may have very many connections.
 
-use super::{Plan, PlannedConnection, Run};
+use super::{Client, ClientRun, Plan, PlannedConnection};
+use crate::live::handler::Command;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    Waits,
-    Dialled,
+pub(super) enum ConnectionStage {
+    Waiting,
+    Connecting,
     Open,
-    /// Over HTTP it has ended with nothing half done: another is dialled when there is more to say.
-    Rests,
-    /// Nothing more is said on it.
+    /// It has ended without loss over HTTP. Another one is opened if there are further messages.
+    Reopenable,
+    /// Nothing more is sent on it.
     Closing,
-    Over,
+    Ended,
 }
 
-/// How far the steps of a connection are.
+/// The progress of the steps of a connection.
 pub(super) struct ConnectionState {
-    pub(super) stage: Stage,
-    /// How many of its steps were said, or never will be.
+    pub(super) stage: ConnectionStage,
+    /// The number of its steps that are sent or skipped.
     pub(super) next: usize,
 }
 
-/// Where things are in the order of connections.
+/// Positions in the order of connections.
+#[derive(Default)]
 pub(super) struct ConnectionOrder {
-    /// Connections on which something is said, in the order in which they began.
-    begun: Vec<u32>,
-    /// How many of those may be opened as far as answers go.
-    asked: usize,
-    /// How many were opened.
-    dialled: usize,
-    /// Places among the connections that ended.
+    /// Connections with steps, in the order in which they started.
+    order: Vec<u32>,
+    /// The number of leading entries of `order` whose earlier answers were received.
+    allowed: usize,
+    /// The number of leading entries of `order` that were opened.
+    opened: usize,
+    /// The positions in [`Plan::ended`].
     ended: HashMap<u32, usize>,
-    /// How many of those are over.
-    over: usize,
-    /// How many of those must be over for one that may be opened.
-    wanted: usize,
-    /// Those on which all was said, and that must be over.
+    /// The number of leading entries of [`Plan::ended`] that have ended in this run.
+    finished: usize,
+    /// The number of leading entries of [`Plan::ended`] that must end before a connection that may be opened.
+    required: usize,
+    /// Connections without further steps that must end.
     closing: Vec<u32>,
-    /// Those that are open, with something left to say.
-    speaks: BTreeSet<u32>,
-    /// How many have something left to say.
-    unsaid: usize,
+    /// Open connections with steps to send.
+    sending: BTreeSet<u32>,
+    /// The number of connections with steps to send.
+    unfinished: usize,
 }
 
 impl ConnectionOrder {
     pub(super) fn of(plan: &Plan<'_>) -> Self {
-        let lines = plan
+        let all = plan
             .connections
             .iter()
-            .filter(|(_, line)| !line.steps.is_empty());
-        let mut begun: Vec<(&u32, &PlannedConnection)> = lines.collect();
-        begun.sort_by_key(|(conn, line)| (line.heard, line.after, **conn));
+            .filter(|(_, planned)| !planned.steps.is_empty());
+        let mut order: Vec<(&u32, &PlannedConnection)> = all.collect();
+        order
+            .sort_by_key(|(conn, planned)| (planned.received_before, planned.ended_before, **conn));
         Self {
-            unsaid: begun.len(),
-            begun: begun.into_iter().map(|(conn, _)| *conn).collect(),
-            asked: 0,
-            dialled: 0,
+            unfinished: order.len(),
+            order: order.into_iter().map(|(conn, _)| *conn).collect(),
             ended: (plan.ended.iter().copied()).zip(0..).collect(),
-            over: 0,
-            wanted: 0,
-            closing: Vec::new(),
-            speaks: BTreeSet::new(),
+            ..Self::default()
         }
     }
 
-    /// The next connection that is open and has something left to say.
-    pub(super) fn speaks_after(&self, conn: Option<u32>) -> Option<u32> {
+    /// Returns the next open connection with steps to send.
+    pub(super) fn next_sending(&self, conn: Option<u32>) -> Option<u32> {
         let from = conn.map_or(Bound::Unbounded, Bound::Excluded);
-        self.speaks.range((from, Bound::Unbounded)).next().copied()
+        self.sending.range((from, Bound::Unbounded)).next().copied()
     }
 
-    /// All of those.
-    pub(super) fn speaks(&self) -> impl Iterator<Item = u32> {
-        self.speaks.iter().copied()
+    /// Returns all open connections with steps to send.
+    pub(super) fn sending(&self) -> impl Iterator<Item = u32> {
+        self.sending.iter().copied()
     }
 
-    /// Whether all is said on all of them.
-    pub(super) fn all_said(&self) -> bool {
-        self.unsaid == 0
+    /// Returns `true` if no connection has steps to send.
+    pub(super) fn all_sent(&self) -> bool {
+        self.unfinished == 0
     }
 }
 
-impl<'p> Run<'p> {
-    pub(super) fn stage(&self, conn: u32) -> Stage {
-        self.ways.get(&conn).map_or(Stage::Over, |way| way.stage)
+impl Client<'_> {
+    /// Closes connections that had ended by now in the recording, and opens those that are due.
+    pub(super) fn update_connections(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
+        let mut moved = false;
+        for conn in self.run.due_to_close() {
+            self.run.set_stage(conn, ConnectionStage::Closing);
+            self.endpoint.close(conn, now, commands);
+            moved = true;
+        }
+        while let Some(conn) = self.run.next_to_open() {
+            self.run.set_stage(conn, ConnectionStage::Connecting);
+            commands.push(Command::Connect(conn));
+            moved = true;
+        }
+        moved
+    }
+}
+
+impl<'p> ClientRun<'p> {
+    pub(super) fn stage(&self, conn: u32) -> ConnectionStage {
+        self.states
+            .get(&conn)
+            .map_or(ConnectionStage::Ended, |state| state.stage)
     }
 
-    pub(super) fn set(&mut self, conn: u32, stage: Stage) {
-        if let Some(way) = self.ways.get_mut(&conn) {
-            way.stage = stage;
+    pub(super) fn set_stage(&mut self, conn: u32, stage: ConnectionStage) {
+        if let Some(state) = self.states.get_mut(&conn) {
+            state.stage = stage;
         }
-        if stage == Stage::Open && !self.is_said(conn) {
-            self.conns.speaks.insert(conn);
+        if stage == ConnectionStage::Open && !self.all_sent_on(conn) {
+            self.conns.sending.insert(conn);
         } else {
-            self.conns.speaks.remove(&conn);
+            self.conns.sending.remove(&conn);
         }
     }
 
-    /// Nothing is left to be said on a connection, where something was.
-    pub(super) fn is_now_said(&mut self, conn: u32) {
+    /// Records that a connection has no further steps.
+    pub(super) fn finish_steps(&mut self, conn: u32) {
         let conns = &mut self.conns;
-        conns.unsaid = conns.unsaid.saturating_sub(1);
-        conns.speaks.remove(&conn);
-        if conns.ended.get(&conn).is_some_and(|at| *at < conns.wanted) {
+        conns.unfinished = conns.unfinished.saturating_sub(1);
+        conns.sending.remove(&conn);
+        if conns
+            .ended
+            .get(&conn)
+            .is_some_and(|at| *at < conns.required)
+        {
             conns.closing.push(conn);
         }
     }
 
-    fn line(&self, conn: Option<&u32>) -> Option<&'p PlannedConnection> {
+    fn planned(&self, conn: Option<&u32>) -> Option<&'p PlannedConnection> {
         self.plan.connections.get(conn?)
     }
 
-    /// Connections that are to be closed, since they were over before another that may be opened now.
-    pub(super) fn over_by_now(&mut self) -> Vec<u32> {
-        while let Some(line) = self.line(self.conns.begun.get(self.conns.asked))
-            && line.heard <= self.answered[0]
+    /// Returns the connections to close, because in the recording they had ended before another that may be opened now.
+    pub(super) fn due_to_close(&mut self) -> Vec<u32> {
+        while let Some(planned) = self.planned(self.conns.order.get(self.conns.allowed))
+            && planned.received_before <= self.answered[0]
         {
-            self.conns.asked += 1;
-            let known = self.conns.wanted;
-            self.conns.wanted = line.after.max(known);
-            let new = self.plan.ended.get(known..self.conns.wanted);
+            self.conns.allowed += 1;
+            let known = self.conns.required;
+            self.conns.required = planned.ended_before.max(known);
+            let new = self.plan.ended.get(known..self.conns.required);
             let new = new.unwrap_or_default().iter().copied();
-            let said = new.filter(|conn| self.is_said(*conn));
-            let said: Vec<u32> = said.collect();
-            self.conns.closing.extend(said);
+            let sent = new.filter(|conn| self.all_sent_on(*conn));
+            let sent: Vec<u32> = sent.collect();
+            self.conns.closing.extend(sent);
         }
         let mut closing = std::mem::take(&mut self.conns.closing);
-        closing.retain(|conn| self.stage(*conn) == Stage::Open);
+        closing.retain(|conn| self.stage(*conn) == ConnectionStage::Open);
         closing
     }
 
-    /// The next connection whose turn it is: all before it was answered, and those are over that were over then.
-    pub(super) fn next_dialled(&mut self) -> Option<u32> {
-        while let Some(conn) = self.plan.ended.get(self.conns.over)
+    /// Returns the next connection to open: earlier messages are answered, and the connections that had ended before it
+    /// have ended.
+    pub(super) fn next_to_open(&mut self) -> Option<u32> {
+        while let Some(conn) = self.plan.ended.get(self.conns.finished)
             && (self
-                .line(Some(conn))
-                .is_none_or(|line| line.steps.is_empty())
-                || self.stage(*conn) == Stage::Over)
+                .planned(Some(conn))
+                .is_none_or(|planned| planned.steps.is_empty())
+                || self.stage(*conn) == ConnectionStage::Ended)
         {
-            self.conns.over += 1;
+            self.conns.finished += 1;
         }
-        let at = self.conns.dialled;
-        let conn = *self.conns.begun.get(at).filter(|_| at < self.conns.asked)?;
-        let line = self.line(Some(&conn))?;
-        if line.after > self.conns.over {
+        let at = self.conns.opened;
+        let conn = *self
+            .conns
+            .order
+            .get(at)
+            .filter(|_| at < self.conns.allowed)?;
+        let planned = self.planned(Some(&conn))?;
+        if planned.ended_before > self.conns.finished {
             return None;
         }
-        self.conns.dialled += 1;
+        self.conns.opened += 1;
         Some(conn)
     }
 }

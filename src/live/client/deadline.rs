@@ -1,65 +1,89 @@
-//! How long anything is waited for, and how a run ends.
+//! Time limits, and the end of a run.
 
-use super::{Client, Hang, LEAVE, Stage};
+use super::{CLOSE_TIMEOUT, Client, ClientEvent, ConnectionStage, Hang};
 use crate::live::handler::Command;
 
 impl Client<'_> {
-    /// Looks at what is waited for: is it late, or is there nothing left?
+    /// Checks if the run waits for something, and if that is late.
     pub(super) fn wait(&mut self, now: i64, commands: &mut Vec<Command>) {
         let run = &self.run;
-        let is_done = run.all_said() && !run.owes_any();
+        let is_done = run.all_sent() && !run.has_pending();
         let is_over = || run.feed.is_none() && run.missing().is_empty();
-        if is_done && (now >= run.lingers_until() || is_over()) {
-            self.run.tell_missing(commands);
-            self.run.stops = true;
-        } else if self.deadline().is_some_and(|deadline| now >= deadline) {
+        if is_done && (now >= run.linger_end() || is_over()) {
+            self.run.report_missing(commands);
+            self.run.is_stopping = true;
+            return;
+        }
+        if self.deadline().is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        if run.feed.is_some() && run.all_sent() && self.endpoint.has_streams() {
+            // Clients do not read answers on streams, so that many servers send none.
+            let n = run.pending.len();
+            let requests = if n == 1 { "request" } else { "requests" };
+            let text = format!("{n} {requests} without an answer");
+            (self.run.observer)(ClientEvent::Note(text), commands);
+            self.run.is_stopping = true;
+        } else {
             let hang = Hang {
-                silent: now.saturating_sub(run.progressed),
-                other: run.last > run.progressed,
-                dials: run.is_dialling(),
+                silence: now.saturating_sub(run.last_progress),
+                other_traffic: run.last_traffic > run.last_progress,
+                is_connecting: run.is_connecting(),
                 now,
-                owed: run.owed().map(|step| step.which.clone()).collect(),
-                held: run.held(&self.endpoint, now),
+                pending: run
+                    .pending_steps()
+                    .map(|step| step.description.clone())
+                    .collect(),
+                blocked: run.blocked_step(&self.endpoint, now),
                 waiting: self.endpoint.waiting(),
-                halves: self.endpoint.halves(),
+                partials: self.endpoint.partials(),
             };
-            self.run.hangs(&hang, commands);
+            self.run.report_hang(&hang, commands);
         }
     }
 
-    /// When something that is waited for is late.
+    /// Returns the time at which a pending answer is late.
     pub(super) fn deadline(&self) -> Option<i64> {
         let run = &self.run;
         let is_held = match &run.feed {
-            Some(feed) => feed.next.is_some() || run.is_dialling(),
-            // Nothing is owed, and yet something cannot be said.
-            None => !run.all_said() && run.next_time(&self.endpoint).is_none(),
+            Some(feed) => feed.next.is_some() || run.is_connecting(),
+            // No answer is pending, but a message cannot be sent.
+            None => !run.all_sent() && run.next_time(&self.endpoint).is_none(),
         };
-        let since = run.oldest_owed().or(is_held.then_some(run.progressed))?;
+        let since = run
+            .oldest_pending()
+            .or(is_held.then_some(run.last_progress))?;
         Some(since.saturating_add(run.settings.timeout))
     }
 
     /// Ends all connections in order.
     pub(super) fn end(&mut self, now: i64, commands: &mut Vec<Command>) {
-        // Where all went as it went then, nothing more was said.
-        let as_then = self.run.plan.has_end && self.run.went_well();
-        let until = self.leaves.unwrap_or_else(|| {
-            self.run.tell_strange(commands);
-            now.saturating_add(LEAVE)
+        // The recorded run ended without further messages, so a run without differences does the same.
+        let is_like_recording = self.run.plan.has_end && self.run.is_successful();
+        let until = self.close_by.unwrap_or_else(|| {
+            self.run.report_further_unexpected(commands);
+            now.saturating_add(CLOSE_TIMEOUT)
         });
-        self.leaves = Some(until);
-        // What was refused or cannot be asked takes no leave.
-        let takes_leave = self.run.feed.is_none() || self.run.outcome.trouble.is_none();
-        let open: Vec<u32> = self.run.open().filter(|_| takes_leave).collect();
+        self.close_by = Some(until);
+        // A refused connection or an invalid message gets no orderly close.
+        let closes_in_order = self.run.feed.is_none() || self.run.outcome.failure.is_none();
+        let open: Vec<u32> = self
+            .run
+            .open_connections()
+            .filter(|_| closes_in_order)
+            .collect();
         for conn in open {
-            if as_then {
+            if is_like_recording {
                 self.endpoint.close(conn, now, commands);
-            } else if !self.endpoint.bye(conn, now >= until, now, commands) {
+            } else if !self
+                .endpoint
+                .prepare_close(conn, now >= until, now, commands)
+            {
                 continue;
             }
-            self.run.set(conn, Stage::Closing);
+            self.run.set_stage(conn, ConnectionStage::Closing);
         }
-        if !takes_leave || self.run.open().next().is_none() {
+        if !closes_in_order || self.run.open_connections().next().is_none() {
             self.run.outcome.is_over = true;
             commands.push(Command::Stop);
         }

@@ -1,56 +1,68 @@
-//! Messages that no plan has: each goes out as it comes, and whatever is answered is shown.
+//! Messages without a plan: each is sent when it is read, and the answers are shown.
 
-use super::compare::not_greeted;
-use super::{Client, Event, Progress, Run, Stage};
+use super::compare::describe_missing_handshake;
+use super::{Client, ClientEvent, ClientRun, ConnectionStage, StepProgress};
 use crate::conversation::Finding;
 use crate::decoder::Decoded;
-use crate::diff::Which;
+use crate::diff::DiffMessage;
 use crate::framing::Head;
 use crate::live::endpoint::{Endpoint, Received};
 use crate::live::handler::{Command, Ended};
 use crate::live::plan::CONN;
 use crate::protocol::Role;
-use crate::protocol::peer::{Readiness, Says};
+use crate::protocol::peer::{Outgoing, Readiness};
 use crate::protocol::session::Severity;
 
-/// How often it is looked whether there is more to say, in nanoseconds.
-const LOOK: i64 = 20_000_000;
+/// Interval between checks for the next message, in nanoseconds.
+const READ_INTERVAL: i64 = 20_000_000;
 
-/// What is to be said next.
+/// The number of stored messages after which those without a pending answer are removed.
+const CLEANUP_SIZE: usize = 1 << 12;
+
+/// The result of a read from the source of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// A message, as `decode -f json` would show it.
+pub enum FeedInput {
+    /// A message in the form of `decode -f json`.
     Message(String),
-    /// What is no message: why.
+    /// The input is not a message, with the reason.
     Bad(String),
-    /// Not known yet.
+    /// No message is available yet.
     Wait,
-    /// Nothing more.
+    /// The end of the input.
     End,
 }
 
-/// Where messages come from.
-pub(super) struct Feed<'p> {
-    source: Box<dyn FnMut() -> Input + Send + 'p>,
-    /// The protocol's own hello comes first.
-    greets: bool,
-    /// A message that has its turn when it can be said.
+/// A source of messages.
+pub(super) struct MessageFeed<'p> {
+    source: Box<dyn FnMut() -> FeedInput + Send + 'p>,
+    /// The hello of the protocol is sent first.
+    sends_hello: bool,
+    /// The next message, until it can be sent.
     pub(super) next: Option<String>,
     is_last: bool,
-    looked: i64,
-    /// The connection ends: what the session closes with it stays owed.
-    pub(super) ends: bool,
+    last_read: i64,
+    /// Numbers of removed messages, for reuse.
+    free: Vec<usize>,
+    /// The number of stored messages at which the next removal happens.
+    cleanup_at: usize,
+    /// The connection ends: requests that the session closes together with it stay pending.
+    pub(super) is_closing: bool,
 }
 
-impl<'p> Feed<'p> {
-    pub(super) fn new(source: Box<dyn FnMut() -> Input + Send + 'p>, greets: bool) -> Self {
+impl<'p> MessageFeed<'p> {
+    pub(super) fn new(
+        source: Box<dyn FnMut() -> FeedInput + Send + 'p>,
+        sends_hello: bool,
+    ) -> Self {
         Self {
             source,
-            greets,
+            sends_hello,
             next: None,
             is_last: false,
-            looked: 0,
-            ends: false,
+            last_read: 0,
+            free: Vec::new(),
+            cleanup_at: CLEANUP_SIZE,
+            is_closing: false,
         }
     }
 
@@ -60,50 +72,51 @@ impl<'p> Feed<'p> {
 }
 
 impl Client<'_> {
-    /// Says the next message of the feed, if there is one whose turn it is.
+    /// Sends the next message of the feed if it can be sent. Returns `true` if anything changed.
     pub(super) fn send_next(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
         let Self { endpoint, run, .. } = self;
         let stage = run.stage(CONN);
-        if !matches!(stage, Stage::Open | Stage::Rests) || !run.pull(now, commands) {
+        if !matches!(stage, ConnectionStage::Open | ConnectionStage::Reopenable)
+            || !run.read_next(now, commands)
+        {
             return false;
         }
         let Some(feed) = run.feed.as_ref().filter(|feed| feed.next.is_some()) else {
-            // It was none.
+            // The input was not a message.
             return run.feed.as_ref().is_some_and(|feed| !feed.is_last);
         };
-        let greets = feed.greets;
-        if run.settings.in_order && run.owes_any() {
+        let sends_hello = feed.sends_hello;
+        if run.settings.in_order && run.has_pending() {
             return false;
         }
-        if stage == Stage::Rests && endpoint.is_quiet() {
-            run.set(CONN, Stage::Dialled);
-            run.goes_on(now);
+        if stage == ConnectionStage::Reopenable && endpoint.is_idle() {
+            run.set_stage(CONN, ConnectionStage::Connecting);
+            run.record_progress(now);
             commands.push(Command::Connect(CONN));
         }
-        if !endpoint.is_free(CONN) {
+        if !endpoint.can_send(CONN) {
             return false;
         }
         match endpoint.readiness(CONN) {
-            Readiness::Waits(_) if greets => return false,
-            Readiness::Refused(why) if greets => {
+            Readiness::Waits(_) if sends_hello => return false,
+            Readiness::Refused(why) if sends_hello => {
                 run.take_next();
-                run.bad(why, commands);
-                run.stops = true;
+                run.report_error(why, commands);
+                run.is_stopping = true;
                 return false;
             }
             _ => {}
         }
-        let says = Says::new(CONN, run.take_next());
-        match endpoint.say(&says, None, now, commands) {
+        let outgoing = Outgoing::new(CONN, run.take_next());
+        match endpoint.send_message(&outgoing, None, now, commands) {
             Ok(index) => {
                 run.outcome.sent += 1;
-                run.goes_on(now);
-                run.greets(endpoint, CONN, now);
+                run.record_progress(now);
+                run.record_handshake(endpoint, CONN, now);
                 if let Some(index) = index {
-                    let number = run.steps.len();
-                    run.said.insert(index, number);
-                    run.steps.push(Progress::default());
-                    run.note(number, |progress| {
+                    let number = run.new_number();
+                    run.step_by_index.insert(index, number);
+                    run.update_step(number, |progress| {
                         progress.sent = Some(now);
                         progress.index = Some(index);
                         progress.last = now;
@@ -111,33 +124,60 @@ impl Client<'_> {
                     });
                 }
             }
-            Err(refusal) => run.bad(refusal.to_string(), commands),
+            Err(refusal) => run.report_error(refusal.to_string(), commands),
         }
         true
     }
 }
 
-impl Run<'_> {
-    /// Asks for the next message where none waits; whether there is something new.
-    fn pull(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
+impl ClientRun<'_> {
+    /// Reads the next message if none waits. Returns `true` if there is a message or an error.
+    fn read_next(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
         let Some(feed) = &mut self.feed else {
             return false;
         };
         if feed.next.is_some() || feed.is_last {
             return feed.next.is_some();
         }
-        feed.looked = now;
+        feed.last_read = now;
         match (feed.source)() {
-            Input::Message(message) => feed.next = Some(message),
-            Input::End => feed.is_last = true,
-            Input::Wait => return false,
-            Input::Bad(why) => {
-                self.bad(why, commands);
+            FeedInput::Message(message) => feed.next = Some(message),
+            FeedInput::End => feed.is_last = true,
+            FeedInput::Wait => return false,
+            FeedInput::Bad(why) => {
+                self.report_error(why, commands);
                 return true;
             }
         }
-        self.goes_on(now);
+        self.record_progress(now);
         true
+    }
+
+    /// Returns a number for one more message. Messages are stored while they may be answered, and if one of several
+    /// answers has come.
+    fn new_number(&mut self) -> usize {
+        if let Some(feed) = &mut self.feed {
+            if self.step_by_index.len() >= feed.cleanup_at {
+                let steps = &self.steps;
+                self.step_by_index.retain(|_, number| {
+                    let progress = steps.get(*number).copied().unwrap_or_default();
+                    let is_kept = !progress.done || progress.got > 0;
+                    if !is_kept {
+                        feed.free.push(*number);
+                    }
+                    is_kept
+                });
+                feed.cleanup_at = CLEANUP_SIZE.max(2 * self.step_by_index.len());
+            }
+            if let Some(number) = feed.free.pop() {
+                if let Some(slot) = self.steps.get_mut(number) {
+                    *slot = StepProgress::default();
+                }
+                return number;
+            }
+        }
+        self.steps.push(StepProgress::default());
+        self.steps.len() - 1
     }
 
     fn take_next(&mut self) -> String {
@@ -145,22 +185,22 @@ impl Run<'_> {
         feed.and_then(|feed| feed.next.take()).unwrap_or_default()
     }
 
-    /// When it is looked for the next message.
-    pub(super) fn looks_at(&self) -> Option<i64> {
-        let feed = self.feed.as_ref().filter(|_| !self.is_dialling())?;
-        let looks = feed.next.is_none() && !feed.is_last;
-        looks.then(|| feed.looked.saturating_add(LOOK))
+    /// Returns the time at which the source is read again.
+    pub(super) fn next_read(&self) -> Option<i64> {
+        let feed = self.feed.as_ref().filter(|_| !self.is_connecting())?;
+        let is_reading = feed.next.is_none() && !feed.is_last;
+        is_reading.then(|| feed.last_read.saturating_add(READ_INTERVAL))
     }
 
-    /// Whether the one connection is not open yet.
-    pub(super) fn is_dialling(&self) -> bool {
-        self.feed.is_some() && self.stage(CONN) == Stage::Dialled
+    /// Returns `true` while the connection is not open yet.
+    pub(super) fn is_connecting(&self) -> bool {
+        self.feed.is_some() && self.stage(CONN) == ConnectionStage::Connecting
     }
 
-    /// The message that waits, and what for.
-    pub(super) fn held_input(&self, endpoint: &Endpoint<'_>) -> Option<(Which, String)> {
+    /// Returns the message that waits, with the reason.
+    pub(super) fn blocked_input(&self, endpoint: &Endpoint<'_>) -> Option<(DiffMessage, String)> {
         self.feed.as_ref()?.next.as_ref()?;
-        let which = Which {
+        let description = DiffMessage {
             index: self.outcome.sent,
             conn: None,
             direction: Some(endpoint.side()),
@@ -170,27 +210,29 @@ impl Run<'_> {
             Readiness::Waits(what) => what.to_owned(),
             Readiness::Ready | Readiness::Refused(_) => "the answer before it".into(),
         };
-        Some((which, why))
+        Some((description, why))
     }
 
-    /// What the session has closed without a word is owed no more. Only whether any is left matters, and since when.
-    pub(super) fn settle_sent(&mut self, endpoint: &Endpoint<'_>) {
-        while self.feed.as_ref().is_some_and(|feed| !feed.ends)
-            && let Some((_, number)) = self.owed.first().copied()
+    /// Completes messages that the session has closed without an answer. Only the oldest matters, so the check stops
+    /// there.
+    pub(super) fn complete_closed(&mut self, endpoint: &Endpoint<'_>) {
+        while self.feed.as_ref().is_some_and(|feed| !feed.is_closing)
+            && let Some((_, number)) = self.pending.first().copied()
             && !self.is_open(number, endpoint)
         {
-            self.note(number, |progress| progress.done = true);
+            self.update_step(number, |progress| progress.done = true);
         }
     }
 
-    /// The connection ends: what is closed by then is owed no more, what closes with it is.
-    pub(super) fn closes(&mut self, conn: u32, endpoint: &Endpoint<'_>) {
+    /// The connection ends: completes messages that are closed by now. Those that close with the connection stay
+    /// pending.
+    pub(super) fn complete_before_close(&mut self, conn: u32, endpoint: &Endpoint<'_>) {
         let feed = self.feed.as_mut().filter(|_| conn == CONN);
-        if feed.is_some_and(|feed| !std::mem::replace(&mut feed.ends, true)) {
-            let owed: Vec<usize> = self.owed.iter().map(|(_, number)| *number).collect();
-            for number in owed {
+        if feed.is_some_and(|feed| !std::mem::replace(&mut feed.is_closing, true)) {
+            let pending: Vec<usize> = self.pending.iter().map(|(_, number)| *number).collect();
+            for number in pending {
                 if !self.is_open(number, endpoint) {
-                    self.note(number, |progress| progress.done = true);
+                    self.update_step(number, |progress| progress.done = true);
                 }
             }
         }
@@ -201,7 +243,7 @@ impl Run<'_> {
         index.is_some_and(|index| endpoint.is_open(index))
     }
 
-    /// The one connection has ended.
+    /// Handles the end of the connection.
     pub(super) fn feed_ended(
         &mut self,
         how: &Ended,
@@ -214,75 +256,88 @@ impl Run<'_> {
             Ended::Closed | Ended::Eof => "the connection was closed".to_owned(),
             Ended::Reset => "the connection was cut".to_owned(),
             Ended::Exited(status) => format!("the child ended with status {status}"),
-            Ended::Refused(why) => return self.trouble(why.clone()),
+            Ended::Refused(why) => return self.fail(why.clone()),
         };
-        if again && self.stage(CONN) == Stage::Open && self.owed.is_empty() && !self.stops {
-            return self.set(CONN, Stage::Rests);
+        if again
+            && self.stage(CONN) == ConnectionStage::Open
+            && self.pending.is_empty()
+            && !self.is_stopping
+        {
+            return self.set_stage(CONN, ConnectionStage::Reopenable);
         }
-        self.set(CONN, Stage::Over);
-        if std::mem::replace(&mut self.stops, true) {
+        self.set_stage(CONN, ConnectionStage::Ended);
+        if std::mem::replace(&mut self.is_stopping, true) {
             return;
         }
-        let was_greeted = self.greeted.contains(&(CONN, ""));
+        let is_ready = self.handshakes.contains(&(CONN, ""));
         let Some(feed) = &mut self.feed else {
             return;
         };
-        let unsaid = feed.next.is_some() || matches!((feed.source)(), Input::Message(_));
-        let what = match self.owed.len() {
-            0 if !unsaid => return,
-            0 if feed.greets && !was_greeted => not_greeted(endpoint.protocol(), readiness),
-            0 => "before all was said".to_owned(),
+        let unsent = feed.next.is_some() || matches!((feed.source)(), FeedInput::Message(_));
+        let pending = self.pending.len();
+        let what = match pending {
+            _ if endpoint.has_streams() && !unsent => return,
+            0 if !unsent => return,
+            0 if feed.sends_hello && !is_ready => {
+                describe_missing_handshake(endpoint.protocol(), readiness)
+            }
+            0 => "before all messages were sent".to_owned(),
             1 => "before its answer came".to_owned(),
             n => format!("before {n} answers came"),
         };
-        self.bad(format!("{text} {what}"), commands);
+        self.report_error(format!("{text} {what}"), commands);
     }
 
-    /// Something that should not be so, told.
-    fn bad(&mut self, why: String, commands: &mut Vec<Command>) {
+    /// Reports an error as a note.
+    fn report_error(&mut self, why: String, commands: &mut Vec<Command>) {
         self.outcome.differ += 1;
-        (self.observer)(Event::Note(why), commands);
+        (self.observer)(ClientEvent::Note(why), commands);
     }
 
-    /// A message of the other side, while nothing is compared.
+    /// Shows a message of the peer. Nothing is compared.
     pub(super) fn show(&mut self, received: &Received<'_>, now: i64, commands: &mut Vec<Command>) {
         let decoded = received.decoded;
         let role = decoded.message.role;
         let passive = matches!(role, Some(Role::Heartbeat | Role::Control));
-        if passive && is_refusal(decoded) {
+        if passive && is_http_refusal(decoded) {
             self.outcome.differ += 1;
-            (self.observer)(Event::Received(decoded, received.verdict), commands);
+            (self.observer)(ClientEvent::Received(decoded, received.verdict), commands);
         }
         if decoded.frame.control.is_some() || passive {
             return;
         }
-        self.last = now;
+        self.last_traffic = now;
         let mut findings = received.verdict.findings.iter();
         let is_error = |finding: &Finding| finding.severity == Severity::Error;
         if role == Some(Role::Error) || decoded.is_faulty() || findings.any(is_error) {
             self.outcome.differ += 1;
         }
         let answer = received.verdict.answer;
-        let asked = answer.and_then(|answer| self.said.get(&answer.to).copied());
-        if let Some((number, answer)) = asked.zip(answer)
-            && self.is_owed(number)
+        let request = answer.and_then(|answer| self.step_by_index.get(&answer.to).copied());
+        if let Some((number, answer)) = request.zip(answer)
+            && self.is_pending(number)
         {
-            self.progressed = now;
-            self.note(number, |progress| {
+            self.last_progress = now;
+            self.update_step(number, |progress| {
                 progress.last = now;
                 progress.done |= answer.last;
             });
         }
-        // What the protocol says of its own is nobody's answer, unless it is a no.
+        if let Some((number, answer)) = request.zip(answer)
+            && let Some(progress) = self.steps.get_mut(number)
+        {
+            progress.got = usize::from(!answer.last);
+        }
+        // Messages of the protocol itself are not shown, unless they are errors.
         let push = answer.is_none() && received.replies.is_empty() && role != Some(Role::Hello);
-        if asked.is_some() || push || role == Some(Role::Error) {
-            (self.observer)(Event::Received(decoded, received.verdict), commands);
+        if request.is_some() || push || role == Some(Role::Error) {
+            (self.observer)(ClientEvent::Received(decoded, received.verdict), commands);
         }
     }
 }
 
-/// Whether HTTP itself says no: to a message that nobody reads there is no other answer.
-fn is_refusal(decoded: &Decoded<'_>) -> bool {
+/// Returns `true` if HTTP refuses a message: a message without an answer of the protocol is refused only this way.
+fn is_http_refusal(decoded: &Decoded<'_>) -> bool {
     matches!(
         decoded.frame.head,
         Head::Http {

@@ -1,15 +1,15 @@
-//! Plays the calling side of a session: the steps of a recording, whose answers are compared, or messages as they are typed,
-//! whose answers are shown.
+//! The calling side of a session: sends the steps of a recording and compares the answers, or sends typed messages and
+//! shows the answers.
 //!
 //! ```text
-//!   recording -> Plan: steps (ours), expected (theirs), names (who made which value)      words, lines -> Feed
+//!   recording -> Plan: steps (ours), expected (of the peer), names (generated values)    arguments, lines -> MessageFeed
 //!                 |                                                                                        |
 //!   begin, opened, received, ended, tick --> Client <------------------------------------------------------'
 //!                                              '--> connect, send, close; Event: received, diverged, hangs
 //! ```
 //!
-//! A step goes out once its connection is ready, the steps before it on that connection went out, and every value in it
-//! that the other side makes is known. What is typed goes out in turn.
+//! A step is sent when its connection is ready, the earlier steps on that connection are sent, and every value in it
+//! that the peer generates is known. Typed messages are sent in order.
 
 mod compare;
 mod connections;
@@ -21,122 +21,122 @@ mod schedule;
 pub(crate) mod tests;
 
 use crate::conversation::Judge;
-use crate::diff::{Compare, Ids, Ignore, Which};
+use crate::diff::{Compare, DiffMessage, Ids, Ignore};
 use crate::framing::Limits;
 use crate::live::codec::ConnectionConfig;
 use crate::live::endpoint::{Endpoint, SessionEvent};
-use crate::live::handler::{Command, Ended, Handler};
-use crate::live::names::{Binding, Values};
-use crate::live::plan::{CONN, Expected, Plan, PlannedConnection, Step};
+use crate::live::handler::{Channel, Command, Ended, Handler};
+use crate::live::names::{Binding, RunValues};
+use crate::live::plan::{CONN, Expected, Plan, PlanStep, PlannedConnection};
 use crate::live::speed::Speed;
-use crate::protocol::peer::{PeerConfig, Says};
-use connections::{ConnectionOrder, ConnectionState, Stage};
-use feed::Feed;
-pub use feed::Input;
-pub use outcome::{Difference, Divergence, Event, Hang, Outcome};
+use crate::protocol::peer::{Outgoing, PeerConfig};
+use connections::{ConnectionOrder, ConnectionStage, ConnectionState};
+pub use feed::FeedInput;
+use feed::MessageFeed;
+pub use outcome::{ClientEvent, Divergence, Hang, RunDifference, RunOutcome};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// What is told goes here, with room for what is to be shown.
-pub type Observer<'t> = Box<dyn FnMut(Event<'_>, &mut Vec<Command>) + Send + 't>;
+/// Receives the events of a run; commands may be added, such as output.
+pub type ClientObserver<'t> = Box<dyn FnMut(ClientEvent<'_>, &mut Vec<Command>) + Send + 't>;
 
-/// How long what nobody asked for may still come, once all is answered, in nanoseconds.
+/// Time for unsolicited messages after everything is answered, in nanoseconds.
 pub const LINGER: i64 = 500_000_000;
 
-/// How long the end waits for what the protocol wants to be heard first, in nanoseconds.
-const LEAVE: i64 = 500_000_000;
+/// Time limit for a message that the protocol must receive before the end, in nanoseconds.
+const CLOSE_TIMEOUT: i64 = 500_000_000;
 
-/// How a plan is played.
+/// The settings of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// What the side is like; whether it says hello of its own follows from the plan.
+pub struct ClientConfig {
+    /// The properties of the side. The plan decides whether it sends a hello.
     pub peer_config: PeerConfig,
     /// Own ids and times are those of the recording.
     pub keep_ids: bool,
-    /// A message also waits for all answers that the recording has before it; what is typed, for the answer to the message
-    /// before it.
+    /// A message also waits for all answers that precede it in the recording. A typed message waits for the answer to
+    /// the previous one.
     pub in_order: bool,
-    /// What becomes of the distances of the recording.
+    /// The factor for the intervals of the recording.
     pub speed: Speed,
-    /// Nanoseconds that an answer may take.
+    /// Time limit for an answer, in nanoseconds.
     pub timeout: i64,
-    /// Nanoseconds for whatever else may come, once all is answered.
+    /// Time for further messages after everything is answered, in nanoseconds.
     pub linger: i64,
-    /// Goes on after something went otherwise.
+    /// Continues after a difference.
     pub keep_going: bool,
-    /// What is not compared, or not as a whole.
+    /// Values that are not compared, or only in part.
     pub ignore: Ignore,
-    /// What is bounded.
+    /// The limits of the decoder.
     pub limits: Limits,
 }
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Clone, Copy, Default)]
-struct Progress {
-    /// When it was said.
+struct StepProgress {
+    /// The time at which it was sent.
     sent: Option<i64>,
-    /// The index that it has in this run.
+    /// The index of the message in this run.
     index: Option<u64>,
-    /// When it, or the last answer to it, passed.
+    /// The time at which it was sent or last answered.
     last: i64,
-    /// How many of its recorded answers came.
+    /// The number of its recorded answers that were received or skipped.
     got: usize,
-    /// Nothing more is expected.
+    /// No further answer is expected.
     done: bool,
 }
 
-/// All of a run but the endpoint that speaks.
-struct Run<'p> {
+/// The state of a run, except for the endpoint.
+struct ClientRun<'p> {
     plan: &'p Plan<'p>,
-    settings: &'p Settings,
+    settings: &'p ClientConfig,
     compare: Compare<'p>,
-    live: Values,
-    /// Ids that nobody has to know to go on.
+    values: RunValues,
+    /// Ids that no later message needs.
     ids: Ids,
-    observer: Observer<'p>,
-    steps: Vec<Progress>,
-    /// Steps of which an answer must still come, by when they or the last answer to them passed.
-    owed: BTreeSet<(i64, usize)>,
-    /// Messages of the other side before this one that answer anything have come, but for items; and with items.
+    observer: ClientObserver<'p>,
+    steps: Vec<StepProgress>,
+    /// Steps with a pending answer, by the time at which they were sent or last answered.
+    pending: BTreeSet<(i64, usize)>,
+    /// The number of leading expected messages whose answers are complete: without items, and with items.
     answered: [usize; 2],
-    /// Which messages of the other side came.
-    came: Vec<bool>,
-    /// What the other side says without being asked, by connection, kind and subject.
+    /// For each expected message: it was received, or need not be.
+    is_received: Vec<bool>,
+    /// Expected messages without a request, by connection, kind and subject.
     pushes: HashMap<(u32, String), VecDeque<usize>>,
-    /// Steps by the index that they have in this run.
-    said: HashMap<u64, usize>,
-    ways: BTreeMap<u32, ConnectionState>,
+    /// Steps by the index of the message in this run.
+    step_by_index: HashMap<u64, usize>,
+    states: BTreeMap<u32, ConnectionState>,
     conns: ConnectionOrder,
-    /// Where messages come from that no plan has.
-    feed: Option<Feed<'p>>,
-    outcome: Outcome,
-    began: i64,
-    /// When anything last passed: for the eye. Whoever waits by it waits for ever where something else keeps coming.
-    last: i64,
-    /// When it last went on: something was said, or came that was waited for. By this clock it is late.
-    progressed: i64,
-    /// How far the handshake of each connection has been, so that each step of it counts but once.
-    greeted: BTreeSet<(u32, &'static str)>,
-    /// How often something came that is worth a note: pushes, and requests.
-    strange: [u64; 2],
-    /// It ends here.
-    stops: bool,
+    /// The source of messages if there is no recording.
+    feed: Option<MessageFeed<'p>>,
+    outcome: RunOutcome,
+    started: i64,
+    /// The time of the last traffic, for display. A wait that uses it never ends while unrelated messages arrive.
+    last_traffic: i64,
+    /// The time of the last progress: a message was sent, or an expected one was received. Time limits count from here.
+    last_progress: i64,
+    /// The states of the handshake that each connection has reached. Each of them counts once as progress.
+    handshakes: BTreeSet<(u32, &'static str)>,
+    /// The numbers of unexpected pushes and of unanswered requests.
+    unexpected: [u64; 2],
+    /// The run ends.
+    is_stopping: bool,
 }
 
-/// Plays the calling side.
+/// The calling side of a session.
 pub struct Client<'p> {
     endpoint: Endpoint<'p>,
-    run: Run<'p>,
-    /// It takes its leave, until then at the latest.
-    leaves: Option<i64>,
+    run: ClientRun<'p>,
+    /// The run ends, at this time at the latest.
+    close_by: Option<i64>,
 }
 
 impl<'p> Client<'p> {
-    /// Plays a recorded plan.
+    /// Replays a recorded plan.
     pub fn replaying(
         plan: &'p Plan<'p>,
         config: ConnectionConfig<'p>,
-        settings: &'p Settings,
-        observer: Observer<'p>,
+        settings: &'p ClientConfig,
+        observer: ClientObserver<'p>,
     ) -> Self {
         let peer_config = PeerConfig {
             no_hello: plan.has_hello,
@@ -145,15 +145,15 @@ impl<'p> Client<'p> {
         Self::new(plan, config, settings, &peer_config, None, observer)
     }
 
-    /// Sends what `next` gives; the plan has nothing but a connection.
+    /// Sends the messages that `next` returns. The plan is empty.
     pub fn sending(
         plan: &'p Plan<'p>,
         config: ConnectionConfig<'p>,
-        settings: &'p Settings,
-        next: Box<dyn FnMut() -> Input + Send + 'p>,
-        observer: Observer<'p>,
+        settings: &'p ClientConfig,
+        next: Box<dyn FnMut() -> FeedInput + Send + 'p>,
+        observer: ClientObserver<'p>,
     ) -> Self {
-        let feed = Feed::new(next, !settings.peer_config.no_hello);
+        let feed = MessageFeed::new(next, !settings.peer_config.no_hello);
         Self::new(
             plan,
             config,
@@ -167,29 +167,32 @@ impl<'p> Client<'p> {
     fn new(
         plan: &'p Plan<'p>,
         config: ConnectionConfig<'p>,
-        settings: &'p Settings,
+        settings: &'p ClientConfig,
         peer_config: &PeerConfig,
-        feed: Option<Feed<'p>>,
-        observer: Observer<'p>,
+        feed: Option<MessageFeed<'p>>,
+        observer: ClientObserver<'p>,
     ) -> Self {
         let mut pushes: HashMap<_, VecDeque<usize>> = HashMap::new();
-        for (at, told) in plan.expected.iter().enumerate() {
-            if told.answers.is_none() && !told.is_orphan {
-                let key = (told.kept.conn.unwrap_or_default(), told.kept.what());
+        for (at, expected) in plan.expected.iter().enumerate() {
+            if expected.answers.is_none() && !expected.is_orphan {
+                let key = (
+                    expected.stored.conn.unwrap_or_default(),
+                    expected.stored.what(),
+                );
                 pushes.entry(key).or_default().push_back(at);
             }
         }
-        let way = |(conn, _): (&u32, &PlannedConnection)| {
-            let stage = Stage::Waits;
+        let state = |(conn, _): (&u32, &PlannedConnection)| {
+            let stage = ConnectionStage::Waiting;
             (*conn, ConnectionState { stage, next: 0 })
         };
         let side = config.side;
         let mut endpoint = Endpoint::new(config, peer_config, settings.limits, &Judge::default());
-        // What the protocol itself needs connections for gets others.
+        // Connections that the protocol itself opens get other numbers.
         endpoint.reserve(plan.connections.keys().last().copied().unwrap_or_default());
         Self {
-            run: Run {
-                live: Values::new(
+            run: ClientRun {
+                values: RunValues::new(
                     side,
                     settings.keep_ids,
                     peer_config.token.clone(),
@@ -197,112 +200,106 @@ impl<'p> Client<'p> {
                 ),
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
                 ids: Ids::default(),
-                steps: vec![Progress::default(); plan.steps.len()],
-                owed: BTreeSet::new(),
+                steps: vec![StepProgress::default(); plan.steps.len()],
+                pending: BTreeSet::new(),
                 answered: [0; 2],
-                came: vec![false; plan.expected.len()],
-                ways: plan.connections.iter().map(way).collect(),
+                is_received: vec![false; plan.expected.len()],
+                states: plan.connections.iter().map(state).collect(),
                 conns: ConnectionOrder::of(plan),
-                said: HashMap::new(),
+                step_by_index: HashMap::new(),
                 feed,
-                outcome: Outcome::default(),
-                began: 0,
-                last: 0,
-                progressed: 0,
-                greeted: BTreeSet::new(),
-                strange: [0; 2],
-                stops: false,
+                outcome: RunOutcome::default(),
+                started: 0,
+                last_traffic: 0,
+                last_progress: 0,
+                handshakes: BTreeSet::new(),
+                unexpected: [0; 2],
+                is_stopping: false,
                 pushes,
                 plan,
                 settings,
                 observer,
             },
             endpoint,
-            leaves: None,
+            close_by: None,
         }
     }
 
-    /// What came of it so far.
-    pub fn outcome(&self) -> &Outcome {
+    /// The result so far.
+    pub fn outcome(&self) -> &RunOutcome {
         &self.run.outcome
     }
 
-    /// Whatever can go out goes out; then it is seen whether there is more to wait for.
+    /// Sends whatever can be sent, then checks if the run waits for anything.
     fn advance(&mut self, now: i64, commands: &mut Vec<Command>) {
         for event in self.endpoint.events() {
             match event {
                 SessionEvent::Open(_) | SessionEvent::Closing(_) => {}
-                SessionEvent::Refused(_, why) if self.run.feed.is_some() => self.run.trouble(why),
+                SessionEvent::Refused(_, why) if self.run.feed.is_some() => self.run.fail(why),
                 SessionEvent::Refused(conn, why) => {
-                    self.run.trouble(format!("connection {conn}: {why}"));
+                    self.run.fail(format!("connection {conn}: {why}"));
                 }
             }
         }
-        self.run.settle();
-        self.run.settle_sent(&self.endpoint);
-        while !self.run.stops && (self.dial(now, commands) | self.say(now, commands)) {}
-        if !self.run.stops {
+        self.run.advance_answered();
+        self.run.complete_closed(&self.endpoint);
+        while !self.run.is_stopping
+            && (self.update_connections(now, commands) | self.send_steps(now, commands))
+        {}
+        if !self.run.is_stopping {
             self.wait(now, commands);
         }
-        if self.run.stops && !self.run.outcome.is_over {
+        if self.run.is_stopping && !self.run.outcome.is_over {
             self.end(now, commands);
         }
     }
 
-    /// Closes connections that were over by now, and opens those whose turn it is.
-    fn dial(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
-        let mut moved = false;
-        for conn in self.run.over_by_now() {
-            self.run.set(conn, Stage::Closing);
-            self.endpoint.close(conn, now, commands);
-            moved = true;
-        }
-        while let Some(conn) = self.run.next_dialled() {
-            self.run.set(conn, Stage::Dialled);
-            commands.push(Command::Connect(conn));
-            moved = true;
-        }
-        moved
-    }
-
-    /// Says what is due, one message a connection.
-    fn say(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
+    /// Sends the steps that are due, one per connection.
+    fn send_steps(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
         let mut moved = self.send_next(now, commands);
         let plan = self.run.plan;
         let mut before = None;
-        while let Some(conn) = self.run.conns.speaks_after(before) {
+        while let Some(conn) = self.run.conns.next_sending(before) {
             before = Some(conn);
-            let Some((number, step)) = self.run.next(conn) else {
+            let Some((number, step)) = self.run.next_step(conn) else {
                 continue;
             };
-            match self.run.may_say(&self.endpoint, number, step, now) {
+            match self.run.check_ready(&self.endpoint, number, step, now) {
                 Ok(()) => {}
-                Err(schedule::Wait::Never(why)) => {
-                    let how = Difference::Refused(conn, why);
-                    self.run.diverged(Some(step), how, commands);
+                Err(schedule::StepWait::Never(why)) => {
+                    let how = RunDifference::Refused(conn, why);
+                    self.run.report_difference(Some(step), how, commands);
                     self.run.skip(conn);
                     moved = true;
                     continue;
                 }
                 Err(_) => continue,
             }
-            let said = if let Some(bytes) = &step.verbatim {
-                Ok(self.endpoint.send(conn, bytes.clone(), now, commands))
+            let channel = self.endpoint.channel(conn, step.stream);
+            let result = if let Some(bytes) = &step.verbatim {
+                Ok(self
+                    .endpoint
+                    .send_bytes(channel, bytes.clone(), now, commands))
             } else {
-                let (live, book) = (&mut self.run.live, &plan.names);
-                let message = live.rewrite(book, &step.message, &step.places, now);
-                let says = Says::new(conn, message);
-                self.endpoint.say(&says, Some(&step.wire), now, commands)
+                let (values, names) = (&mut self.run.values, &plan.names);
+                let message = values.rewrite(names, &step.message, &step.places, now);
+                let mut outgoing = Outgoing::new(conn, message);
+                outgoing.stream = channel.stream;
+                self.endpoint
+                    .send_message(&outgoing, Some(&step.wire), now, commands)
             };
-            match said {
+            match result {
                 Ok(index) => {
-                    self.run.has_said(number, index, now);
-                    self.run.greets(&self.endpoint, conn, now);
+                    if step.is_last && channel.stream.is_some() {
+                        self.endpoint.finish(channel, now, commands);
+                    }
+                    self.run.record_sent(number, index, now);
+                    self.run.record_handshake(&self.endpoint, conn, now);
                 }
                 Err(refusal) => {
-                    let (what, index) = (&step.which.what, step.which.index);
+                    let (what, index) = (&step.description.what, step.description.index);
                     self.run
-                        .trouble(format!("{what} #{index} cannot be said: {refusal}"));
+                        .fail(format!("{what} #{index} cannot be sent: {refusal}"));
                 }
             }
             moved = true;
@@ -313,61 +310,67 @@ impl<'p> Client<'p> {
 
 impl Handler for Client<'_> {
     fn begin(&mut self, now: i64, commands: &mut Vec<Command>) {
-        self.run.began = now;
-        self.run.goes_on(now);
+        self.run.started = now;
+        self.run.record_progress(now);
         if self.run.feed.is_some() {
-            self.run.set(CONN, Stage::Dialled);
+            self.run.set_stage(CONN, ConnectionStage::Connecting);
             commands.push(Command::Connect(CONN));
         }
         self.advance(now, commands);
     }
 
     fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        self.run.last = now;
-        self.run.set(conn, Stage::Open);
+        self.run.last_traffic = now;
+        self.run.set_stage(conn, ConnectionStage::Open);
         if let Some(feed) = self.run.feed.as_mut().filter(|_| conn == CONN) {
-            feed.ends = false;
+            feed.is_closing = false;
         }
         self.endpoint.opened(conn, now, commands);
-        self.run.greets(&self.endpoint, conn, now);
+        self.run.record_handshake(&self.endpoint, conn, now);
         self.advance(now, commands);
     }
 
-    fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
+    fn received(&mut self, channel: Channel, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
         let run = &mut self.run;
         let mut shown = Vec::new();
         self.endpoint
-            .received(conn, bytes, now, commands, &mut |mut heard| {
-                run.hear(&mut heard, now, &mut shown);
+            .received(channel, bytes, now, commands, &mut |mut received| {
+                run.receive(&mut received, now, &mut shown);
             });
         commands.append(&mut shown);
-        self.run.greets(&self.endpoint, conn, now);
+        self.run.record_handshake(&self.endpoint, channel.conn, now);
         self.advance(now, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+    fn ended(&mut self, channel: Channel, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+        let Channel { conn, stream } = channel;
         let readiness = self.endpoint.readiness(conn);
-        self.run.closes(conn, &self.endpoint);
+        if stream.is_none() {
+            self.run.complete_before_close(conn, &self.endpoint);
+        }
         let run = &mut self.run;
         let mut shown = Vec::new();
         let again = self
             .endpoint
-            .ended(conn, how, now, commands, &mut |mut heard| {
-                run.hear(&mut heard, now, &mut shown);
+            .ended(channel, how, now, commands, &mut |mut received| {
+                run.receive(&mut received, now, &mut shown);
             });
         commands.append(&mut shown);
-        let is_own = self.run.ways.contains_key(&conn);
+        if stream.is_some() {
+            return self.advance(now, commands);
+        }
+        let is_own = self.run.states.contains_key(&conn);
         let feeds = self.run.feed.is_some();
         match how {
-            Ended::Eof if !is_own || feeds && self.leaves.is_none() => {
+            Ended::Eof if !is_own || feeds && self.close_by.is_none() => {
                 commands.push(Command::Close(conn));
                 if feeds && is_own {
                     return;
                 }
             }
-            // Nothing more will be heard.
-            Ended::Eof if feeds => self.leaves = Some(now),
-            // What need not wait still goes out.
+            // Nothing more will be received.
+            Ended::Eof if feeds => self.close_by = Some(now),
+            // Messages that need not wait are still sent.
             Ended::Eof => self.advance(now, commands),
             _ if feeds && is_own => {
                 self.run
@@ -378,8 +381,8 @@ impl Handler for Client<'_> {
         if feeds {
             return self.advance(now, commands);
         }
-        if again && self.run.has_more(conn) {
-            self.run.set(conn, Stage::Dialled);
+        if again && self.run.has_more_steps(conn) {
+            self.run.set_stage(conn, ConnectionStage::Connecting);
             commands.push(Command::Connect(conn));
         } else {
             self.run.ended(conn, how, &readiness, commands);
@@ -391,20 +394,20 @@ impl Handler for Client<'_> {
         if self.run.outcome.is_over {
             return None;
         }
-        if self.leaves.is_some() {
-            return [self.endpoint.due(), self.leaves]
+        if self.close_by.is_some() {
+            return [self.endpoint.due(), self.close_by]
                 .into_iter()
                 .flatten()
                 .min();
         }
-        let lingers = self.run.all_said() && !self.run.owes_any();
-        let lingers = lingers.then(|| self.run.lingers_until());
+        let linger = self.run.all_sent() && !self.run.has_pending();
+        let linger = linger.then(|| self.run.linger_end());
         [
             self.endpoint.due(),
             self.deadline(),
-            self.run.looks_at(),
+            self.run.next_read(),
             self.run.next_time(&self.endpoint),
-            lingers,
+            linger,
         ]
         .into_iter()
         .flatten()
@@ -418,21 +421,21 @@ impl Handler for Client<'_> {
 
     fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
         if !self.run.outcome.is_over {
-            // Whoever types may be told that it ends, once.
-            let grace = if self.run.feed.is_some() && self.leaves.is_none() {
-                LEAVE
+            // A user who types messages can let the protocol close the session, once.
+            let grace = if self.run.feed.is_some() && self.close_by.is_none() {
+                CLOSE_TIMEOUT
             } else {
                 0
             };
-            self.leaves = Some(now.saturating_add(grace));
+            self.close_by = Some(now.saturating_add(grace));
             self.end(now, commands);
             self.run.outcome.is_over = false;
-            self.run.stops = true;
+            self.run.is_stopping = true;
         }
     }
 }
 
-/// What a step is, for people.
-fn which(step: Option<&Step>) -> Option<Which> {
-    step.map(|step| step.which.clone())
+/// Returns the description of a step for users.
+fn describe_step(step: Option<&PlanStep>) -> Option<DiffMessage> {
+    step.map(|step| step.description.clone())
 }

@@ -1,89 +1,90 @@
-//! What came of a run.
+//! The events and the result of a run.
 
-use crate::decoder::{Decoded, Half};
-use crate::diff::{Field, Which};
+use crate::decoder::{Decoded, Partial};
+use crate::diff::{DiffMessage, FieldDifference};
 use crate::protocol::session::Waiting;
 
-/// What is told while it runs.
-pub enum Event<'t> {
-    /// A message of the other side.
+/// An event of a run.
+pub enum ClientEvent<'t> {
+    /// A message of the peer.
     Received(&'t Decoded<'t>, crate::conversation::Verdict<'t>),
-    /// Something went otherwise than in the recording.
+    /// A difference to the recording.
     Diverged(&'t Divergence),
-    /// Nothing comes any more that is waited for.
+    /// An expected message is late.
     Hangs(&'t Hang),
-    /// Something worth knowing.
+    /// A note for the user.
     Note(String),
 }
 
-/// Something went otherwise than in the recording.
+/// A difference to the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// The message that is answered, as it was recorded.
-    pub asked: Option<Which>,
-    /// What is otherwise.
-    pub how: Difference,
+    /// The recorded request.
+    pub request: Option<DiffMessage>,
+    /// The difference.
+    pub how: RunDifference,
 }
 
-/// What is otherwise.
+/// A kind of difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
-    /// Two messages that belong together differ: the recorded one, the live one, where, and the paths that would have to be
-    /// ignored.
-    Differs(Which, Which, Vec<Field>, Vec<String>),
+pub enum RunDifference {
+    /// Two corresponding messages differ: the recorded one, the live one, the fields, and the paths that `--ignore`
+    /// would need.
+    Differs(DiffMessage, DiffMessage, Vec<FieldDifference>, Vec<String>),
     /// An answer that the recording does not have.
-    Extra(Which),
-    /// Answers that did not come, although the last one did.
-    Missing(Vec<Which>),
-    /// The connection ended: how, what was still owed, and how many messages could not be said.
-    Ended(u32, String, Vec<Which>, usize),
-    /// The other side does not want to be asked: why.
+    Extra(DiffMessage),
+    /// Answers that are missing although the last one was received.
+    Missing(Vec<DiffMessage>),
+    /// The connection ended: the description, the requests with pending answers, and the number of messages that were
+    /// not sent.
+    Ended(u32, String, Vec<DiffMessage>, usize),
+    /// The peer refuses requests, with the reason.
     Refused(u32, String),
 }
 
-/// Nothing comes any more that is waited for.
+/// An expected message is late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hang {
-    /// Nanoseconds without a word that was waited for.
-    pub silent: i64,
-    /// Something else came in that time.
-    pub other: bool,
-    /// The connection is not open: it is not taken, or its own handshake (TLS, HTTP) is not finished.
-    pub dials: bool,
-    /// When that was found.
+    /// Nanoseconds since the last expected message.
+    pub silence: i64,
+    /// Other messages were received in that time.
+    pub other_traffic: bool,
+    /// The connection is not open: it is not accepted, or its handshake (TLS, HTTP) is not finished.
+    pub is_connecting: bool,
+    /// The time of the check.
     pub now: i64,
-    /// Recorded messages whose answers are owed.
-    pub owed: Vec<Which>,
-    /// The next message that could not be said, and what for.
-    pub held: Option<(Which, String)>,
-    /// Who waits for what.
+    /// Recorded messages with pending answers.
+    pub pending: Vec<DiffMessage>,
+    /// The next message that could not be sent, and what it waits for.
+    pub blocked: Option<(DiffMessage, String)>,
+    /// The pending answers of the session.
     pub waiting: Vec<Waiting>,
-    /// Frames that are here in part.
-    pub halves: Vec<Half>,
+    /// The incomplete frames.
+    pub partials: Vec<Partial>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Messages of the plan that were said.
+pub struct RunOutcome {
+    /// Messages of the plan that were sent.
     pub sent: u64,
     /// Answers and other messages that were compared with recorded ones.
     pub compared: u64,
-    /// Things that went otherwise.
+    /// The number of differences.
     pub differ: u64,
-    /// Fields that the settings of the project ignored.
+    /// Fields that the settings of the project ignore.
     pub ignored: u64,
-    /// It stopped before its end, because something was waited for in vain.
+    /// The run stopped early, because an expected message was late.
     pub hangs: bool,
-    /// It could not be done: why.
-    pub trouble: Option<String>,
-    /// It came to its end, or to the first divergence.
+    /// The run failed, with the reason.
+    pub failure: Option<String>,
+    /// The run reached its end or the first difference.
     pub is_over: bool,
 }
 
-impl Outcome {
-    /// Whether all went as recorded.
+impl RunOutcome {
+    /// Returns `true` if the run was complete and had no differences.
     pub fn is_clean(&self) -> bool {
-        self.is_over && self.differ == 0 && !self.hangs && self.trouble.is_none()
+        self.is_over && self.differ == 0 && !self.hangs && self.failure.is_none()
     }
 }

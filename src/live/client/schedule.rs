@@ -1,65 +1,68 @@
-//! Whose turn it is: when a step may go out, and what is still owed.
+//! The order of the messages to send, and the pending answers.
 
-use super::feed::Feed;
-use super::{ConnectionState, Outcome, Run, Speed, Stage, Step};
-use crate::diff::Which;
+use super::feed::MessageFeed;
+use super::{ClientRun, ConnectionStage, ConnectionState, PlanStep, RunOutcome, Speed};
+use crate::diff::DiffMessage;
 use crate::live::endpoint::Endpoint;
 use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
 
-/// Why a step does not go out.
+/// The reason why a step is not sent yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
-    /// Not before that time.
+pub(super) enum StepWait {
+    /// It is not sent before this time.
     Until(i64),
-    /// For this.
+    /// It waits for this message or value.
     For(String),
-    /// It never will: why.
+    /// It will never be sent, with the reason.
     Never(String),
 }
 
-impl<'p> Run<'p> {
-    /// Connections that are open.
-    pub(super) fn open(&self) -> impl Iterator<Item = u32> {
-        let open = |(_, way): &(&u32, &ConnectionState)| way.stage == Stage::Open;
-        self.ways.iter().filter(open).map(|(conn, _)| *conn)
+impl<'p> ClientRun<'p> {
+    /// Returns the open connections.
+    pub(super) fn open_connections(&self) -> impl Iterator<Item = u32> {
+        let open = |(_, state): &(&u32, &ConnectionState)| state.stage == ConnectionStage::Open;
+        self.states.iter().filter(open).map(|(conn, _)| *conn)
     }
 
-    /// What is said next on a connection that is open.
-    pub(super) fn next(&self, conn: u32) -> Option<(usize, &'p Step)> {
-        let way = self
-            .ways
+    /// Returns the next step of an open connection.
+    pub(super) fn next_step(&self, conn: u32) -> Option<(usize, &'p PlanStep)> {
+        let state = self
+            .states
             .get(&conn)
-            .filter(|way| way.stage == Stage::Open)?;
-        let number = *self.plan.connections.get(&conn)?.steps.get(way.next)?;
+            .filter(|state| state.stage == ConnectionStage::Open)?;
+        let number = *self.plan.connections.get(&conn)?.steps.get(state.next)?;
         Some((number, self.plan.steps.get(number)?))
     }
 
-    /// Something was said, or came that was waited for.
-    pub(super) fn goes_on(&mut self, now: i64) {
-        self.last = now;
-        self.progressed = now;
+    /// Records progress: a message was sent, or an expected one was received.
+    pub(super) fn record_progress(&mut self, now: i64) {
+        self.last_traffic = now;
+        self.last_progress = now;
     }
 
-    /// A step of a handshake is something that was waited for, once.
-    pub(super) fn greets(&mut self, endpoint: &Endpoint<'_>, conn: u32, now: i64) {
+    /// Records a new state of the handshake as progress, once.
+    pub(super) fn record_handshake(&mut self, endpoint: &Endpoint<'_>, conn: u32, now: i64) {
         let upto = match endpoint.readiness(conn) {
             Readiness::Waits(what) => what,
             Readiness::Ready => "",
             Readiness::Refused(_) => return,
         };
-        if self.ways.contains_key(&conn) && self.greeted.insert((conn, upto)) {
-            self.goes_on(now);
+        if self.states.contains_key(&conn) && self.handshakes.insert((conn, upto)) {
+            self.record_progress(now);
         }
     }
 
-    /// Takes note of how far answers have come.
-    pub(super) fn settle(&mut self) {
+    /// Advances `self.answered`.
+    pub(super) fn advance_answered(&mut self) {
         for (all, with_items) in [false, true].into_iter().enumerate() {
             let mut upto = self.answered.get(all).copied().unwrap_or_default();
-            while let Some((told, came)) = self.plan.expected.get(upto).zip(self.came.get(upto)) {
-                let waits = told.answers.is_some_and(|step| !self.is_done(step));
-                if waits && !came && (with_items || told.kept.role != Some(Role::Item)) {
+            while let Some((expected, is_received)) =
+                self.plan.expected.get(upto).zip(self.is_received.get(upto))
+            {
+                let waits = expected.answers.is_some_and(|step| !self.is_done(step));
+                if waits && !is_received && (with_items || expected.stored.role != Some(Role::Item))
+                {
                     break;
                 }
                 upto += 1;
@@ -70,16 +73,20 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// A step is waited for, or no more.
-    pub(super) fn note(&mut self, number: usize, change: impl FnOnce(&mut super::Progress)) {
+    /// Changes the progress of a step, and updates the pending answers.
+    pub(super) fn update_step(
+        &mut self,
+        number: usize,
+        change: impl FnOnce(&mut super::StepProgress),
+    ) {
         let Some(progress) = self.steps.get_mut(number) else {
             return;
         };
-        self.owed.remove(&(progress.last, number));
+        self.pending.remove(&(progress.last, number));
         change(progress);
         let key = (progress.last, number);
-        if self.is_owed(number) {
-            self.owed.insert(key);
+        if self.is_pending(number) {
+            self.pending.insert(key);
         }
     }
 
@@ -87,284 +94,322 @@ impl<'p> Run<'p> {
         self.steps.get(step).is_some_and(|step| step.done)
     }
 
-    /// Whether a step may go out now.
-    pub(super) fn may_say(
+    /// Checks if a step can be sent now.
+    pub(super) fn check_ready(
         &self,
         endpoint: &Endpoint<'_>,
         number: usize,
-        step: &Step,
+        step: &PlanStep,
         now: i64,
-    ) -> Result<(), Wait> {
-        if !endpoint.is_free(step.conn) {
+    ) -> Result<(), StepWait> {
+        if !endpoint.can_send(step.conn) {
             return Err(match endpoint.readiness(step.conn) {
-                Readiness::Waits(what) => Wait::For(what.to_owned()),
-                _ => Wait::For("the exchange before it".into()),
+                Readiness::Waits(what) => StepWait::For(what.to_owned()),
+                _ => StepWait::For("the exchange before it".into()),
             });
         }
-        match step.replies_to.map(|told| (told, self.came.get(told))) {
+        match step
+            .replies_to
+            .map(|expected| (expected, self.is_received.get(expected)))
+        {
             Some((_, Some(true))) => {}
-            Some((told, _)) => {
-                let what = self.plan.expected.get(told).map(|told| told.kept.what());
-                return Err(Wait::For(what.unwrap_or_default()));
+            Some((expected, _)) => {
+                let what = self
+                    .plan
+                    .expected
+                    .get(expected)
+                    .map(|expected| expected.stored.what());
+                return Err(StepWait::For(what.unwrap_or_default()));
             }
-            None => self.greeted(endpoint, number, step)?,
+            None => self.check_handshake(endpoint, number, step)?,
         }
-        self.parts(step)?;
-        let book = &self.plan.names;
-        if let Some(name) = step.needs.iter().find(|n| self.live.value(**n).is_none()) {
-            let group = book.name(*name).map_or("value", |name| name.group);
-            return Err(Wait::For(format!("the {group} in it")));
+        self.check_references(step)?;
+        let names = &self.plan.names;
+        if let Some(name) = step.needs.iter().find(|n| self.values.value(**n).is_none()) {
+            let group = names.name(*name).map_or("value", |name| name.group);
+            return Err(StepWait::For(format!("the {group} in it")));
         }
-        // What was answered before may be why it was said.
+        // An earlier answer may be the reason for the message.
         let answered = self.answered[usize::from(self.settings.in_order)];
-        if answered < step.heard {
-            let told = self.plan.expected.get(answered);
-            let asked = told.and_then(|told| self.plan.steps.get(told.answers?));
-            return Err(Wait::For(match (told, asked) {
-                (Some(told), Some(asked)) if told.kept.role != Some(Role::Item) => {
-                    format!("the answer to {}", asked.which.what)
+        if answered < step.received_before {
+            let expected = self.plan.expected.get(answered);
+            let request = expected.and_then(|expected| self.plan.steps.get(expected.answers?));
+            return Err(StepWait::For(match (expected, request) {
+                (Some(expected), Some(request)) if expected.stored.role != Some(Role::Item) => {
+                    format!("the answer to {}", request.description.what)
                 }
-                (told, _) => told.map(|told| told.kept.what()).unwrap_or_default(),
+                (expected, _) => expected
+                    .map(|expected| expected.stored.what())
+                    .unwrap_or_default(),
             }));
         }
-        if self.plan.protocol.descriptor().takes_turns {
-            let mut before = self.owed.iter().filter(|(_, n)| *n < number);
+        if self.plan.protocol.descriptor().is_sequential {
+            let mut before = self.pending.iter().filter(|(_, n)| *n < number);
             let before = before.find_map(|(_, n)| {
                 let before = self.plan.steps.get(*n)?;
-                (before.conn == step.conn).then_some(before)
+                let is_same = (before.conn, before.stream) == (step.conn, step.stream);
+                is_same.then_some(before)
             });
             if let Some(before) = before {
-                return Err(Wait::For(format!("the answer to {}", before.which.what)));
+                return Err(StepWait::For(format!(
+                    "the answer to {}",
+                    before.description.what
+                )));
             }
         }
-        match self.time_of(step) {
-            Some(time) if time > now => Err(Wait::Until(time)),
+        match self.send_time(step) {
+            Some(time) if time > now => Err(StepWait::Until(time)),
             _ => Ok(()),
         }
     }
 
-    /// The handshake: what a hello was answered before, and whether calls may be made.
-    fn greeted(&self, endpoint: &Endpoint<'_>, number: usize, step: &Step) -> Result<(), Wait> {
-        let line = self.plan.connections.get(&step.conn);
-        let hellos = line.map(|line| &line.hellos);
+    /// Checks the handshake: the answers to earlier hellos, and if calls are possible.
+    fn check_handshake(
+        &self,
+        endpoint: &Endpoint<'_>,
+        number: usize,
+        step: &PlanStep,
+    ) -> Result<(), StepWait> {
+        let planned = self.plan.connections.get(&step.conn);
+        let hellos = planned.map(|planned| &planned.hellos);
         for n in hellos.into_iter().flatten().take_while(|n| **n < number) {
             let Some(hello) = self.plan.steps.get(*n) else {
                 continue;
             };
-            let answered = hello.answers.iter().take_while(|told| **told < step.heard);
+            let answered = hello
+                .answers
+                .iter()
+                .take_while(|expected| **expected < step.received_before);
             let answered = answered.count();
             if self
                 .steps
                 .get(*n)
                 .is_some_and(|p| !p.done && p.got < answered)
             {
-                return Err(Wait::For(format!("the answer to {}", hello.which.what)));
+                return Err(StepWait::For(format!(
+                    "the answer to {}",
+                    hello.description.what
+                )));
             }
         }
-        // What was said then without being ready is said so again; where the recording begins in the middle, it is not.
-        let first = line.and_then(|line| line.steps.first()) == Some(&number);
+        // A request that did not wait for the handshake in the recording does not wait now. A recording that starts
+        // after the handshake waits.
+        let first = planned.and_then(|planned| planned.steps.first()) == Some(&number);
         let gates = step.was_ready || (first && !self.plan.has_hello);
         if step.is_hello || !gates || step.role != Some(Role::Request) {
             return Ok(());
         }
         match endpoint.readiness(step.conn) {
             Readiness::Ready => Ok(()),
-            Readiness::Waits(what) => Err(Wait::For(what.to_owned())),
-            Readiness::Refused(why) => Err(Wait::Never(why)),
+            Readiness::Waits(what) => Err(StepWait::For(what.to_owned())),
+            Readiness::Refused(why) => Err(StepWait::Never(why)),
         }
     }
 
-    /// What it speaks of must have been answered as far as it was then, with every item: it may end it.
-    fn parts(&self, step: &Step) -> Result<(), Wait> {
-        let about = step.about.iter().filter(|n| !self.is_done(**n));
-        for asked in about.filter_map(|n| self.plan.steps.get(*n)) {
-            let upto = asked.answers.partition_point(|told| *told < step.heard);
-            let before = asked.answers.get(..upto).unwrap_or_default();
+    /// Checks that the messages to which a step refers were answered as far as in the recording, including items: the
+    /// step may end them.
+    fn check_references(&self, step: &PlanStep) -> Result<(), StepWait> {
+        let referenced = step.refers_to.iter().filter(|n| !self.is_done(**n));
+        for request in referenced.filter_map(|n| self.plan.steps.get(*n)) {
+            let upto = request
+                .answers
+                .partition_point(|expected| *expected < step.received_before);
+            let before = request.answers.get(..upto).unwrap_or_default();
             let mut late = before
                 .iter()
-                .filter(|told| self.came.get(**told) == Some(&false));
-            if let Some(told) = late.next().and_then(|told| self.plan.expected.get(*told)) {
-                return Err(Wait::For(match told.kept.role {
-                    Some(Role::Item) => told.kept.what(),
-                    _ => format!("the answer to {}", asked.which.what),
+                .filter(|expected| self.is_received.get(**expected) == Some(&false));
+            if let Some(expected) = late
+                .next()
+                .and_then(|expected| self.plan.expected.get(*expected))
+            {
+                return Err(StepWait::For(match expected.stored.role {
+                    Some(Role::Item) => expected.stored.what(),
+                    _ => format!("the answer to {}", request.description.what),
                 }));
             }
         }
         Ok(())
     }
 
-    /// When a step goes out at the earliest, where distances are kept.
-    fn time_of(&self, step: &Step) -> Option<i64> {
+    /// Returns the earliest time at which a step is sent, if intervals are kept.
+    fn send_time(&self, step: &PlanStep) -> Option<i64> {
         let first = self.plan.steps.first()?.time?;
         let after = step.time?.saturating_sub(first);
-        let after = self.settings.speed.distance(after)?;
-        Some(self.began.saturating_add(after))
+        let after = self.settings.speed.scale(after)?;
+        Some(self.started.saturating_add(after))
     }
 
-    /// When the next step goes out that waits for nothing but its time.
+    /// Returns the time of the next step that waits only for its time.
     pub(super) fn next_time(&self, endpoint: &Endpoint<'_>) -> Option<i64> {
         if self.settings.speed == Speed::MAX {
             return None;
         }
-        let waits = self.conns.speaks().filter_map(|conn| {
-            let (number, step) = self.next(conn)?;
-            match self.may_say(endpoint, number, step, i64::MIN) {
-                Err(Wait::Until(time)) => Some(time),
+        let waits = self.conns.sending().filter_map(|conn| {
+            let (number, step) = self.next_step(conn)?;
+            match self.check_ready(endpoint, number, step, i64::MIN) {
+                Err(StepWait::Until(time)) => Some(time),
                 _ => None,
             }
         });
         waits.min()
     }
 
-    /// Whether an answer to a step must still come; items of a stream without an end need not.
-    pub(super) fn is_owed(&self, number: usize) -> bool {
+    /// Returns `true` if an answer to a step is pending. Items of a stream without an end are optional.
+    pub(super) fn is_pending(&self, number: usize) -> bool {
         let Some(progress) = self.steps.get(number) else {
             return false;
         };
         let step = self.plan.steps.get(number);
-        let is_answered = step.is_some_and(|step| progress.got >= step.owed);
+        let is_answered = step.is_some_and(|step| progress.got >= step.required_answers);
         progress.sent.is_some() && !progress.done && !is_answered
     }
 
-    pub(super) fn owed(&self) -> impl Iterator<Item = &'p Step> {
-        let mut numbers: Vec<usize> = self.owed.iter().map(|(_, number)| *number).collect();
+    pub(super) fn pending_steps(&self) -> impl Iterator<Item = &'p PlanStep> {
+        let mut numbers: Vec<usize> = self.pending.iter().map(|(_, number)| *number).collect();
         numbers.sort_unstable();
         let plan = self.plan;
         (numbers.into_iter()).filter_map(|number| plan.steps.get(number))
     }
 
-    pub(super) fn owes_any(&self) -> bool {
-        !self.owed.is_empty()
+    pub(super) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
     }
 
-    /// When the step was last answered that waits the longest.
-    pub(super) fn oldest_owed(&self) -> Option<i64> {
-        self.owed.first().map(|(last, _)| *last)
+    /// Returns the time at which the oldest pending step was sent or last answered.
+    pub(super) fn oldest_pending(&self) -> Option<i64> {
+        self.pending.first().map(|(last, _)| *last)
     }
 
-    pub(super) fn all_said(&self) -> bool {
-        self.conns.all_said() && self.feed.as_ref().is_none_or(Feed::is_done)
+    pub(super) fn all_sent(&self) -> bool {
+        self.conns.all_sent() && self.feed.as_ref().is_none_or(MessageFeed::is_done)
     }
 
-    /// All was said and answered, and nothing stopped it.
-    pub(super) fn went_well(&self) -> bool {
-        let Outcome {
+    /// Returns `true` if everything is sent and answered without an error.
+    pub(super) fn is_successful(&self) -> bool {
+        let RunOutcome {
             differ,
             hangs,
-            trouble,
+            failure,
             ..
         } = &self.outcome;
-        let is_clean = *differ == 0 && !hangs && trouble.is_none();
-        is_clean && self.all_said() && !self.owes_any()
+        let is_clean = *differ == 0 && !hangs && failure.is_none();
+        is_clean && self.all_sent() && !self.has_pending()
     }
 
-    /// Whether all is said on a connection.
-    pub(super) fn is_said(&self, conn: u32) -> bool {
-        let line = self.plan.connections.get(&conn).zip(self.ways.get(&conn));
-        line.is_none_or(|(line, way)| way.next >= line.steps.len())
+    /// Returns `true` if all steps of a connection are sent or skipped.
+    pub(super) fn all_sent_on(&self, conn: u32) -> bool {
+        let planned = self.plan.connections.get(&conn).zip(self.states.get(&conn));
+        planned.is_none_or(|(planned, state)| state.next >= planned.steps.len())
     }
 
-    /// The first step that cannot go out, and what it waits for.
-    pub(super) fn held(&self, endpoint: &Endpoint<'_>, now: i64) -> Option<(Which, String)> {
+    /// Returns the first step that cannot be sent, with the reason.
+    pub(super) fn blocked_step(
+        &self,
+        endpoint: &Endpoint<'_>,
+        now: i64,
+    ) -> Option<(DiffMessage, String)> {
         if self.feed.is_some() {
-            return self.held_input(endpoint);
+            return self.blocked_input(endpoint);
         }
-        let held = self.plan.connections.iter().filter_map(|(conn, line)| {
-            let way = self.ways.get(conn)?;
-            let number = *line.steps.get(way.next)?;
+        let blocked = self.plan.connections.iter().filter_map(|(conn, planned)| {
+            let state = self.states.get(conn)?;
+            let number = *planned.steps.get(state.next)?;
             let step = self.plan.steps.get(number)?;
-            let why = match way.stage {
-                Stage::Open => match self.may_say(endpoint, number, step, now) {
-                    Err(Wait::For(what) | Wait::Never(what)) => what,
-                    Ok(()) | Err(Wait::Until(_)) => return None,
+            let why = match state.stage {
+                ConnectionStage::Open => match self.check_ready(endpoint, number, step, now) {
+                    Err(StepWait::For(what) | StepWait::Never(what)) => what,
+                    Ok(()) | Err(StepWait::Until(_)) => return None,
                 },
-                Stage::Dialled => "the connection".into(),
+                ConnectionStage::Connecting => "the connection".into(),
                 _ => "what was answered before its connection was opened".into(),
             };
-            Some((number, (step.which.clone(), why)))
+            Some((number, (step.description.clone(), why)))
         });
-        held.min_by_key(|(number, _)| *number).map(|(_, held)| held)
+        blocked
+            .min_by_key(|(number, _)| *number)
+            .map(|(_, blocked)| blocked)
     }
 
-    pub(super) fn lingers_until(&self) -> i64 {
-        self.progressed.saturating_add(self.settings.linger)
+    pub(super) fn linger_end(&self) -> i64 {
+        self.last_progress.saturating_add(self.settings.linger)
     }
 
-    /// Messages of the recording that nothing waits for, and that did not come.
+    /// Returns the expected messages that were not received although nothing else is pending.
     pub(super) fn missing(&self) -> Vec<usize> {
-        let told = self.plan.expected.iter().zip(&self.came).enumerate();
-        let missing = told.filter(|(at, (told, came))| {
-            let over = told.answers.is_some_and(|number| {
-                let asked = self.plan.steps.get(number);
-                let is_said = self.steps.get(number).is_some_and(|p| p.sent.is_some());
-                let is_item = told.kept.role == Some(Role::Item);
-                !is_said || is_item && asked.is_some_and(|step| self.is_given_up(step, *at))
+        let expected = self.plan.expected.iter().zip(&self.is_received).enumerate();
+        let missing = expected.filter(|(at, (expected, is_received))| {
+            let over = expected.answers.is_some_and(|number| {
+                let request = self.plan.steps.get(number);
+                let is_sent = self.steps.get(number).is_some_and(|p| p.sent.is_some());
+                let is_item = expected.stored.role == Some(Role::Item);
+                !is_sent || is_item && request.is_some_and(|step| self.is_cancelled_item(step, *at))
             });
-            let expected = told.is_due || told.answers.is_some();
-            !**came && !told.is_orphan && expected && !over
+            let is_required = expected.is_required || expected.answers.is_some();
+            !**is_received && !expected.is_orphan && is_required && !over
         });
         missing.map(|(at, _)| at).collect()
     }
 
-    /// Whether an item came when its question was given up: whether it comes then is a matter of time.
-    fn is_given_up(&self, asked: &Step, told: usize) -> bool {
-        let later = asked
-            .spoken_of
+    /// Returns `true` if an item was received after its request was cancelled in the recording: such items depend on
+    /// timing.
+    fn is_cancelled_item(&self, request: &PlanStep, expected: usize) -> bool {
+        let later = request
+            .referenced_by
             .iter()
             .filter_map(|n| self.plan.steps.get(*n));
         let mut ends = later.filter(|later| later.role == Some(Role::Notification));
-        ends.any(|later| later.heard <= told)
+        ends.any(|later| later.received_before <= expected)
     }
 
-    pub(super) fn has_said(&mut self, number: usize, index: Option<u64>, now: i64) {
-        self.goes_on(now);
+    pub(super) fn record_sent(&mut self, number: usize, index: Option<u64>, now: i64) {
+        self.record_progress(now);
         self.outcome.sent += 1;
-        self.note(number, |progress| {
+        self.update_step(number, |progress| {
             progress.sent = Some(now);
             progress.last = now;
         });
         if let Some(index) = index {
-            self.said.insert(index, number);
+            self.step_by_index.insert(index, number);
         }
         let Some(conn) = self.plan.steps.get(number).map(|step| step.conn) else {
             return;
         };
-        if let Some(way) = self.ways.get_mut(&conn) {
-            way.next += 1;
+        if let Some(state) = self.states.get_mut(&conn) {
+            state.next += 1;
         }
-        if self.is_said(conn) {
-            self.is_now_said(conn);
+        if self.all_sent_on(conn) {
+            self.finish_steps(conn);
         }
     }
 
-    /// That these did not come was told, or is a matter of time.
-    pub(super) fn need_not_come<'n>(&mut self, told: impl IntoIterator<Item = &'n usize>) {
-        for told in told {
-            if let Some(came) = self.came.get_mut(*told) {
-                *came = true;
+    /// Marks messages as received, because they were reported as missing or depend on timing.
+    pub(super) fn mark_received<'n>(&mut self, expected: impl IntoIterator<Item = &'n usize>) {
+        for expected in expected {
+            if let Some(is_received) = self.is_received.get_mut(*expected) {
+                *is_received = true;
             }
         }
     }
 
-    /// Nothing more is said on a connection.
+    /// Skips the remaining steps of a connection. Returns their number.
     pub(super) fn skip(&mut self, conn: u32) -> usize {
-        let Some((line, way)) = self
+        let Some((planned, state)) = self
             .plan
             .connections
             .get(&conn)
-            .zip(self.ways.get_mut(&conn))
+            .zip(self.states.get_mut(&conn))
         else {
             return 0;
         };
-        let left = line.steps.len().saturating_sub(way.next);
-        way.next = line.steps.len();
-        for number in &line.steps {
-            self.note(*number, |progress| progress.done = true);
+        let left = planned.steps.len().saturating_sub(state.next);
+        state.next = planned.steps.len();
+        for number in &planned.steps {
+            self.update_step(*number, |progress| progress.done = true);
             let answers = self.plan.steps.get(*number).map(|step| &step.answers);
-            self.need_not_come(answers.into_iter().flatten());
+            self.mark_received(answers.into_iter().flatten());
         }
         if left > 0 {
-            self.is_now_said(conn);
+            self.finish_steps(conn);
         }
         left
     }

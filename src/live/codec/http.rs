@@ -7,73 +7,73 @@
 //!   POST notification  -->  202 ""
 //! ```
 //!
-//! A server whose answer is not the first thing that it says in an exchange makes a stream of it. The answer to a callback
-//! is posted on another connection: the first is busy with the stream.
+//! If a server sends another message before the answer, the response is a stream of events. The answer to a callback is
+//! posted on another connection, because the first is busy with the stream.
 
 use super::{ConnectionConfig, Signal, head};
 use crate::decoder::Decoded;
 use crate::error::Refusal;
-use crate::protocol::peer::MOST;
+use crate::protocol::peer::MAX_ENTRIES;
 use std::collections::VecDeque;
 
-/// What every stream of events begins with.
+/// The start of every response with a stream of events.
 const EVENTS: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n";
 
-/// One connection.
+/// The state of one connection.
 #[derive(Default)]
-pub(super) struct Http {
-    /// Of a client: an exchange is under way.
+pub(super) struct HttpCodec {
+    /// Client: an exchange is in progress.
     busy: bool,
-    /// Of a client: an exchange was answered.
+    /// Client: an exchange was answered.
     answered: bool,
-    /// No further exchange will be begun: one side said so, or has said all.
-    spent: bool,
-    /// Of a server: a client waits to be told to send the body of its request; whether it was told.
-    expects: Option<bool>,
-    /// Of a server: what was asked, in order.
+    /// No further exchange will start: one side announced this, or has ended its direction.
+    is_ending: bool,
+    /// Server: a client waits for `100 Continue`; `true` if it was sent.
+    continue_sent: Option<bool>,
+    /// Server: the requests, in order.
     exchanges: VecDeque<Exchange>,
 }
 
-/// What was asked, and what of the answer is not sent yet because others come first.
+/// A request, and the part of the response that waits for earlier responses.
 #[derive(Default)]
-#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
+#[allow(clippy::struct_excessive_bools)] // independent facts
 struct Exchange {
     /// The id of the request, as it is written.
     id: Option<String>,
     out: Vec<u8>,
-    streams: bool,
-    done: bool,
-    /// It asks for no body.
-    head: bool,
-    /// The last on this connection.
-    last: bool,
-    /// It knows no chunks: what has no length ends with the connection.
-    old: bool,
+    is_stream: bool,
+    is_done: bool,
+    /// The request is HEAD, so the response has no body.
+    is_head: bool,
+    /// The last exchange on this connection.
+    is_last: bool,
+    /// HTTP/1.0, which has no chunks: a body without a length ends with the connection.
+    is_http10: bool,
 }
 
-impl Http {
-    pub(super) fn is_free(&self, is_client: bool) -> bool {
+impl HttpCodec {
+    pub(super) fn can_send(&self, is_client: bool) -> bool {
         if is_client {
-            !self.busy && !self.spent
+            !self.busy && !self.is_ending
         } else {
             !self.exchanges.is_empty()
         }
     }
 
-    /// Whether all exchanges are done that will be: RFC 9112 section 9.6, "MUST initiate closure of the connection" of a
-    /// server after its last response, "close the connection after reading" that of a client.
-    pub(super) fn is_over(&self) -> bool {
-        self.spent && !self.busy && self.exchanges.is_empty()
+    /// Returns `true` if no exchange is left and none will follow: RFC 9112 section 9.6, "MUST initiate closure of the
+    /// connection" of a server after its last response, "close the connection after reading" that of a client.
+    pub(super) fn is_finished(&self) -> bool {
+        self.is_ending && !self.busy && self.exchanges.is_empty()
     }
 
-    /// Whether what still comes is passed over: RFC 9112 section 9.6, "MUST NOT process any further requests".
-    pub(super) fn is_deaf(&self, is_client: bool) -> bool {
-        self.spent && !is_client
+    /// Returns `true` if further input is ignored: RFC 9112 section 9.6, "MUST NOT process any further requests".
+    pub(super) fn ignores_input(&self, is_client: bool) -> bool {
+        self.is_ending && !is_client
     }
 
-    /// Whether the end of the connection leaves nothing half done, so that the next exchange can go on another.
-    pub(super) fn is_at_rest(&self) -> bool {
+    /// Returns `true` if the connection can end without loss, so that the next exchange can use another one.
+    pub(super) fn can_reopen(&self) -> bool {
         self.answered && !self.busy
     }
 
@@ -81,38 +81,38 @@ impl Http {
         self.busy
     }
 
-    /// Of a client: the other side says no more.
-    pub(super) fn ends(&mut self) {
-        self.spent = true;
+    /// Client: the peer sends nothing more.
+    pub(super) fn end(&mut self) {
+        self.is_ending = true;
     }
 
-    /// The client says something.
+    /// Client: posts a message.
     pub(super) fn post(&mut self, config: &ConnectionConfig<'_>, body: &[u8], out: &mut Vec<u8>) {
-        let usual = [
+        let defaults = [
             ("content-type", "application/json"),
             ("accept", "application/json, text/event-stream"),
             ("content-length", &body.len().to_string()),
         ];
-        let text = head::request("POST", &usual, config);
+        let text = head::request("POST", &defaults, config);
         out.extend_from_slice(text.as_bytes());
         out.extend_from_slice(body);
         self.busy = true;
     }
 
-    /// The client hears something.
-    pub(super) fn answered(&mut self, decoded: &Decoded<'_>) -> Signal {
-        let streams = || {
+    /// Client: handles a response or an event.
+    pub(super) fn read_response(&mut self, decoded: &Decoded<'_>) -> Signal {
+        let is_stream = || {
             let kind = head::field(decoded, "content-type");
             let kind = kind.as_deref().and_then(|kind| kind.split(';').next());
             kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
         };
         let asked = self.busy;
         match head::status(decoded) {
-            // RFC 9110 section 15.2: interim answers are followed by the one that counts.
+            // RFC 9110 section 15.2: the final response follows an interim one.
             Some(100..=199) => {}
             Some(_) => {
-                self.busy = decoded.frame.control.is_some() && streams();
-                self.spent |= head::closes(decoded);
+                self.busy = decoded.frame.control.is_some() && is_stream();
+                self.is_ending |= head::closes_connection(decoded);
             }
             // The stream ends with the answer.
             None => self.busy &= decoded.root().is_some_and(|m| m.get("method").is_some()),
@@ -121,22 +121,22 @@ impl Http {
         Signal::Nothing
     }
 
-    /// The server hears something; what needs no words of the protocol is answered at once.
-    pub(super) fn asked(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Signal {
+    /// Server: handles a request. Requests without an answer of the protocol are answered at once.
+    pub(super) fn read_request(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Signal {
         let refused = if head::status(decoded) != Some(0) {
-            Some("what comes is no HTTP request".to_owned())
-        } else if self.exchanges.len() >= MOST {
-            Some(format!("{MOST} requests wait on one connection"))
+            Some("the peer does not send an HTTP request".to_owned())
+        } else if self.exchanges.len() >= MAX_ENTRIES {
+            Some(format!("{MAX_ENTRIES} requests wait on one connection"))
         } else {
             None
         };
         if let Some(why) = refused {
-            // What was asked before is still answered; then the connection is closed.
-            self.spent = true;
+            // Earlier requests are still answered; then the connection is closed.
+            self.is_ending = true;
             return Signal::Refused(why);
         }
-        self.expects = None;
-        let start = head::start(decoded);
+        self.continue_sent = None;
+        let start = head::start_line(decoded);
         let (method, target) = start.split_once(' ').unwrap_or_default();
         let path = target.split([' ', '?']).next().unwrap_or_default();
         let is_message = decoded.frame.control.is_none();
@@ -155,7 +155,7 @@ impl Http {
                 Some(("200 OK", r#"{"status":"healthy"}"#.to_owned()))
             }
             ("POST", _) => {
-                let error = r#"{"error":"a JSON-RPC message is wanted as body"}"#;
+                let error = r#"{"error":"wanted a JSON-RPC message as body"}"#;
                 Some(("400 Bad Request", error.to_owned()))
             }
             _ => {
@@ -166,83 +166,84 @@ impl Http {
         };
         let mut exchange = Exchange {
             id: Some(decoded.message.id.text().into_owned()),
-            head: method == "HEAD",
-            last: head::closes(decoded),
-            old: start.ends_with("HTTP/1.0"),
+            is_head: method == "HEAD",
+            is_last: head::closes_connection(decoded),
+            is_http10: start.ends_with("HTTP/1.0"),
             ..Exchange::default()
         };
         if let Some((status, body)) = answer {
-            exchange.whole(status, &body);
+            exchange.write_response(status, &body);
         }
-        self.spent |= exchange.last;
+        self.is_ending |= exchange.is_last;
         self.exchanges.push_back(exchange);
         self.flush(out);
         Signal::Nothing
     }
 
-    /// The server has so much of a request that is not complete.
-    pub(super) fn half(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        if self.expects.is_none() && !self.spent && head::expects(bytes) {
-            self.expects = Some(false);
+    /// Server: handles the bytes of an incomplete request.
+    pub(super) fn partial(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        if self.continue_sent.is_none() && !self.is_ending && head::expects_continue(bytes) {
+            self.continue_sent = Some(false);
             self.flush(out);
         }
     }
 
-    /// The server says something: in the exchange of that id, or where it asks itself, in the first.
+    /// Server: sends a message in the exchange with this id, or, if the message is a request itself, in the first
+    /// exchange.
     pub(super) fn answer(
         &mut self,
         body: &[u8],
         id: Option<&str>,
-        asks: bool,
+        is_request: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let mut all = self.exchanges.iter_mut().filter(|e| !e.done);
-        let own = all.find(|e| asks || e.id.as_deref() == id);
+        let mut all = self.exchanges.iter_mut().filter(|e| !e.is_done);
+        let own = all.find(|e| is_request || e.id.as_deref() == id);
         let Some(exchange) = own else {
             if !self.exchanges.is_empty() {
-                // In bytes of no exchange it would be taken for the answer to the first.
+                // Without an exchange of its own, it would be read as the answer to the first request.
                 let wanted = "that of a request that is not answered yet";
                 return Err(Refusal::new("id", wanted, id.unwrap_or("none").to_owned()));
             }
-            // Nobody asked: only bytes of no exchange can say it.
-            let mut stray = Exchange::default();
-            stray.whole("200 OK", &String::from_utf8_lossy(body));
-            out.append(&mut stray.out);
+            // There is no request, so the message is a response outside of any exchange.
+            let mut unmatched = Exchange::default();
+            unmatched.write_response("200 OK", &String::from_utf8_lossy(body));
+            out.append(&mut unmatched.out);
             return Ok(());
         };
-        if asks && !exchange.streams {
-            exchange.begin_stream();
-            self.spent |= exchange.last;
+        if is_request && !exchange.is_stream {
+            exchange.start_stream();
+            self.is_ending |= exchange.is_last;
         }
-        if exchange.streams {
-            exchange.event(body, !asks);
+        if exchange.is_stream {
+            exchange.write_event(body, !is_request);
         } else {
-            exchange.whole("200 OK", &String::from_utf8_lossy(body));
+            exchange.write_response("200 OK", &String::from_utf8_lossy(body));
         }
         self.flush(out);
         Ok(())
     }
 
-    /// Sends what is first; then what was waiting for it.
+    /// Sends the response of the first exchange, then those that waited for it.
     fn flush(&mut self, out: &mut Vec<u8>) {
         while let Some(first) = self.exchanges.front_mut() {
             out.append(&mut first.out);
-            if !first.done {
+            if !first.is_done {
                 return;
             }
             self.exchanges.pop_front();
         }
-        if let Some(told @ false) = &mut self.expects {
-            *told = true;
+        if let Some(is_sent @ false) = &mut self.continue_sent {
+            *is_sent = true;
             out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
     }
 }
 
 impl Exchange {
-    /// A whole answer. RFC 9110 section 9.3.2: to HEAD, "the server MUST NOT send content in the response".
-    fn whole(&mut self, status: &str, body: &str) {
-        let close = if self.last {
+    /// Writes a complete response. RFC 9110 section 9.3.2: to HEAD, "the server MUST NOT send content in the response".
+    fn write_response(&mut self, status: &str, body: &str) {
+        let close = if self.is_last {
             "connection: close\r\n"
         } else {
             ""
@@ -252,42 +253,42 @@ impl Exchange {
             body.len()
         );
         self.out.extend_from_slice(head.as_bytes());
-        if !self.head {
+        if !self.is_head {
             self.out.extend_from_slice(body.as_bytes());
         }
-        self.done = true;
+        self.is_done = true;
     }
 
-    /// What every stream of events begins with. RFC 9112 section 6.1: chunks MUST NOT be sent to a client of HTTP/1.0.
-    fn begin_stream(&mut self) {
-        self.streams = true;
-        // Without chunks only the end of the connection is the end of the stream.
-        self.last |= self.old;
+    /// Starts a stream of events. RFC 9112 section 6.1: chunks MUST NOT be sent to a client of HTTP/1.0.
+    fn start_stream(&mut self) {
+        self.is_stream = true;
+        // Without chunks only the end of the connection ends the stream.
+        self.is_last |= self.is_http10;
         self.out.extend_from_slice(EVENTS.as_bytes());
-        if !self.old {
+        if !self.is_http10 {
             self.out
                 .extend_from_slice(b"transfer-encoding: chunked\r\n");
         }
-        if self.last {
+        if self.is_last {
             self.out.extend_from_slice(b"connection: close\r\n");
         }
         self.out.extend_from_slice(b"\r\n");
     }
 
-    /// An event of a stream, the last or not.
-    fn event(&mut self, body: &[u8], last: bool) {
+    /// Writes an event of a stream.
+    fn write_event(&mut self, body: &[u8], is_last: bool) {
         let event = [b"data: ", body, b"\n\n"].concat();
-        if self.old {
+        if self.is_http10 {
             self.out.extend_from_slice(&event);
         } else {
             let size = format!("{:x}\r\n", event.len());
             self.out.extend_from_slice(size.as_bytes());
             self.out.extend_from_slice(&event);
             self.out.extend_from_slice(b"\r\n");
-            if last {
+            if is_last {
                 self.out.extend_from_slice(b"0\r\n\r\n");
             }
         }
-        self.done = last;
+        self.is_done = is_last;
     }
 }

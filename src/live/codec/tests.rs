@@ -1,4 +1,4 @@
-//! Two parties that talk to each other, over each kind of connection, however the bytes are cut.
+//! Two endpoints exchange messages over each kind of connection, for any split of the bytes.
 
 mod websocket;
 
@@ -6,23 +6,23 @@ use super::ConnectionConfig;
 use crate::conversation::Judge;
 use crate::framing::{Framing, Limits};
 use crate::live::endpoint::{Endpoint, SessionEvent};
-use crate::live::handler::{Command, Ended};
-use crate::protocol::peer::{PeerConfig, Says};
+use crate::live::handler::{Channel, Command, Ended};
+use crate::protocol::peer::{Outgoing, PeerConfig};
 use crate::protocol::{Direction, registry};
 
-/// Both ends of connections, and all that each heard.
+/// Both ends of the connections, and everything that each received.
 struct Pair {
     client: Endpoint<'static>,
     server: Endpoint<'static>,
-    heard: Vec<String>,
-    /// Bytes are handed over in pieces of that size.
-    cut: usize,
-    /// What passed, for those who want to look at it.
+    received: Vec<String>,
+    /// The size of the pieces in which bytes are delivered.
+    piece_size: usize,
+    /// All bytes that were sent.
     bytes: Vec<u8>,
 }
 
 impl Pair {
-    fn new(protocol: &str, framing: Framing, cut: usize) -> Self {
+    fn new(protocol: &str, framing: Framing, piece_size: usize) -> Self {
         let protocol = registry::find(protocol).unwrap();
         let endpoint = |side| {
             let peer_config = PeerConfig {
@@ -35,40 +35,42 @@ impl Pair {
         Self {
             client: endpoint(Direction::ToServer),
             server: endpoint(Direction::ToClient),
-            heard: Vec::new(),
-            cut,
+            received: Vec::new(),
+            piece_size,
             bytes: Vec::new(),
         }
     }
 
-    fn dial(&mut self) -> u32 {
+    fn connect(&mut self) -> u32 {
         let mut commands = Vec::new();
-        let conn = self.client.dial(&mut commands);
-        self.carry(commands, Vec::new());
+        let conn = self.client.connect(&mut commands);
+        self.deliver(commands, Vec::new());
         conn
     }
 
-    /// Says something, and lets all that follows from it happen.
-    fn say(&mut self, from: Direction, conn: u32, message: &str) {
+    /// Sends a message and delivers everything that follows from it.
+    fn send(&mut self, from: Direction, conn: u32, message: &str) {
         let mut commands = Vec::new();
-        let says = Says::new(conn, message);
+        let outgoing = Outgoing::new(conn, message);
         let endpoint = match from {
             Direction::ToServer => &mut self.client,
             Direction::ToClient => &mut self.server,
         };
-        endpoint.say(&says, None, 0, &mut commands).unwrap();
+        endpoint
+            .send_message(&outgoing, None, 0, &mut commands)
+            .unwrap();
         match from {
-            Direction::ToServer => self.carry(commands, Vec::new()),
-            Direction::ToClient => self.carry(Vec::new(), commands),
+            Direction::ToServer => self.deliver(commands, Vec::new()),
+            Direction::ToClient => self.deliver(Vec::new(), commands),
         }
     }
 
-    fn carry(&mut self, mut client: Vec<Command>, mut server: Vec<Command>) {
+    fn deliver(&mut self, mut client: Vec<Command>, mut server: Vec<Command>) {
         loop {
             self.exchange(&mut client, &mut server);
             for (name, endpoint) in [("client", &mut self.client), ("server", &mut self.server)] {
                 for event in endpoint.events() {
-                    self.heard.push(format!("{name}: {event:?}"));
+                    self.received.push(format!("{name}: {event:?}"));
                     if let (SessionEvent::Closing(conn), "server") = (event, name) {
                         endpoint.close(conn, 0, &mut server);
                     }
@@ -88,63 +90,71 @@ impl Pair {
                         self.server.opened(conn, 0, server);
                         self.client.opened(conn, 0, client);
                     }
-                    Command::Send(conn, bytes) => {
+                    Command::Send(Channel { conn, .. }, bytes) => {
                         self.bytes.extend_from_slice(&bytes);
-                        hear(
+                        feed(
                             &mut self.server,
                             conn,
                             &bytes,
-                            self.cut,
+                            self.piece_size,
                             server,
-                            &mut self.heard,
+                            &mut self.received,
                         );
                     }
                     Command::Close(conn) => {
                         let end = Ended::Eof;
                         self.server.ended(conn, &end, 0, server, &mut |_| {});
                     }
-                    other => self.heard.push(format!("{other:?}")),
+                    other => self.received.push(format!("{other:?}")),
                 }
             }
             for command in std::mem::take(server) {
                 match command {
-                    Command::Send(conn, bytes) => {
+                    Command::Send(Channel { conn, .. }, bytes) => {
                         self.bytes.extend_from_slice(&bytes);
-                        hear(
+                        feed(
                             &mut self.client,
                             conn,
                             &bytes,
-                            self.cut,
+                            self.piece_size,
                             client,
-                            &mut self.heard,
+                            &mut self.received,
                         );
                     }
-                    other => self.heard.push(format!("{other:?}")),
+                    other => self.received.push(format!("{other:?}")),
                 }
             }
         }
     }
 }
 
-fn hear(
+fn feed(
     endpoint: &mut Endpoint<'static>,
     conn: u32,
     bytes: &[u8],
-    cut: usize,
+    piece_size: usize,
     commands: &mut Vec<Command>,
-    heard: &mut Vec<String>,
+    received: &mut Vec<String>,
 ) {
-    for piece in bytes.chunks(cut) {
-        endpoint.received(conn, piece, 0, commands, &mut |h| {
-            h.replies.clear();
+    for piece in bytes.chunks(piece_size) {
+        endpoint.received(conn, piece, 0, commands, &mut |received_message| {
+            received_message.replies.clear();
             let mut text = Vec::new();
-            h.decoded.write_message(&mut text);
-            let dir = h.decoded.origin.direction.map_or("?", Direction::name);
-            let kind = &h.decoded.message.kind;
-            let faulty = if h.decoded.is_faulty() { " FAULT" } else { "" };
+            received_message.decoded.write_message(&mut text);
+            let dir = received_message
+                .decoded
+                .origin
+                .direction
+                .map_or("?", Direction::name);
+            let kind = &received_message.decoded.message.kind;
+            let faulty = if received_message.decoded.is_faulty() {
+                " FAULT"
+            } else {
+                ""
+            };
             let text = String::from_utf8_lossy(&text);
             let line = format!("{conn} {dir} {kind} {text}{faulty}");
-            heard.push(line.trim_end().to_owned());
+            received.push(line.trim_end().to_owned());
         });
     }
 }
@@ -152,21 +162,21 @@ fn hear(
 const CALL: &str = r#"{"version":1,"type":"call","id":"a","target":"m.f","args":[]}"#;
 
 #[test]
-fn websocket_begins_with_its_upgrade_and_ends_with_close() {
-    for cut in [1, 7, 4096] {
-        let mut pair = Pair::new("saikuro", Framing::WebSocket, cut);
-        let conn = pair.dial();
-        pair.say(Direction::ToServer, conn, CALL);
-        pair.say(
+fn websocket_starts_with_an_upgrade_and_ends_with_close() {
+    for piece_size in [1, 7, 4096] {
+        let mut pair = Pair::new("saikuro", Framing::WebSocket, piece_size);
+        let conn = pair.connect();
+        pair.send(Direction::ToServer, conn, CALL);
+        pair.send(
             Direction::ToClient,
             conn,
             r#"{"id":"a","ok":true,"result":5}"#,
         );
         let mut commands = Vec::new();
         pair.client.close(conn, 0, &mut commands);
-        pair.carry(commands, Vec::new());
+        pair.deliver(commands, Vec::new());
         insta::allow_duplicates! {
-            insta::assert_snapshot!(pair.heard.join("\n"), @r#"
+            insta::assert_snapshot!(pair.received.join("\n"), @r#"
             1 c2s http-request
             1 s2c http-response
             client: Open(1)
@@ -189,29 +199,29 @@ fn websocket_begins_with_its_upgrade_and_ends_with_close() {
 }
 
 #[test]
-fn what_is_not_websocket_is_refused_with_a_reason() {
+fn a_request_without_an_upgrade_is_refused_with_a_reason() {
     let mut pair = Pair::new("sael", Framing::WebSocket, 4096);
-    let conn = pair.dial();
+    let conn = pair.connect();
     let mut commands = Vec::new();
     pair.server.opened(9, 0, &mut commands);
-    let asks = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
-    hear(
+    let request = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+    feed(
         &mut pair.server,
         9,
-        asks,
+        request,
         4096,
         &mut commands,
-        &mut pair.heard,
+        &mut pair.received,
     );
     pair.client.opened(8, 0, &mut commands);
     let answer = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
-    hear(
+    feed(
         &mut pair.client,
         8,
         answer,
         4096,
         &mut commands,
-        &mut pair.heard,
+        &mut pair.received,
     );
     let (server, client) = (pair.server.events(), pair.client.events());
     let (SessionEvent::Refused(9, server), SessionEvent::Refused(8, client)) =
@@ -221,21 +231,21 @@ fn what_is_not_websocket_is_refused_with_a_reason() {
     };
     assert_eq!(
         server,
-        "\"GET /health HTTP/1.1\" does not ask for WebSocket"
+        "\"GET /health HTTP/1.1\" does not request WebSocket"
     );
     assert!(client.starts_with("no WebSocket: the server answers \"HTTP/1.1 404 Not Found\""));
     assert_ne!(conn, 0);
 }
 
 #[test]
-fn the_key_is_answered_as_the_standard_shows() {
+fn the_accept_value_is_that_of_the_rfc_example() {
     // RFC 6455 section 1.3
-    let accept = super::websocket::accept("dGhlIHNhbXBsZSBub25jZQ==");
+    let accept = super::websocket::websocket_accept("dGhlIHNhbXBsZSBub25jZQ==");
     assert_eq!(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
 #[test]
-fn every_field_of_a_request_comes_once() {
+fn every_field_of_a_request_is_sent_once() {
     let mut config = ConnectionConfig::new(
         registry::find("stepflow").unwrap(),
         Framing::Http,
@@ -251,7 +261,7 @@ fn every_field_of_a_request_comes_once() {
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .to_vec();
     let mut out = Vec::new();
-    super::http::Http::default().post(&config, b"{}", &mut out);
+    super::http::HttpCodec::default().post(&config, b"{}", &mut out);
     let posted = "POST / HTTP/1.1\r\nHost: virtual\r\ncontent-type: application/json; v=2\r\n\
                   accept: application/json, text/event-stream\r\ncontent-length: 2\r\nauthorization: Bearer x\r\n\r\n{}";
     assert_eq!(
@@ -260,7 +270,7 @@ fn every_field_of_a_request_comes_once() {
     );
     config.fields.truncate(3);
     out.clear();
-    super::websocket::WebSocket::new([0; 16]).ask(&config, &mut out);
+    super::websocket::WebSocketCodec::new([0; 16]).write_request(&config, &mut out);
     let asked = "GET / HTTP/1.1\r\nHost: virtual\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\n\
                  sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
     assert_eq!(
@@ -270,13 +280,13 @@ fn every_field_of_a_request_comes_once() {
 }
 
 #[test]
-fn pings_are_answered() {
+fn a_ping_is_answered_with_a_pong() {
     let mut pair = Pair::new("saikuro", Framing::WebSocket, 4096);
-    let conn = pair.dial();
+    let conn = pair.connect();
     pair.bytes.clear();
-    pair.carry(
+    pair.deliver(
         Vec::new(),
-        vec![Command::Send(conn, b"\x89\x02hi".to_vec())],
+        vec![Command::Send(conn.into(), b"\x89\x02hi".to_vec())],
     );
     let pong = pair.bytes.iter().position(|b| *b == 0x8a);
     assert!(pong.is_some(), "{}", pair.bytes.escape_ascii());
@@ -293,31 +303,32 @@ fn result(id: &str) -> String {
 }
 
 #[test]
-fn exchanges_are_whole_or_streams() {
-    for cut in [1, 7, 4096] {
-        let mut pair = Pair::new("stepflow", Framing::Http, cut);
+fn an_exchange_is_one_response_or_a_stream() {
+    for piece_size in [1, 7, 4096] {
+        let mut pair = Pair::new("stepflow", Framing::Http, piece_size);
         let (up, down) = (Direction::ToServer, Direction::ToClient);
-        let conn = pair.dial();
-        pair.say(
+        let conn = pair.connect();
+        pair.send(
             up,
             conn,
             r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
         );
-        pair.say(up, conn, &execute("e1"));
-        pair.say(down, conn, &result("e1"));
-        pair.say(up, conn, &execute("e2"));
-        let asks = r#"{"jsonrpc":"2.0","id":"c1","method":"blobs/get","params":{"blob_id":"x"}}"#;
-        pair.say(down, conn, asks);
-        // The first connection is busy with the stream: another is dialled for it.
-        pair.say(
+        pair.send(up, conn, &execute("e1"));
+        pair.send(down, conn, &result("e1"));
+        pair.send(up, conn, &execute("e2"));
+        let request =
+            r#"{"jsonrpc":"2.0","id":"c1","method":"blobs/get","params":{"blob_id":"x"}}"#;
+        pair.send(down, conn, request);
+        // The first connection is busy with the stream, so another one is opened.
+        pair.send(
             up,
             conn,
             r#"{"jsonrpc":"2.0","id":"c1","result":{"data":7}}"#,
         );
-        pair.say(down, conn, &result("e2"));
-        assert!(pair.client.is_free(conn));
+        pair.send(down, conn, &result("e2"));
+        assert!(pair.client.can_send(conn));
         insta::allow_duplicates! {
-            insta::assert_snapshot!(pair.heard.join("\n"), @r#"
+            insta::assert_snapshot!(pair.received.join("\n"), @r#"
             client: Open(1)
             server: Open(1)
             1 c2s notification {"jsonrpc":"2.0","method":"initialized","params":{}}
@@ -340,7 +351,7 @@ fn exchanges_are_whole_or_streams() {
 #[test]
 fn pipelined_exchanges_are_answered_in_order() {
     let mut pair = Pair::new("stepflow", Framing::Http, 4096);
-    let conn = pair.dial();
+    let conn = pair.connect();
     let post = |body: &str| {
         format!(
             "POST / HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -349,24 +360,24 @@ fn pipelined_exchanges_are_answered_in_order() {
     };
     let both = post(&execute("e1")) + &post(&execute("e2"));
     let mut commands = Vec::new();
-    hear(
+    feed(
         &mut pair.server,
         conn,
         both.as_bytes(),
         4096,
         &mut commands,
-        &mut pair.heard,
+        &mut pair.received,
     );
-    // What nobody asked for takes nobody's place.
-    let stray = Says::new(conn, result("e3"));
-    let refused = pair.server.say(&stray, None, 0, &mut commands);
+    // An answer without a request does not use the exchange of another request.
+    let stray = Outgoing::new(conn, result("e3"));
+    let refused = pair.server.send_message(&stray, None, 0, &mut commands);
     insta::assert_snapshot!(refused.unwrap_err(), @"id: wanted that of a request that is not answered yet, got \"e3\"");
-    pair.say(Direction::ToClient, conn, &result("e2"));
-    let none = pair.heard.iter().all(|line| !line.contains("s2c"));
-    assert!(none, "{:?}", pair.heard);
-    pair.say(Direction::ToClient, conn, &result("e1"));
+    pair.send(Direction::ToClient, conn, &result("e2"));
+    let none = pair.received.iter().all(|line| !line.contains("s2c"));
+    assert!(none, "{:?}", pair.received);
+    pair.send(Direction::ToClient, conn, &result("e1"));
     let ids: Vec<bool> = pair
-        .heard
+        .received
         .iter()
         .filter(|l| l.contains("s2c"))
         .map(|l| l.contains("e1"))
@@ -375,7 +386,7 @@ fn pipelined_exchanges_are_answered_in_order() {
 }
 
 #[test]
-fn requests_that_are_none_get_a_status() {
+fn http_requests_without_a_message_get_a_status() {
     for (request, status) in [
         ("GET /health HTTP/1.1\r\n\r\n", "200 OK"),
         ("GET / HTTP/1.1\r\n\r\n", "405 Method Not Allowed"),
@@ -391,15 +402,15 @@ fn requests_that_are_none_get_a_status() {
         let mut pair = Pair::new("stepflow", Framing::Http, 4096);
         let mut commands = Vec::new();
         pair.server.opened(1, 0, &mut commands);
-        hear(
+        feed(
             &mut pair.server,
             1,
             request.as_bytes(),
             4096,
             &mut commands,
-            &mut pair.heard,
+            &mut pair.received,
         );
-        let [Command::Send(1, bytes)] = commands.as_slice() else {
+        let [Command::Send(_, bytes)] = commands.as_slice() else {
             panic!("{request} {commands:?}");
         };
         let text = String::from_utf8_lossy(bytes);

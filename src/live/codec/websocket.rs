@@ -6,41 +6,41 @@
 //!   messages, ping -> pong                <-->  close -> close
 //! ```
 //!
-//! No extension and no subprotocol is asked for or granted.
+//! No extension and no subprotocol is requested or accepted.
 
 use super::{ConnectionConfig, Signal, head};
 use crate::decoder::Decoded;
 use crate::encode::Encoder;
 use crate::framing::Wire;
-pub(super) use crate::framing::accept;
+pub(super) use crate::framing::websocket_accept;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 /// "Normal closure", section 7.4.1.
-const NORMAL: [u8; 2] = 1000u16.to_be_bytes();
+const NORMAL_CLOSURE: [u8; 2] = 1000u16.to_be_bytes();
 
 const PONG: u8 = 10;
 const CLOSE: u8 = 8;
 
-/// One connection.
-pub(super) struct WebSocket {
+/// The state of one connection.
+pub(super) struct WebSocketCodec {
     key: String,
     open: bool,
-    /// This side said that it closes.
+    /// This side has sent a Close frame.
     closed: bool,
-    /// The other side said that it closes: the status code that it gave.
-    parting: Option<Vec<u8>>,
-    /// It will not do.
+    /// The status code of the Close frame of the peer.
+    peer_close: Option<Vec<u8>>,
+    /// The upgrade failed.
     refused: bool,
 }
 
-impl WebSocket {
+impl WebSocketCodec {
     pub(super) fn new(key: [u8; 16]) -> Self {
         Self {
             key: BASE64.encode(key),
             open: false,
             closed: false,
-            parting: None,
+            peer_close: None,
             refused: false,
         }
     }
@@ -49,25 +49,26 @@ impl WebSocket {
         self.open && !self.closed
     }
 
-    /// Whether this side may say no more: section 5.5.1, "MUST NOT send any more data frames after sending a Close frame".
+    /// Returns `true` after a Close frame was sent: section 5.5.1, "MUST NOT send any more data frames after sending a
+    /// Close frame".
     pub(super) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Whether what still comes is passed over: section 1.4, "discards any further data received".
-    pub(super) fn is_deaf(&self) -> bool {
-        self.parting.is_some() || self.refused
+    /// Returns `true` if further input is ignored: section 1.4, "discards any further data received".
+    pub(super) fn ignores_input(&self) -> bool {
+        self.peer_close.is_some() || self.refused
     }
 
-    /// The client's request.
-    pub(super) fn ask(&self, config: &ConnectionConfig<'_>, out: &mut Vec<u8>) {
-        let usual = [
+    /// Writes the upgrade request of a client.
+    pub(super) fn write_request(&self, config: &ConnectionConfig<'_>, out: &mut Vec<u8>) {
+        let defaults = [
             ("upgrade", "websocket"),
             ("connection", "Upgrade"),
             ("sec-websocket-version", "13"),
             ("sec-websocket-key", &self.key),
         ];
-        let text = head::request("GET", &usual, config);
+        let text = head::request("GET", &defaults, config);
         out.extend_from_slice(text.as_bytes());
     }
 
@@ -78,44 +79,44 @@ impl WebSocket {
         encoder: &mut Encoder<'_>,
         out: &mut Vec<u8>,
     ) -> Signal {
-        let means = match head::status(decoded) {
-            // RFC 9110 section 15.2: interim answers are followed by the one that counts.
+        let signal = match head::status(decoded) {
+            // RFC 9110 section 15.2: the final response follows an interim one.
             Some(100 | 102..=199) if !self.open && is_client => Signal::Nothing,
-            Some(status) if !self.open && is_client => self.answered(status, decoded),
-            Some(_) if !self.open => self.asked(decoded, out),
-            _ if !self.open => {
-                Signal::Refused("what comes is no HTTP: no upgrade to WebSocket".into())
-            }
+            Some(status) if !self.open && is_client => self.read_response(status, decoded),
+            Some(_) if !self.open => self.read_request(decoded, out),
+            _ if !self.open => Signal::Refused(
+                "the peer does not send HTTP, so there is no upgrade to WebSocket".into(),
+            ),
             _ => {
                 let body = decoded.frame.view.body();
                 match decoded.frame.control {
                     Some("ping") if !self.closed => {
-                        control(encoder, PONG, body, out);
+                        write_control(encoder, PONG, body, out);
                         Signal::Nothing
                     }
                     Some("close") => {
-                        self.parting = Some(body.get(..2).unwrap_or_default().to_vec());
+                        self.peer_close = Some(body.get(..2).unwrap_or_default().to_vec());
                         Signal::Closing
                     }
                     _ => Signal::Nothing,
                 }
             }
         };
-        self.refused |= matches!(means, Signal::Refused(_));
-        means
+        self.refused |= matches!(signal, Signal::Refused(_));
+        signal
     }
 
-    /// The server's answer: section 4.1.
-    fn answered(&mut self, status: u16, decoded: &Decoded<'_>) -> Signal {
-        let start = head::start(decoded);
+    /// Handles the response of the server: section 4.1.
+    fn read_response(&mut self, status: u16, decoded: &Decoded<'_>) -> Signal {
+        let start = head::start_line(decoded);
         if status != 101 {
             return Signal::Refused(format!(
                 "no WebSocket: the server answers {start:?} (is the path right?)"
             ));
         }
-        // "the client MUST _Fail the WebSocket Connection_" where the key was not answered so.
+        // "the client MUST _Fail the WebSocket Connection_" if the accept value does not match the key.
         let got = head::field(decoded, "sec-websocket-accept").unwrap_or_default();
-        let wanted = accept(&self.key);
+        let wanted = websocket_accept(&self.key);
         if got != wanted {
             return Signal::Refused(format!(
                 "no WebSocket: sec-websocket-accept is {got:?}, not {wanted:?}"
@@ -125,48 +126,49 @@ impl WebSocket {
         Signal::Open
     }
 
-    /// The client's request: section 4.2.2.
-    fn asked(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Signal {
-        let start = head::start(decoded);
+    /// Handles the request of a client: section 4.2.2.
+    fn read_request(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Signal {
+        let start = head::start_line(decoded);
         let version = head::field(decoded, "sec-websocket-version");
-        let asks = start.starts_with("GET ") && head::has(decoded, "upgrade", "websocket");
-        let key = head::field(decoded, "sec-websocket-key").filter(|_| asks);
+        let is_upgrade =
+            start.starts_with("GET ") && head::has_element(decoded, "upgrade", "websocket");
+        let key = head::field(decoded, "sec-websocket-key").filter(|_| is_upgrade);
         let key = match (key, version.as_deref()) {
             (Some(key), Some("13")) => key,
             (None, _) => {
-                upgrade_required(start, out);
-                return Signal::Refused(format!("{start:?} does not ask for WebSocket"));
+                refuse_request(start, out);
+                return Signal::Refused(format!("{start:?} does not request WebSocket"));
             }
             (Some(_), version) => {
-                upgrade_required(start, out);
+                refuse_request(start, out);
                 let version = version.unwrap_or("none");
                 return Signal::Refused(format!(
-                    "{start:?} asks for WebSocket of version {version:?}, and 13 is spoken here"
+                    "{start:?} requests WebSocket version {version:?}, but only 13 is supported"
                 ));
             }
         };
         let text = format!(
             "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
              sec-websocket-accept: {}\r\n\r\n",
-            accept(&key)
+            websocket_accept(&key)
         );
         out.extend_from_slice(text.as_bytes());
         self.open = true;
         Signal::Open
     }
 
-    /// Says that nothing more will be said, once: section 5.5.1, "it typically echos the status code it received".
+    /// Sends a Close frame, once: section 5.5.1, "it typically echos the status code it received".
     pub(super) fn close(&mut self, encoder: &mut Encoder<'_>, out: &mut Vec<u8>) {
         if self.open && !std::mem::replace(&mut self.closed, true) {
-            let body = self.parting.as_deref().unwrap_or(&NORMAL);
-            control(encoder, CLOSE, body, out);
+            let body = self.peer_close.as_deref().unwrap_or(&NORMAL_CLOSURE);
+            write_control(encoder, CLOSE, body, out);
         }
     }
 }
 
-/// What else is answered; section 4.4 has the version in it.
-fn upgrade_required(start: &str, out: &mut Vec<u8>) {
-    let body = "this speaks WebSocket only\n";
+/// Refuses a request that is not an upgrade to a supported version. Section 4.4 requires the version.
+fn refuse_request(start: &str, out: &mut Vec<u8>) {
+    let body = "only WebSocket is supported here\n";
     let text = format!(
         "HTTP/1.1 426 Upgrade Required\r\nupgrade: websocket\r\nconnection: Upgrade, close\r\n\
          sec-websocket-version: 13\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n",
@@ -178,8 +180,8 @@ fn upgrade_required(start: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// A control frame.
-fn control(encoder: &mut Encoder<'_>, opcode: u8, body: &[u8], out: &mut Vec<u8>) {
+/// Writes a control frame.
+fn write_control(encoder: &mut Encoder<'_>, opcode: u8, body: &[u8], out: &mut Vec<u8>) {
     let wire = Wire {
         opcode: Some(opcode),
         ..Wire::default()

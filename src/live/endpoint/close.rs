@@ -1,95 +1,113 @@
-//! How connections end: by the other side, by this one, and by what both agreed on.
+//! The end of connections: by the peer, by this side, and after the last exchange of HTTP.
 //!
 //! ```text
-//!   ended  <-- the other side says no more, or it is over          bye, close --> what is said last, then Command::Close
-//!   spent  --> Command::Close: over HTTP, after an exchange that was said to be the last
+//!   ended  <-- the peer has ended its direction or the connection     prepare_close, close --> last messages, then Command::Close
+//!   close_finished -->  Command::Close: over HTTP, after the last exchange
 //! ```
 
-use super::{Endpoint, Listener, origin};
-use crate::capture::What;
+use super::{Endpoint, MessageObserver, origin};
+use crate::capture::EventKind;
 use crate::live::codec::Codec;
-use crate::live::handler::{Command, Ended};
+use crate::live::handler::{Channel, Command, Ended};
 
 impl Endpoint<'_> {
-    /// A connection came to its end; what was held of it is heard. Says whether it can be dialled anew for what was not
-    /// said yet: over HTTP, where all that was asked was answered.
+    /// Handles the end of a connection or a stream, and the messages that the decoder still held. Returns `true` if the connection
+    /// can be opened again for further messages: over HTTP, if all requests were answered.
     pub fn ended(
         &mut self,
-        conn: u32,
+        channel: impl Into<Channel>,
         how: &Ended,
         now: i64,
         commands: &mut Vec<Command>,
-        listen: &mut Listener<'_>,
+        observe: &mut MessageObserver<'_>,
     ) -> bool {
-        let origin = origin(conn, self.side().other(), now);
+        let channel = channel.into();
+        let conn = channel.conn;
+        let origin = origin(channel, self.side().other(), now);
+        if channel.stream.is_some() {
+            self.decode(channel, now, commands, observe, |decoder, sink| {
+                decoder.end(origin, sink);
+            });
+            if *how == Ended::Eof {
+                self.record_event(channel, EventKind::Fin, origin.direction, now);
+            }
+            return false;
+        }
         if let Some(codec) = self.codecs.get_mut(&conn) {
             codec.eof();
         }
-        self.hear(conn, now, commands, listen, |decoder, sink| {
+        self.decode(channel, now, commands, observe, |decoder, sink| {
             decoder.end(origin, sink);
         });
         let what = match how {
-            Ended::Eof => What::Eof,
-            Ended::Closed | Ended::Refused(_) => What::Close,
-            Ended::Reset => What::Reset,
-            Ended::Exited(_) => What::Exit,
+            Ended::Eof => EventKind::Eof,
+            Ended::Closed | Ended::Refused(_) => EventKind::Close,
+            Ended::Reset => EventKind::Reset,
+            Ended::Exited(_) => EventKind::Exit,
         };
         let direction = (*how == Ended::Eof).then_some(self.side().other());
-        self.happened(conn, what, direction, now);
+        self.record_event(channel, what, direction, now);
         if *how == Ended::Eof {
             return false;
         }
         self.decoder.close(Some(conn), &mut |_| {});
         self.peer.closed(conn, now);
-        self.codecs.remove(&conn).is_some_and(|c| c.is_at_rest())
+        self.streams.remove(&conn);
+        self.codecs.remove(&conn).is_some_and(|c| c.can_reopen())
     }
 
-    /// Ends a connection in order: says what the protocol says last; whether that is all. If it is not, something must be
-    /// heard first, and this is called again, until it is too `late` to wait.
-    pub fn bye(&mut self, conn: u32, late: bool, now: i64, commands: &mut Vec<Command>) -> bool {
-        let mut says = Vec::new();
-        let is_all = self.peer.bye(conn, late, now, &mut says);
-        self.say_all(&says, now, commands);
-        if is_all {
+    /// Ends a connection in order: sends the last messages of the protocol. Returns `false` if the peer must send
+    /// something first; then it is called again, at last with `late`, which does not wait.
+    pub fn prepare_close(
+        &mut self,
+        conn: u32,
+        late: bool,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) -> bool {
+        let mut outgoing = Vec::new();
+        let is_complete = self.peer.prepare_close(conn, late, now, &mut outgoing);
+        self.send_all(&outgoing, now, commands);
+        if is_complete {
             self.close(conn, now, commands);
         }
-        is_all
+        is_complete
     }
 
-    /// Ends a connection, without another word of the protocol.
+    /// Ends a connection without further messages of the protocol.
     pub fn close(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        self.finish(conn, now, commands);
+        self.announce_end(conn, now, commands);
         commands.push(Command::Close(conn));
     }
 
-    /// Says that nothing more will be said, once.
-    pub(super) fn finish(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
+    /// Announces that nothing more will be sent. Has an effect once.
+    pub(super) fn announce_end(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
         let mut bytes = Vec::new();
         if let Some(codec) = self.codecs.get_mut(&conn) {
-            codec.end(&mut bytes);
+            codec.close(&mut bytes);
         }
-        self.send(conn, bytes, now, commands);
+        self.send_bytes(conn, bytes, now, commands);
     }
 
-    /// Closes a connection on which the last exchange is done.
-    pub(super) fn close_spent(&self, conn: u32, commands: &mut Vec<Command>) {
-        if self.codecs.get(&conn).is_some_and(Codec::is_over) {
+    /// Closes a connection after its last exchange.
+    pub(super) fn close_finished(&self, conn: u32, commands: &mut Vec<Command>) {
+        if self.codecs.get(&conn).is_some_and(Codec::is_finished) {
             commands.push(Command::Close(conn));
         }
     }
 
-    /// Whether this side has said on a connection that it says no more.
+    /// Returns `true` if this side has announced that it sends nothing more on a connection.
     pub fn is_closed(&self, conn: u32) -> bool {
         self.codecs.get(&conn).is_some_and(Codec::is_closed)
     }
 
-    /// Whether what still comes on a connection is passed over.
-    pub fn is_deaf(&self, conn: u32) -> bool {
-        self.codecs.get(&conn).is_some_and(Codec::is_deaf)
+    /// Returns `true` if further input of a connection is ignored.
+    pub fn ignores_input(&self, conn: u32) -> bool {
+        self.codecs.get(&conn).is_some_and(Codec::ignores_input)
     }
 
-    /// Whether nothing waits for a connection, or for an answer of HTTP.
-    pub fn is_quiet(&self) -> bool {
+    /// Returns `true` if no message waits for a connection and no HTTP response is pending.
+    pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && !self.codecs.values().any(Codec::is_busy)
     }
 }

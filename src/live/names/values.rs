@@ -1,82 +1,88 @@
-//! What the names are in one run: made here, or learnt.
+//! The values of the names in one run: generated here, or received from the peer.
 
-use super::fresh::{other_digits, text, time, write};
-use super::{Binding, Name, Names, Place};
-use crate::diff::{Spot, Val, walk};
+use super::generate::{current_time, json_text, replace_digits, write};
+use super::{Binding, Name, Names, ValuePlace};
+use crate::diff::{Val, WalkedValue, walk};
 use crate::path::Path;
 use crate::protocol::Direction;
 use crate::protocol::make::Mint;
 use crate::protocol::schema::Fresh;
 use std::collections::{HashMap, HashSet};
 
-/// How often a form is tried before it grows.
-const TRIES: usize = 32;
+/// Attempts to find an unused value before the form gets longer.
+const MAX_ATTEMPTS: usize = 32;
 
-/// What the names are in one run.
-pub struct Values {
+/// The values of the names in one run.
+pub struct RunValues {
     side: Direction,
-    keep: bool,
+    keep_ids: bool,
     given: Option<String>,
-    mint: Mint,
-    known: Vec<Option<Val>>,
-    /// Every value that a name has this time.
+    id_gen: Mint,
+    values: Vec<Option<Val>>,
+    /// The values of all names in this run.
     used: HashSet<Val>,
-    /// What the other side made, by group and connection of numbers: the first name that each value is.
+    /// Values of the peer, by group and, for numbers, connection: the first name with each value.
     firsts: HashMap<(&'static str, Option<u32>, Val), usize>,
-    /// Names that the other side does not tell apart from others.
-    merged: HashSet<usize>,
-    /// The last number that was given out, by group.
-    last: HashMap<&'static str, i128>,
+    /// Names whose value the peer also uses for another name of the group.
+    duplicates: HashSet<usize>,
+    /// The last number that was generated, by group.
+    last_numbers: HashMap<&'static str, i128>,
 }
 
-impl Values {
-    /// A run of which nothing is known: the side that is played, whether its own ids and times are kept, what it was given,
-    /// and where fresh ids come from.
-    pub fn new(side: Direction, keep: bool, given: Option<String>, seed: u64) -> Self {
+impl RunValues {
+    /// Returns a run without values. `keep`: own ids and times are those of the recording; `given`: the value that the
+    /// user supplies; `seed`: the seed of the generated ids.
+    pub fn new(side: Direction, keep_ids: bool, given: Option<String>, seed: u64) -> Self {
         Self {
             side,
-            keep,
+            keep_ids,
             given,
-            mint: Mint::new(seed ^ 0x6964),
-            known: Vec::new(),
+            id_gen: Mint::new(seed ^ 0x6964),
+            values: Vec::new(),
             used: HashSet::new(),
             firsts: HashMap::new(),
-            merged: HashSet::new(),
-            last: HashMap::new(),
+            duplicates: HashSet::new(),
+            last_numbers: HashMap::new(),
         }
     }
 
-    /// What a name is this time.
+    /// Returns the value of a name in this run.
     pub fn value(&self, number: usize) -> Option<&Val> {
-        self.known.get(number)?.as_ref()
+        self.values.get(number)?.as_ref()
     }
 
-    /// Learns what a name is this time; the first to say it counts.
-    pub fn learn(&mut self, number: usize, val: Val) {
-        if self.known.len() <= number {
-            self.known.resize(number + 1, None);
+    /// Stores the value of a name. A later value of the same name is ignored.
+    pub fn store(&mut self, number: usize, val: Val) {
+        if self.values.len() <= number {
+            self.values.resize(number + 1, None);
         }
-        if let Some(slot @ None) = self.known.get_mut(number) {
+        if let Some(slot @ None) = self.values.get_mut(number) {
             self.used.insert(val.clone());
             *slot = Some(val);
         }
     }
 
-    /// Whether a name is this value; if not, what it is.
-    pub fn is_now(&self, number: usize, val: &Val) -> Result<(), Option<Val>> {
+    /// Checks that a name has this value. The error is the actual value, if it differs.
+    pub fn check(&self, number: usize, val: &Val) -> Result<(), Option<Val>> {
         match self.value(number) {
-            Some(known) if known == val && !self.merged.contains(&number) => Ok(()),
+            Some(known) if known == val && !self.duplicates.contains(&number) => Ok(()),
             known => Err(known.filter(|known| *known != val).cloned()),
         }
     }
 
-    /// Learns what a message of the other side says on a connection, in place of the recorded one.
-    pub fn hear(&mut self, book: &Names, recorded: &[Place], conn: Option<u32>, message: &str) {
+    /// Stores the values that a message of the peer has at the positions of the recorded message.
+    pub fn receive(
+        &mut self,
+        names: &Names,
+        recorded: &[ValuePlace],
+        conn: Option<u32>,
+        message: &str,
+    ) {
         let side = self.side;
         let wanted: HashMap<&Path, usize> = recorded
             .iter()
             .filter_map(|place| match place.binding {
-                Binding::Name(number) if book.name(number)?.owner != side => {
+                Binding::Name(number) if names.name(number)?.owner != side => {
                     Some((&place.path, number))
                 }
                 _ => None,
@@ -87,21 +93,22 @@ impl Values {
         }
         walk(message, &mut |path, spot| {
             if let Some(number) = wanted.get(path).filter(|_| !spot.is_key) {
-                self.note_merged(book, *number, conn, &spot.val);
-                self.learn(*number, spot.val);
+                self.note_duplicate(names, *number, conn, &spot.val);
+                self.store(*number, spot.val);
             }
         });
-        // What was to be told and was not will not be told any more.
+        // The peer had to send these values with this message, so they will not follow.
         for number in wanted.into_values() {
-            if let Some(name) = book.name(number) {
-                self.learn(number, name.recorded.clone());
+            if let Some(name) = names.name(number) {
+                self.store(number, name.recorded.clone());
             }
         }
     }
 
-    /// Notes a name whose value is another name already: two things that were two are one.
-    fn note_merged(&mut self, book: &Names, number: usize, conn: Option<u32>, val: &Val) {
-        let Some(name) = book.name(number) else {
+    /// Notes a name whose value is also that of another name: the peer does not distinguish two objects that were
+    /// distinct.
+    fn note_duplicate(&mut self, names: &Names, number: usize, conn: Option<u32>, val: &Val) {
+        let Some(name) = names.name(number) else {
             return;
         };
         if self.value(number).is_some() || name.recorded.is_empty() || val.is_empty() {
@@ -110,29 +117,35 @@ impl Values {
         let conn = conn.filter(|_| matches!(val, Val::Number(_)));
         let first = self.firsts.entry((name.group, conn, val.clone()));
         if *first.or_insert(number) != number {
-            self.merged.insert(number);
+            self.duplicates.insert(number);
         }
     }
 
-    /// Whether a value of the recording stands for this one.
-    pub fn is_same(&self, book: &Names, recorded: &Val, live: &Val) -> bool {
-        let short = book.short.get(recorded).into_iter().flatten();
-        let mut known = book.anywhere.get(recorded).into_iter().chain(short);
+    /// Returns `true` if a recorded value corresponds to this live value.
+    pub fn corresponds(&self, names: &Names, recorded: &Val, live: &Val) -> bool {
+        let short = names.short.get(recorded).into_iter().flatten();
+        let mut known = names.unique.get(recorded).into_iter().chain(short);
         known.any(|number| self.value(*number) == Some(live))
     }
 
-    /// A message of the side that is played, as it is to be said now.
-    pub fn rewrite(&mut self, book: &Names, message: &str, places: &[Place], now: i64) -> String {
+    /// Rewrites a recorded message of our side with the values of this run.
+    pub fn rewrite(
+        &mut self,
+        names: &Names,
+        message: &str,
+        places: &[ValuePlace],
+        now: i64,
+    ) -> String {
         let mut out = String::with_capacity(message.len());
         let mut from = 0;
-        for Place { spot, binding, .. } in places {
+        for ValuePlace { spot, binding, .. } in places {
             let (start, end) = (spot.span.at(), spot.span.end());
             let old = message.get(start..end).unwrap_or_default();
             let new = match binding {
-                Binding::Name(number) => self.name(book, *number, spot, old),
-                Binding::Time if self.keep => None,
-                Binding::Time => time(&spot.val, old, now),
-                Binding::Given => self.given.as_deref().map(text),
+                Binding::Name(number) => self.rewritten(names, *number, spot, old),
+                Binding::Time if self.keep_ids => None,
+                Binding::Time => current_time(&spot.val, old, now),
+                Binding::Given => self.given.as_deref().map(json_text),
             };
             if let Some(new) = new.filter(|_| start >= from) {
                 out.push_str(message.get(from..start).unwrap_or_default());
@@ -144,24 +157,30 @@ impl Values {
         out
     }
 
-    fn name(&mut self, book: &Names, number: usize, spot: &Spot, old: &str) -> Option<String> {
-        let name = book.name(number)?;
+    fn rewritten(
+        &mut self,
+        names: &Names,
+        number: usize,
+        spot: &WalkedValue,
+        old: &str,
+    ) -> Option<String> {
+        let name = names.name(number)?;
         if self.value(number).is_none() {
             let own = name.owner == self.side;
-            let val = if own && name.fresh == Fresh::Id && !self.keep {
-                self.make(book, name)
+            let val = if own && name.fresh == Fresh::Id && !self.keep_ids {
+                self.generate(names, name)
             } else {
                 name.recorded.clone()
             };
-            self.learn(number, val);
+            self.store(number, val);
         }
         let val = self.value(number)?;
         (*val != spot.val).then(|| write(val, spot.form, old))
     }
 
-    /// A value of the same form that nothing else goes by, here or in the recording.
-    fn make(&mut self, book: &Names, name: &Name) -> Val {
-        // An empty id says that there is none yet.
+    /// Returns an unused value of the same form, which is not in the recording either.
+    fn generate(&mut self, names: &Names, name: &Name) -> Val {
+        // An empty id means that there is none yet.
         if name.recorded.is_empty() {
             return name.recorded.clone();
         }
@@ -169,58 +188,60 @@ impl Values {
             let Ok(first) = text.parse::<i128>() else {
                 return name.recorded.clone();
             };
-            let last = self.last.entry(name.group);
+            let last = self.last_numbers.entry(name.group);
             let last = last
                 .and_modify(|n| *n = n.saturating_add(1))
                 .or_insert(first);
             return Val::Number(last.to_string());
         }
-        let Self { mint, used, .. } = self;
-        let mut fresh = std::iter::repeat_with(|| mint.uuid()).flatten();
-        let is_free = |val: &Val| !used.contains(val) && !book.is_recorded(name.group, val);
-        for _ in 0..TRIES {
-            let val = like(&name.recorded, &mut fresh);
+        let Self { id_gen, used, .. } = self;
+        let mut random = std::iter::repeat_with(|| id_gen.uuid()).flatten();
+        let is_free = |val: &Val| !used.contains(val) && !names.is_recorded(name.group, val);
+        for _ in 0..MAX_ATTEMPTS {
+            let val = same_form(&name.recorded, &mut random);
             if is_free(&val) {
                 return val;
             }
         }
-        // There are too few values of that form, or none other at all.
-        let mut val = like(&name.recorded, &mut fresh);
+        // There are too few values of that form, or no other one.
+        let mut val = same_form(&name.recorded, &mut random);
         while !is_free(&val) {
-            val = longer(val, &mut fresh);
+            val = longer(val, &mut random);
         }
         val
     }
 }
 
-/// Another value of the same form.
-fn like(old: &Val, fresh: &mut impl Iterator<Item = u8>) -> Val {
+/// Returns another value of the same form.
+fn same_form(old: &Val, random: &mut impl Iterator<Item = u8>) -> Val {
     match old {
         Val::Uuid(_) => {
             let mut uuid = [0; 16];
-            uuid.iter_mut().zip(fresh).for_each(|(to, from)| *to = from);
+            uuid.iter_mut()
+                .zip(random)
+                .for_each(|(to, from)| *to = from);
             Val::Uuid(uuid)
         }
-        Val::Bin(bytes) => Val::bin(&fresh.take(bytes.len()).collect::<Vec<u8>>()),
-        Val::Text(old) => Val::text(&other_digits(old, fresh)),
+        Val::Bin(bytes) => Val::bin(&random.take(bytes.len()).collect::<Vec<u8>>()),
+        Val::Text(old) => Val::text(&replace_digits(old, random)),
         Val::Number(_) => old.clone(),
     }
 }
 
-/// A value with more digits or bytes.
-fn longer(val: Val, fresh: &mut impl Iterator<Item = u8>) -> Val {
+/// Returns a value with more digits or bytes.
+fn longer(val: Val, random: &mut impl Iterator<Item = u8>) -> Val {
     match val {
         Val::Text(text) => {
-            // Several runs that add digits to the same text should differ as well.
+            // Two runs that add digits to the same text must also differ.
             let has_digits = text.bytes().any(|b| b.is_ascii_digit());
             let more = if has_digits { "0" } else { "0000" };
-            Val::text(&other_digits(&format!("{text}{more}"), fresh))
+            Val::text(&replace_digits(&format!("{text}{more}"), random))
         }
         Val::Bin(mut bytes) => {
-            bytes.extend(fresh.next());
+            bytes.extend(random.next());
             Val::bin(&bytes)
         }
-        Val::Uuid(_) => like(&val, fresh),
+        Val::Uuid(_) => same_form(&val, random),
         Val::Number(_) => val,
     }
 }

@@ -1,57 +1,58 @@
-//! What of a message is kept in a form of its own: its id, and the fields of the request that carried it. And whether
-//! there are messages at all.
+//! Parts of recorded messages that are stored separately: ids and fields of HTTP requests; and the check that a
+//! recording can be used.
 
 use super::PlanError;
-use crate::capture::{Form, Header, Input, Item, Severity};
+use crate::capture::{CaptureInput, Form, Header, Item, ProblemSeverity};
 use crate::diff::{Val, walk};
-use crate::live::codec::MADE;
+use crate::live::codec::GENERATED_FIELDS;
 use crate::protocol::{Id, Protocol};
 
-/// What is said of what is no recording.
-pub(super) const NO_RECORDING: &str =
-    "this is no recording: one begins with a line {\"wiretool\":1,…}";
+/// The error for input that is not a recording.
+pub(super) const NOT_A_RECORDING: &str =
+    "not a recording: the first line must be {\"wiretool\":1,…}";
 
-/// Whether a recording is of one of these protocols, where it says so.
-pub(super) fn is_of(header: &Header, protocols: &[&dyn Protocol]) -> Result<(), PlanError> {
+/// Checks that a recording is of one of these protocols, if it names one.
+pub(super) fn check_protocol(
+    header: &Header,
+    protocols: &[&dyn Protocol],
+) -> Result<(), PlanError> {
     match &header.protocol {
         Some(name) if !protocols.iter().any(|p| p.name() == name) => {
             let wanted = protocols.first().map_or("", |p| p.name());
-            Err(format!(
-                "it is a recording of {name}, and {wanted} was asked for"
-            ))
+            Err(format!("it is a recording of {name}, not of {wanted}"))
         }
         _ => Ok(()),
     }
 }
 
-/// Whether this is a recording, whole but for its end, and of that protocol.
+/// Checks that this is a recording of this protocol without errors. A missing end is not an error.
 pub(crate) fn check(recording: &[u8], protocol: &dyn Protocol) -> Result<(), PlanError> {
-    let mut input = Input::new(Form::Recording);
-    let (mut unfit, mut has_head) = (Ok(()), false);
+    let mut input = CaptureInput::new(Form::Recording);
+    let (mut result, mut has_header) = (Ok(()), false);
     let mut item = |item: Item<'_>| {
         let found = match item {
             Item::Header(header) => {
-                has_head = true;
-                is_of(header, &[protocol])
+                has_header = true;
+                check_protocol(header, &[protocol])
             }
-            Item::Problem(problem) if problem.severity == Severity::Error => {
+            Item::Problem(problem) if problem.severity == ProblemSeverity::Error => {
                 Err(problem.to_string())
             }
             _ => Ok(()),
         };
-        if unfit.is_ok() {
-            unfit = found;
+        if result.is_ok() {
+            result = found;
         }
     };
     input.push(recording, &mut item);
     input.finish(&mut item);
-    if !has_head {
-        return Err(NO_RECORDING.into());
+    if !has_header {
+        return Err(NOT_A_RECORDING.into());
     }
-    unfit
+    result
 }
 
-/// The id of a message, as the value that it is.
+/// Returns the id of a message as a value.
 pub(in crate::live) fn id_of(id: &Id<'_>) -> Option<Val> {
     match id {
         Id::None => None,
@@ -66,10 +67,10 @@ pub(in crate::live) fn id_of(id: &Id<'_>) -> Option<Val> {
     }
 }
 
-/// Fields of a request that are the user's: not those that every connection makes anew, nor those that speak of how this
-/// one is used or its body is written.
-pub(super) fn fields(head: &[u8]) -> Vec<(String, String)> {
-    const ANEW: [&str; 16] = [
+/// Returns the fields of a request that the user has set: no fields that each connection generates, and none about this
+/// connection or the encoding of the body.
+pub(super) fn user_fields(head: &[u8]) -> Vec<(String, String)> {
+    const PER_CONNECTION: [&str; 16] = [
         "host",
         "content-type",
         "content-encoding",
@@ -87,8 +88,8 @@ pub(super) fn fields(head: &[u8]) -> Vec<(String, String)> {
         "te",
         "trailer",
     ];
-    let mut room = [httparse::EMPTY_HEADER; 128];
-    let mut request = httparse::Request::new(&mut room);
+    let mut buffer = [httparse::EMPTY_HEADER; 128];
+    let mut request = httparse::Request::new(&mut buffer);
     if request.parse(head).is_err() {
         return Vec::new();
     }
@@ -101,26 +102,28 @@ pub(super) fn fields(head: &[u8]) -> Vec<(String, String)> {
     let named = all.iter().filter(|(name, _)| name == "connection");
     let named = named.flat_map(|(_, value)| value.split(','));
     let named: Vec<String> = named.map(|n| n.trim().to_ascii_lowercase()).collect();
-    let is_anew = |name: &str| {
-        ANEW.contains(&name) || MADE.contains(&name) || named.iter().any(|other| other == name)
+    let is_per_connection = |name: &str| {
+        PER_CONNECTION.contains(&name)
+            || GENERATED_FIELDS.contains(&name)
+            || named.iter().any(|other| other == name)
     };
     let fields = all.into_iter();
-    let fields = fields.filter(|(name, _)| !name.is_empty() && !is_anew(name));
+    let fields = fields.filter(|(name, _)| !name.is_empty() && !is_per_connection(name));
     fields.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fields;
+    use super::user_fields;
 
     #[test]
-    fn what_belongs_to_the_connection_is_not_the_users() {
+    fn fields_about_the_connection_are_removed() {
         let head = "POST / HTTP/1.1\r\nHost: h\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\n\
                     Expect: 100-continue\r\nProxy-Connection: x\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\
                     Sec-WebSocket-Key: a\r\nUpgrade: websocket\r\nAuthorization: Bearer x\r\nX-Own: 1, 2\r\n\r\n";
         let own = [("authorization", "Bearer x"), ("x-own", "1, 2")];
         assert_eq!(
-            fields(head.as_bytes()),
+            user_fields(head.as_bytes()),
             own.map(|(name, value)| (name.to_owned(), value.to_owned()))
         );
     }

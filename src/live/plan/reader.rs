@@ -1,165 +1,154 @@
-//! Reads a recording into a plan, message by message, beside what its calling side knew at each.
+//! Reads a recording into a plan, message by message, with the state of the calling side at each message.
 
 mod finish;
 
-use super::parts::{NO_RECORDING, fields, id_of, is_of};
-use super::{Expected, MOST, PlanError, PlannedConnection, Selection, Step};
-use crate::capture::{Event, Form, Header, Input, Item, Problem, Severity, What};
-use crate::conversation::pipeline::{Pipeline, Sink};
+use super::parts::{NOT_A_RECORDING, check_protocol, id_of, user_fields};
+use super::{Expected, MAX_BYTES, PlanError, PlanStep, PlannedConnection};
+use crate::capture::{
+    CaptureInput, Event, EventKind, Form, Header, Item, Problem, ProblemSeverity,
+};
+use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::conversation::{Conversation, Finding, Judge, Verdict};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
-use crate::diff::Kept;
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use crate::diff::StoredMessage;
 use crate::framing::{Framing, Head};
 use crate::live::names::{Binding, MessageInfo, Names};
 use crate::protocol::peer::{Peer, PeerConfig, Readiness};
 use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
+use crate::select::Filter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A recorded message, until it is known what becomes of it.
-enum Said {
+/// A recorded message, as far as it is classified.
+enum RecordedMessage {
     Step(usize, Direction),
-    Left(Direction),
+    Unselected(Direction),
     Expected(usize, Direction),
 }
 
-impl Said {
+impl RecordedMessage {
     fn direction(&self) -> Direction {
         match self {
-            Self::Step(_, direction) | Self::Left(direction) | Self::Expected(_, direction) => {
-                *direction
-            }
+            Self::Step(_, direction)
+            | Self::Unselected(direction)
+            | Self::Expected(_, direction) => *direction,
         }
     }
 }
 
-pub(super) struct Reader<'p> {
-    choice: Selection,
+#[derive(Default)]
+pub(super) struct PlanReader<'p> {
+    choice: Filter,
     scratch: Vec<u8>,
     protocol: Option<&'p dyn Protocol>,
-    /// The calling side, which only listens.
+    /// The calling side; it only observes.
     peer: Option<Box<dyn Peer + 'p>>,
-    greeted: BTreeSet<u32>,
+    opened: BTreeSet<u32>,
     protocols: Vec<&'p dyn Protocol>,
     names: Option<Names>,
     framing: Option<Framing>,
     path: Option<String>,
     fields: Vec<(String, String)>,
     header: Option<Header>,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
     expected: Vec<Expected>,
     connections: BTreeMap<u32, PlannedConnection>,
     ended: Vec<u32>,
-    over: BTreeSet<u32>,
-    said: HashMap<u64, Said>,
-    /// The last step that went by an id, of the ids of steps.
+    ended_conns: BTreeSet<u32>,
+    classified: HashMap<u64, RecordedMessage>,
+    /// The last step of each connection or stream.
+    last_steps: HashMap<(u32, Option<u64>), usize>,
+    /// The last step that refers to an id, by the name of the id.
     ids: HashMap<usize, usize>,
     notes: Vec<String>,
-    weight: usize,
-    /// Messages of both sides, those that were chosen, and those among them that are said.
+    size: usize,
+    /// Messages in both directions, the selected ones, and the selected ones that are sent.
     read: u64,
     matched: u64,
     chosen: u64,
-    /// Connections on which any of those is said.
+    /// Connections on which selected messages are sent.
     chosen_on: BTreeSet<u32>,
-    /// Messages of the calling side that were left out, and those at fault.
-    left: usize,
-    broken: usize,
-    torn: bool,
-    unfit: Option<PlanError>,
+    /// Messages of the calling side that were not selected, and unreadable ones.
+    unselected: usize,
+    unreadable: usize,
+    is_truncated: bool,
+    error: Option<PlanError>,
 }
 
-impl<'p> Reader<'p> {
-    pub(super) fn new(protocols: &[&'p dyn Protocol], choice: Selection) -> Self {
+impl<'p> PlanReader<'p> {
+    pub(super) fn new(protocols: &[&'p dyn Protocol], choice: Filter) -> Self {
         Self {
             choice,
-            scratch: Vec::new(),
-            protocol: None,
-            peer: None,
-            greeted: BTreeSet::new(),
             protocols: protocols.to_vec(),
-            names: None,
-            framing: None,
-            path: None,
-            fields: Vec::new(),
-            header: None,
-            steps: Vec::new(),
-            expected: Vec::new(),
-            connections: BTreeMap::new(),
-            ended: Vec::new(),
-            over: BTreeSet::new(),
-            said: HashMap::new(),
-            ids: HashMap::new(),
-            notes: Vec::new(),
-            weight: 0,
-            read: 0,
-            matched: 0,
-            chosen: 0,
-            chosen_on: BTreeSet::new(),
-            left: 0,
-            broken: 0,
-            torn: true,
-            unfit: None,
+            is_truncated: true,
+            ..Self::default()
         }
     }
 
-    pub(super) fn read(&mut self, recording: &[u8], options: Options<'p>) -> Result<(), PlanError> {
+    pub(super) fn read(
+        &mut self,
+        recording: &[u8],
+        options: DecodeOptions<'p>,
+    ) -> Result<(), PlanError> {
         let protocols = options.protocols.clone();
         let config = SessionConfig::default();
         let conversation = Conversation::new(&protocols, &Judge::default(), config, true);
         let mut pipeline = Pipeline::new(Decoder::new(options), Some(conversation));
         pipeline.is_recording = true;
-        let mut input = Input::new(Form::Recording);
+        let mut input = CaptureInput::new(Form::Recording);
         let mut result = Ok(());
         let mut item = |item: Item<'_>| {
             if result.is_ok() {
-                result = pipeline.item(&item, self).and_then(|()| self.is_fit());
+                result = pipeline.item(&item, self).and_then(|()| self.take_error());
             }
         };
         input.push(recording, &mut item);
         input.finish(&mut item);
         if self.header.is_none() {
-            return Err(NO_RECORDING.into());
+            return Err(NOT_A_RECORDING.into());
         }
         result?;
         pipeline.finish(true, self)?;
         self.protocol = pipeline.conversation.and_then(|c| c.protocol());
-        self.is_fit()
+        self.take_error()
     }
 
-    fn is_fit(&mut self) -> Result<(), PlanError> {
-        self.unfit.take().map_or(Ok(()), Err)
+    fn take_error(&mut self) -> Result<(), PlanError> {
+        self.error.take().map_or(Ok(()), Err)
     }
 
-    /// A connection ends once, where it ever began.
-    fn over(&mut self, conn: u32) {
-        if self.connections.contains_key(&conn) && self.over.insert(conn) {
+    /// Records the end of a connection that was opened. Later ends of it are ignored.
+    fn end_connection(&mut self, conn: u32) {
+        if self.connections.contains_key(&conn) && self.ended_conns.insert(conn) {
             self.ended.push(conn);
         }
     }
 
-    /// A connection begins with whatever is first heard of it.
-    fn line(&mut self, conn: u32) {
+    /// A connection starts with its first event or message.
+    fn start_connection(&mut self, conn: u32) {
         if self.connections.contains_key(&conn) {
             return;
         }
-        let line = PlannedConnection {
-            heard: self.expected.len(),
-            after: self.ended.len(),
+        let connection = PlannedConnection {
+            received_before: self.expected.len(),
+            ended_before: self.ended.len(),
             ..PlannedConnection::default()
         };
-        self.connections.insert(conn, line);
+        self.connections.insert(conn, connection);
     }
 
-    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<(), PlanError> {
+    fn add_message(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Verdict<'_>,
+    ) -> Result<(), PlanError> {
         let name = decoded.protocol.name();
         let Some(protocol) = self.protocols.iter().copied().find(|p| p.name() == name) else {
             return Ok(());
         };
-        let chosen = self.choice.first.is_none_or(|n| decoded.index >= n)
-            && self.choice.last.is_none_or(|n| decoded.index <= n);
-        let chosen =
-            chosen && (self.choice.filter).matches(decoded, Some(verdict), &mut self.scratch);
+        let chosen = self
+            .choice
+            .matches(decoded, Some(verdict), &mut self.scratch);
         self.read += 1;
         self.matched += u64::from(chosen);
         let answer = verdict.answer.cloned();
@@ -168,89 +157,90 @@ impl<'p> Reader<'p> {
             return Ok(());
         };
         if decoded.frame.control.is_some() {
-            self.upgrade(decoded);
+            self.read_http_head(decoded);
             return Ok(());
         }
         self.framing.get_or_insert(decoded.frame.framing);
         if decoded.frame.framing == Framing::Http {
-            self.upgrade(decoded);
+            self.read_http_head(decoded);
         }
         if matches!(role, Some(Role::Heartbeat | Role::Control)) {
             return Ok(());
         }
-        let was_ready = self.shadow(protocol, decoded);
-        let asked = answer.as_ref().and_then(|a| self.said.get(&a.to));
+        let was_ready = self.follow(protocol, decoded);
+        let request = answer.as_ref().and_then(|a| self.classified.get(&a.to));
         let about = MessageInfo {
             kind: &decoded.message.kind,
             role,
             direction,
-            asked: asked.map(Said::direction),
+            request_direction: request.map(RecordedMessage::direction),
         };
-        let mut message = Vec::new();
+        let mut message = String::new();
         if decoded.message.valid {
-            decoded.write_message(&mut message);
+            message = decoded.message_text();
         }
-        let message = String::from_utf8(message).unwrap_or_default();
-        let book = self.names.get_or_insert_with(|| Names::new(protocol));
-        let places = book.read(&message, &about);
-        let kept = Kept::of(decoded, answer.as_ref());
-        self.weight += kept.weight() + message.len() + places.len() * 128;
-        if self.weight > MOST {
+        let names = self.names.get_or_insert_with(|| Names::new(protocol));
+        let places = names.read(&message, &about);
+        let stored = StoredMessage::of(decoded, answer.as_ref());
+        self.size += stored.weight() + message.len() + places.len() * 128;
+        if self.size > MAX_BYTES {
             return Err(format!(
-                "it holds more than {} MiB of messages: cut it down with --first and --last",
-                MOST >> 20
+                "it holds more than {} MiB of messages: choose fewer with --where 'index<N'",
+                MAX_BYTES >> 20
             ));
         }
         let index = decoded.index;
         match direction {
             Direction::ToServer => {
-                let replies_to = match asked {
-                    Some(Said::Expected(told, _)) => Some(*told),
+                let replies_to = match request {
+                    Some(RecordedMessage::Expected(expected, _)) => Some(*expected),
                     _ => None,
                 };
                 let hello = protocol.is_hello(decoded.message);
                 if !(chosen || hello || replies_to.is_some()) {
-                    self.left += 1;
-                    self.said.insert(index, Said::Left(direction));
+                    self.unselected += 1;
+                    self.classified
+                        .insert(index, RecordedMessage::Unselected(direction));
                     return Ok(());
                 }
-                let mut step = Step {
+                let mut step = PlanStep {
                     is_hello: hello,
                     was_ready,
                     message,
                     places,
                     replies_to,
-                    ..Step::of(decoded, &kept)
+                    ..PlanStep::of(decoded, &stored)
                 };
-                step.heard = self.expected.len();
+                step.received_before = self.expected.len();
                 let conn = step.conn;
-                if self.step(decoded, step) && chosen {
+                if self.add_step(decoded, step) && chosen {
                     self.chosen += 1;
                     self.chosen_on.insert(conn);
                 }
             }
             Direction::ToClient => {
-                let step = match asked {
-                    Some(Said::Step(step, _)) => Some(*step),
+                let step = match request {
+                    Some(RecordedMessage::Step(step, _)) => Some(*step),
                     _ => None,
                 };
-                let is_orphan = matches!(asked, Some(Said::Left(_)));
-                let told = self.expected.len();
+                let is_orphan = matches!(request, Some(RecordedMessage::Unselected(_)));
+                let expected = self.expected.len();
                 if let Some(step) = step.and_then(|step| self.steps.get_mut(step)) {
-                    step.answers.push(told);
+                    step.answers.push(expected);
                     if role != Some(Role::Item) {
-                        step.owed = step.answers.len();
+                        step.required_answers = step.answers.len();
                     }
                     step.is_complete |= answer.is_some_and(|a| a.last);
                 }
-                self.said.insert(index, Said::Expected(told, direction));
+                self.classified
+                    .insert(index, RecordedMessage::Expected(expected, direction));
                 self.expected.push(Expected {
-                    kept,
+                    stored,
                     places,
                     answers: step,
                     is_orphan,
-                    // What nobody asked for may have to do with what is left out.
-                    is_due: chosen || role == Some(Role::Request),
+                    // A message without a request may depend on messages that are not selected.
+                    is_required: chosen || role == Some(Role::Request),
                     is_answered: false,
                 });
             }
@@ -258,8 +248,8 @@ impl<'p> Reader<'p> {
         Ok(())
     }
 
-    /// What a client asks for before the first message says where the messages go.
-    fn upgrade(&mut self, decoded: &Decoded<'_>) {
+    /// The first request of a client names the path of all messages.
+    fn read_http_head(&mut self, decoded: &Decoded<'_>) {
         if decoded.origin.direction == Some(Direction::ToServer)
             && let Head::Http {
                 start,
@@ -271,13 +261,13 @@ impl<'p> Reader<'p> {
             self.path = self.path.take().or(path);
             let raw = decoded.raw.as_ref().map_or(&[][..], |raw| raw.bytes);
             if self.fields.is_empty() {
-                self.fields = fields(raw);
+                self.fields = user_fields(raw);
             }
         }
     }
 
-    /// Follows the recording as the calling side did: whether it could make calls before this message.
-    fn shadow(&mut self, protocol: &'p dyn Protocol, decoded: &Decoded<'_>) -> bool {
+    /// Follows the recording as the calling side did. Returns `true` if calls were possible before this message.
+    fn follow(&mut self, protocol: &'p dyn Protocol, decoded: &Decoded<'_>) -> bool {
         let peer = self.peer.get_or_insert_with(|| {
             let peer_config = PeerConfig {
                 no_hello: true,
@@ -285,45 +275,52 @@ impl<'p> Reader<'p> {
             };
             protocol.behavior().peer(Direction::ToServer, &peer_config)
         });
-        let (conn, mut says) = (decoded.origin.conn.unwrap_or_default(), Vec::new());
+        let (conn, mut outgoing) = (decoded.origin.conn.unwrap_or_default(), Vec::new());
         let now = decoded.origin.time.unwrap_or_default();
-        if self.greeted.insert(conn) {
-            peer.opened(conn, now, &mut says);
+        if self.opened.insert(conn) {
+            peer.opened(conn, now, &mut outgoing);
         }
         let was_ready = peer.readiness(conn) == Readiness::Ready;
         match decoded.origin.direction {
-            Some(Direction::ToServer) => peer.said(&decoded.seen(), now),
-            _ => peer.heard(&decoded.seen(), now, &mut says),
+            Some(Direction::ToServer) => peer.sent(&decoded.seen(), now),
+            _ => peer.received(&decoded.seen(), now, &mut outgoing),
         }
         was_ready
     }
 
-    /// A message to be said; whether it can be.
-    fn step(&mut self, decoded: &Decoded<'_>, mut step: Step) -> bool {
-        // Half a message at the end of a torn recording is none.
+    /// Adds a step. Returns `false` if the message cannot be sent.
+    fn add_step(&mut self, decoded: &Decoded<'_>, mut step: PlanStep) -> bool {
+        // A partial message at the end of a truncated recording cannot be sent.
         let is_cut = decoded.faults().any(|(_, fault)| fault.code == "truncated");
         if is_cut || (step.message.is_empty() && step.verbatim.is_none()) {
-            self.broken += 1;
-            self.said
-                .insert(decoded.index, Said::Left(Direction::ToServer));
+            self.unreadable += 1;
+            self.classified.insert(
+                decoded.index,
+                RecordedMessage::Unselected(Direction::ToServer),
+            );
             return false;
         }
         let number = self.steps.len();
-        self.line(step.conn);
-        if let Some(line) = self.connections.get_mut(&step.conn) {
-            line.steps.push(number);
+        self.start_connection(step.conn);
+        if let Some(connection) = self.connections.get_mut(&step.conn) {
+            connection.steps.push(number);
             if step.is_hello {
-                line.hellos.push(number);
+                connection.hellos.push(number);
             }
         }
-        if let Some(told) = step.replies_to.and_then(|told| self.expected.get_mut(told)) {
-            told.is_answered = true;
+        if let Some(expected) = step
+            .replies_to
+            .and_then(|expected| self.expected.get_mut(expected))
+        {
+            expected.is_answered = true;
         }
-        self.said
-            .insert(decoded.index, Said::Step(number, Direction::ToServer));
-        let book = self.names.as_ref();
+        self.classified.insert(
+            decoded.index,
+            RecordedMessage::Step(number, Direction::ToServer),
+        );
+        let names = self.names.as_ref();
         let theirs = |number: &usize| {
-            let name = book.and_then(|book| book.name(*number));
+            let name = names.and_then(|names| names.name(*number));
             name.is_some_and(|name| name.owner == Direction::ToClient)
         };
         let needs = step.places.iter().filter_map(|place| match place.binding {
@@ -341,9 +338,9 @@ impl<'p> Reader<'p> {
             }
             match self.ids.get_mut(&name) {
                 Some(earlier) => {
-                    step.about.push(*earlier);
+                    step.refers_to.push(*earlier);
                     if let Some(earlier) = self.steps.get_mut(*earlier) {
-                        earlier.spoken_of.push(number);
+                        earlier.referenced_by.push(number);
                     }
                     *earlier = number;
                 }
@@ -353,12 +350,13 @@ impl<'p> Reader<'p> {
                 None => {}
             }
         }
+        self.last_steps.insert((step.conn, step.stream), number);
         self.steps.push(step);
         true
     }
 }
 
-impl Sink for Reader<'_> {
+impl PipelineSink for PlanReader<'_> {
     type Error = PlanError;
 
     fn message(
@@ -366,38 +364,47 @@ impl Sink for Reader<'_> {
         decoded: &Decoded<'_>,
         verdict: Option<Verdict<'_>>,
     ) -> Result<(), PlanError> {
-        self.see(decoded, verdict.unwrap_or_default())
+        self.add_message(decoded, verdict.unwrap_or_default())
     }
 
     fn header(&mut self, header: &Header) {
         if header.protocol.is_some() {
-            self.unfit = is_of(header, &self.protocols).err();
+            self.error = check_protocol(header, &self.protocols).err();
         }
         self.header = Some(header.clone());
     }
 
     fn bytes(&mut self, origin: Origin, _: &[u8]) {
         if let Some(conn) = origin.conn {
-            self.line(conn);
+            self.start_connection(conn);
         }
     }
 
     fn event(&mut self, event: &Event<'_>, _: &[Finding]) -> Result<(), PlanError> {
         match event.what {
-            What::Open => self.line(event.conn),
-            What::Close | What::Reset | What::Exit => self.over(event.conn),
-            What::Lost => self
+            EventKind::Open => self.start_connection(event.conn),
+            EventKind::Reset if event.stream.is_some() => {}
+            EventKind::Close | EventKind::Reset | EventKind::Exit => {
+                self.end_connection(event.conn);
+            }
+            EventKind::Fin if event.direction == Some(Direction::ToServer) => {
+                let last = self.last_steps.remove(&(event.conn, event.stream));
+                if let Some(step) = last.and_then(|last| self.steps.get_mut(last)) {
+                    step.is_last = true;
+                }
+            }
+            EventKind::Lost => self
                 .notes
-                .push("bytes went by unrecorded: what is missing is not said".into()),
-            What::End => self.torn = false,
+                .push("bytes were not recorded: the missing messages are not sent".into()),
+            EventKind::End => self.is_truncated = false,
             _ => {}
         }
         Ok(())
     }
 
     fn problem(&mut self, problem: &Problem) {
-        if problem.severity == Severity::Error {
-            self.unfit = Some(problem.to_string());
+        if problem.severity == ProblemSeverity::Error {
+            self.error = Some(problem.to_string());
         }
     }
 }

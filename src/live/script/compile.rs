@@ -1,26 +1,25 @@
-//! Reads a recording for its requests, and what each was answered.
+//! Compiles a recording to a script.
 
-use super::recorded::{Exchanges, RecordedRequest};
-use super::template::{Slot, Source, Template};
-use super::value::Value;
-use super::{Action, Heard, Reply, Script};
+use super::request::RequestPattern;
+use super::template::{Replacement, Template, ValueSource};
+use super::value::OpenValue;
+use super::{AwaitedMessage, HelloReply, Reply, RuleCondition, Script, ScriptAction, ScriptRule};
 use crate::conversation::{Judge, Verdict, follow};
-use crate::decoder::{Decoded, Options};
-use crate::diff::{Kept, general};
-use crate::encoding::{Parsed, Want};
-use crate::framing::{LengthMode, Limits};
-use crate::live::names::{Binding, MessageInfo, Names, Place};
+use crate::decoder::{DecodeOptions, Decoded};
+use crate::diff::StoredMessage;
+use crate::framing::Limits;
+use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::protocol::session::SessionConfig;
-use crate::protocol::{Direction, Notes, Protocol, Role, annotate};
-use crate::tape::Node;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use crate::protocol::{Direction, Protocol, Role};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// The script that answers as a recording did; the side is the one that will be played, at this speed.
+/// Compiles a recording to the script that gives the same answers. `side` is the side that the stub plays; recorded
+/// pauses are scaled by `speed`.
 pub fn compile(
     recording: &[u8],
     protocol: &dyn Protocol,
@@ -29,27 +28,23 @@ pub fn compile(
     speed: Speed,
 ) -> Result<Script, String> {
     check(recording, protocol)?;
-    let options = Options {
-        protocols: vec![protocol],
-        framing: None,
-        length_mode: LengthMode::Auto,
+    let options = DecodeOptions {
         limits,
-        resync: true,
-        want: Want::Places,
+        ..DecodeOptions::new(vec![protocol])
     };
-    let mut reader = Reader {
+    let mut reader = CompileState {
         protocol,
         side,
         speed,
         names: Names::new(protocol),
         entries: Vec::new(),
-        hellos: HashMap::new(),
+        hellos: Vec::new(),
         greeted: HashMap::new(),
         asked: HashMap::new(),
         ours: HashMap::new(),
         opening: None,
         directions: HashMap::new(),
-        loose: BTreeSet::new(),
+        failed: None,
     };
     let Ok(_) = follow::<Infallible>(
         recording,
@@ -63,19 +58,27 @@ pub fn compile(
             Ok(())
         },
     );
-    // That nobody answered is the way of notifications.
+    if let Some(why) = reader.failed {
+        return Err(why);
+    }
+    // Notifications have no answer.
     let entries = reader.entries.into_iter();
-    let entries = entries.filter(|(entry, timeline)| {
-        entry.kept.role == Some(Role::Request) || !timeline.actions.is_empty()
+    let entries = entries.filter(|entry| entry.is_request || !entry.timeline.actions.is_empty());
+    let rules = entries.map(|entry| ScriptRule {
+        place: format!("#{}", entry.index),
+        condition: RuleCondition::Request(entry.pattern),
+        times: None,
+        answers: true,
+        goes_on: false,
+        actions: entry.timeline.actions.into(),
     });
-    let entries = entries.map(|(entry, timeline)| RecordedRequest {
-        actions: timeline.actions.into(),
-        ..entry
-    });
-    let (hellos, opening) = (reader.hellos, reader.opening);
-    let entries = entries.collect();
-    let recorded = Exchanges::new(protocol, limits, entries, hellos, opening, &reader.loose);
-    if recorded.is_empty() {
+    let script = Script {
+        rules: rules.collect(),
+        hellos: reader.hellos,
+        opening: reader.opening.map(OpenValue::Json),
+        ..Script::default()
+    };
+    if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_none() {
         let [client, server] = protocol.descriptor().sides;
         let from = if side == Direction::ToClient {
             client
@@ -86,20 +89,29 @@ pub fn compile(
             "no request of a {from} is recorded: there is nothing to answer"
         ));
     }
-    Ok(Script {
-        recorded: Some(recorded),
-        ..Script::default()
-    })
+    Ok(script)
 }
 
-/// What came of a request.
+/// A recorded request, while the recording is read.
+struct CompiledRequest {
+    index: u64,
+    conn: Option<u32>,
+    is_request: bool,
+    /// Its last answer is read.
+    is_done: bool,
+    pattern: RequestPattern,
+    places: Vec<ValuePlace>,
+    timeline: Timeline,
+}
+
+/// The actions that answer a request, with their times.
 struct Timeline {
-    actions: Vec<Action>,
-    /// When the last of it happened.
+    actions: Vec<ScriptAction>,
+    /// The time of the last action.
     time: Option<i64>,
     speed: Speed,
-    /// What calls were answered in the recording: which, and its values that stand for something.
-    answers: Vec<(usize, Vec<Place>)>,
+    /// The answered calls: their numbers, and the values of the answers that stand for something.
+    answers: Vec<(usize, Vec<ValuePlace>)>,
 }
 
 impl Timeline {
@@ -112,20 +124,20 @@ impl Timeline {
         }
     }
 
-    /// The other side did something.
-    fn received(&mut self, action: Action, time: Option<i64>) {
+    /// Adds a wait for an event of the peer.
+    fn received(&mut self, action: ScriptAction, time: Option<i64>) {
         self.time = time.or(self.time);
         self.actions.push(action);
     }
 
-    /// The stub's side did something, so long after what came before.
-    fn did(&mut self, action: Action, time: Option<i64>) {
+    /// Adds an action of the stub's side, after the recorded pause.
+    fn did(&mut self, action: ScriptAction, time: Option<i64>) {
         let since = time
             .zip(self.time)
             .map(|(now, last)| now.saturating_sub(last));
-        let wait = since.and_then(|since| self.speed.distance(since));
+        let wait = since.and_then(|since| self.speed.scale(since));
         self.actions
-            .extend(wait.filter(|ns| *ns > 0).map(Action::Wait));
+            .extend(wait.filter(|ns| *ns > 0).map(ScriptAction::Wait));
         self.received(action, time);
     }
 
@@ -133,89 +145,89 @@ impl Timeline {
         let calls = self
             .actions
             .iter()
-            .filter(|action| matches!(action, Action::Call(_)));
+            .filter(|action| matches!(action, ScriptAction::Call(_)));
         calls.count()
     }
 }
 
-/// What is collected while a recording is read.
-struct Reader<'p> {
+/// The state while a recording is read.
+struct CompileState<'p> {
     protocol: &'p dyn Protocol,
     side: Direction,
     names: Names,
     speed: Speed,
-    entries: Vec<(RecordedRequest, Timeline)>,
-    hellos: HashMap<String, Template>,
-    /// Hellos by their index.
+    entries: Vec<CompiledRequest>,
+    hellos: Vec<HelloReply>,
+    /// The hellos without an answer, by index.
     greeted: HashMap<u64, String>,
-    /// Entries by their index.
+    /// The requests, by index.
     asked: HashMap<u64, usize>,
-    /// What the stub's side asked: in the course of which entry, and how many calls came before it there.
+    /// The calls of the stub's side, by index: the request during which each was sent, and its number there.
     ours: HashMap<u64, (usize, usize)>,
-    /// What the stub's side said first, without being asked.
+    /// The first message of the stub's side, if no request came before it.
     opening: Option<String>,
     directions: HashMap<u64, Direction>,
-    /// Paths of what need not be the same when it is asked again.
-    loose: BTreeSet<String>,
+    /// Why a request cannot be a rule.
+    failed: Option<String>,
 }
 
-impl Reader<'_> {
-    /// Which open request a message without an answer goes on with or ends: that which goes by the same id.
-    fn goes_on(&self, conn: Option<u32>, places: &[Place]) -> Option<usize> {
+impl CompileState<'_> {
+    /// Returns the open request that a notification continues or ends: the one with the same id.
+    fn goes_on(&self, conn: Option<u32>, places: &[ValuePlace]) -> Option<usize> {
         let id = places.iter().find(|place| is_id(&place.path))?;
         let name = name_at(id)?;
-        self.entries.iter().rposition(|(entry, _)| {
-            let same = |place: &Place| place.path == id.path && name_at(place) == Some(name);
-            !entry.is_done && entry.kept.conn == conn && entry.places.iter().any(same)
+        self.entries.iter().rposition(|entry| {
+            let same = |place: &ValuePlace| place.path == id.path && name_at(place) == Some(name);
+            !entry.is_done && entry.conn == conn && entry.places.iter().any(same)
         })
     }
 
-    /// A message that is said in the course of a request: values that the other side made come from the request, or from
-    /// what it has answered meanwhile.
-    fn message(&self, at: usize, text: String, kind: String, places: Vec<Place>) -> Value {
+    /// Makes a message that answers a request. Values that the peer generated come from the request or from the answers
+    /// to calls.
+    fn message(&self, at: usize, text: String, places: Vec<ValuePlace>) -> OpenValue {
         let of = |number: usize| {
             self.names
                 .name(number)
                 .filter(|name| name.owner != self.side)?;
-            let (entry, timeline) = self.entries.get(at)?;
-            let find = |places: &[Place]| {
+            let entry = self.entries.get(at)?;
+            let find = |places: &[ValuePlace]| {
                 let place = places.iter().find(|place| name_at(place) == Some(number));
                 place.map(|place| place.path.clone())
             };
-            find(&entry.places).map(Source::Request).or_else(|| {
-                let mut answers = timeline.answers.iter();
-                answers.find_map(|(call, places)| Some(Source::Call(*call, find(places)?)))
+            find(&entry.places).map(ValueSource::Request).or_else(|| {
+                let mut answers = entry.timeline.answers.iter();
+                answers.find_map(|(call, places)| Some(ValueSource::Call(*call, find(places)?)))
             })
         };
-        let source = |place: &Place| match place.binding {
+        let source = |place: &ValuePlace| match place.binding {
             Binding::Name(number) => of(number),
             Binding::Time | Binding::Given => None,
         };
-        Value::Recorded(Arc::new(template(text, kind, places, source)))
+        recorded(text, places, source)
     }
 
-    /// The call of a request that a message names by its id, which the request has as well.
-    fn named(&self, at: usize, kind: String, places: &[Place]) -> Option<Heard> {
+    /// Returns the paths of the id in a message of the peer and in its request.
+    fn named(&self, at: usize, kind: String, places: &[ValuePlace]) -> Option<AwaitedMessage> {
         let id = places.iter().find(|place| is_id(&place.path))?;
-        let (entry, _) = self.entries.get(at)?;
+        let entry = self.entries.get(at)?;
         let mut own = entry.places.iter();
         let own = own.find(|place| name_at(place).is_some() && name_at(place) == name_at(id))?;
-        Some(Heard {
+        Some(AwaitedMessage {
             kind,
             path: id.path.clone(),
             request: own.path.clone(),
         })
     }
 
-    /// In the course of which request something is said that is no answer: the last that is open on its connection, or
-    /// else the last on it, or the last that is open at all.
+    /// Returns the request to which a message without a pair belongs: the last open one on its connection, otherwise the
+    /// last one on it, otherwise the last open one.
     fn course(&self, conn: Option<u32>) -> Option<usize> {
-        let last = |fits: &dyn Fn(&RecordedRequest) -> bool| {
+        let last = |fits: &dyn Fn(&CompiledRequest) -> bool| {
             let mut entries = self.entries.iter();
-            entries.rposition(|(entry, _)| fits(entry))
+            entries.rposition(fits)
         };
-        last(&|entry| entry.kept.conn == conn && !entry.is_done)
-            .or_else(|| last(&|entry| entry.kept.conn == conn))
+        last(&|entry| entry.conn == conn && !entry.is_done)
+            .or_else(|| last(&|entry| entry.conn == conn))
             .or_else(|| last(&|entry| !entry.is_done))
     }
 
@@ -235,11 +247,9 @@ impl Reader<'_> {
             kind: &decoded.message.kind,
             role,
             direction,
-            asked: answer.and_then(|a| self.directions.get(&a.to).copied()),
+            request_direction: answer.and_then(|a| self.directions.get(&a.to).copied()),
         };
-        let mut message = Vec::new();
-        decoded.write_message(&mut message);
-        let message = String::from_utf8(message).unwrap_or_default();
+        let message = decoded.message_text();
         let places = self.names.read(&message, &about);
         let index = decoded.index;
         let time = decoded.origin.time;
@@ -254,26 +264,28 @@ impl Reader<'_> {
             .and_then(|to| self.greeted.remove(&to));
         match (is_ours, asked, role) {
             (true, Some(at), _) => {
-                let reply = self.message(at, message, kind, places);
-                if let Some((entry, timeline)) = self.entries.get_mut(at) {
+                let reply = self.message(at, message, places);
+                if let Some(entry) = self.entries.get_mut(at) {
                     entry.is_done |= last;
-                    timeline.did(said(reply), time);
+                    entry.timeline.did(send_action(reply), time);
                 }
             }
             (true, None, _) if let Some(what) = greeted => {
-                // What the protocol itself would say has the values of this run at the same places.
-                let own = |place: &Place| match place.binding {
-                    Binding::Name(_) => Some(Source::Request(place.path.clone())),
+                // The answer of the protocol itself has the values of this run at the same paths.
+                let own = |place: &ValuePlace| match place.binding {
+                    Binding::Name(_) => Some(ValueSource::Request(place.path.clone())),
                     Binding::Time | Binding::Given => None,
                 };
-                let hello = template(message, kind, places, own);
-                self.hellos.entry(what).or_insert(hello);
+                if self.hellos.iter().all(|hello| hello.to != what) {
+                    let message = recorded(message, places, own);
+                    self.hellos.push(HelloReply { to: what, message });
+                }
             }
             (true, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
                 self.opening.get_or_insert(message);
             }
-            // A runtime also tells a provider by an error of its own that it refuses what the provider sent; items that
-            // belong to no request, such as audio, go with the one before them.
+            // A runtime also refuses messages of a provider with an unpaired error. Items that belong to no request, such as
+            // audio, go with the request before them.
             (
                 true,
                 None,
@@ -288,51 +300,57 @@ impl Reader<'_> {
                 let Some(at) = self.course(decoded.origin.conn) else {
                     return;
                 };
-                let message = self.message(at, message, kind, places);
-                if let Some((_, timeline)) = self.entries.get_mut(at) {
+                let message = self.message(at, message, places);
+                if let Some(entry) = self.entries.get_mut(at) {
+                    let timeline = &mut entry.timeline;
                     if role == Role::Request {
                         self.ours.insert(index, (at, timeline.calls()));
-                        timeline.did(Action::Call(message), time);
+                        timeline.did(ScriptAction::Call(message), time);
                     } else {
-                        timeline.did(said(message), time);
+                        timeline.did(send_action(message), time);
                     }
                 }
             }
             (false, _, _) if self.protocol.is_hello(decoded.message) => {
-                self.greeted.insert(index, Kept::of(decoded, None).what());
+                self.greeted
+                    .insert(index, StoredMessage::of(decoded, None).what());
             }
             (false, None, Some(Role::Notification | Role::Item | Role::End))
                 if let Some(at) = self.goes_on(decoded.origin.conn, &places) =>
             {
-                let heard = self.named(at, kind, &places);
-                if let Some(((_, timeline), heard)) = self.entries.get_mut(at).zip(heard) {
-                    timeline.received(Action::Hear(heard), time);
+                let awaited = self.named(at, kind, &places);
+                if let Some((entry, awaited)) = self.entries.get_mut(at).zip(awaited) {
+                    entry
+                        .timeline
+                        .received(ScriptAction::AwaitMessage(awaited), time);
                 }
             }
             (false, None, Some(Role::Request | Role::Notification)) => {
                 self.asked.insert(index, self.entries.len());
-                let kept = Kept::of(decoded, None);
-                let loose = loose(self.protocol, &kept, &places);
-                self.loose.extend(loose.patterns);
-                let entry = RecordedRequest {
-                    index,
-                    what: kept.what(),
-                    actions: Arc::new([]),
-                    message,
-                    made: loose.made,
-                    places,
-                    secret: loose.secret,
-                    kept,
-                    is_done: false,
-                    is_used: false,
-                };
-                self.entries.push((entry, Timeline::new(self.speed, time)));
+                let generated = places.iter().filter(|place| name_at(place).is_some());
+                let generated = generated.map(|place| &place.path).collect();
+                match RequestPattern::of(decoded, message, &generated) {
+                    Ok(pattern) => self.entries.push(CompiledRequest {
+                        index,
+                        conn: decoded.origin.conn,
+                        is_request: role == Some(Role::Request),
+                        is_done: false,
+                        pattern,
+                        places,
+                        timeline: Timeline::new(self.speed, time),
+                    }),
+                    Err(why) => {
+                        let why = format!("#{index} cannot be a rule: {why}");
+                        self.failed.get_or_insert(why);
+                    }
+                }
             }
             (false, None, _) => {
                 if let Some((at, call)) = of.and_then(|to| self.ours.get(&to)).copied()
-                    && let Some((_, timeline)) = self.entries.get_mut(at)
+                    && let Some(entry) = self.entries.get_mut(at)
                 {
-                    timeline.received(Action::Await(call), time);
+                    let timeline = &mut entry.timeline;
+                    timeline.received(ScriptAction::Await(call), time);
                     timeline.answers.push((call, places));
                 }
             }
@@ -341,87 +359,43 @@ impl Reader<'_> {
     }
 }
 
-/// The name that a value is.
-fn name_at(place: &Place) -> Option<usize> {
+/// Returns the number of the name that a value stands for.
+fn name_at(place: &ValuePlace) -> Option<usize> {
     match place.binding {
         Binding::Name(number) if !place.spot.is_key => Some(number),
         _ => None,
     }
 }
 
-/// Whether the id of a call stands there.
+/// Returns `true` if this is the path of an id.
 fn is_id(path: &Path) -> bool {
-    matches!(&path[..], [Step::Member(key)] if matches!(key.as_str(), "id" | "seq"))
+    matches!(&path[..], [PathStep::Member(key)] if matches!(key.as_str(), "id" | "seq"))
 }
 
-fn said(message: Value) -> Action {
-    Action::Say(Reply::Message(message), Arc::default())
+fn send_action(message: OpenValue) -> ScriptAction {
+    ScriptAction::SendReply(Reply::Message(message), Arc::default())
 }
 
-/// A message of which some values come from elsewhere.
-fn template(
+/// Makes a message of which some values are replaced.
+fn recorded(
     text: String,
-    kind: String,
-    places: Vec<Place>,
-    source: impl Fn(&Place) -> Option<Source>,
-) -> Template {
-    let slots = places.into_iter().filter_map(|place| {
+    places: Vec<ValuePlace>,
+    source: impl Fn(&ValuePlace) -> Option<ValueSource>,
+) -> OpenValue {
+    let replaced = places.into_iter().filter_map(|place| {
         let source = source(&place)?;
-        let spot = place.spot;
-        Some(Slot { spot, source })
+        let span = place.spot.span;
+        let key = text
+            .get(span.at()..span.end())
+            .filter(|_| place.spot.is_key);
+        Some((place.path, key.map(str::to_owned), source))
     });
-    let slots = slots.collect();
-    Template { text, kind, slots }
-}
-
-/// What of a recorded message need not be the same when it is said again: places in its tape, and their paths.
-#[derive(Default)]
-struct Loose {
-    secret: HashSet<usize>,
-    made: HashSet<usize>,
-    patterns: Vec<String>,
-}
-
-fn loose(protocol: &dyn Protocol, kept: &Kept, places: &[Place]) -> Loose {
-    let mut parsed = Parsed::new(Want::Places, crate::framing::Limits::default().depth);
-    let view = kept.view();
-    let is_name = |place: &&Place| matches!(place.binding, Binding::Name(_)) && !place.spot.is_key;
-    let made: HashSet<&Path> = places.iter().filter(is_name).map(|p| &p.path).collect();
-    let mut found = Loose::default();
-    kept.read(protocol, &mut parsed, |message| {
-        let Some(root) = message.value.and_then(|parsed| parsed.root(view.bytes)) else {
-            return;
-        };
-        let mut notes = Notes::default();
-        annotate(protocol, root, message, &mut notes);
-        mark(root, &mut Path::new(), &mut |node, path| {
-            let is_secret = notes.is_secret(node);
-            let is_made = made.contains(path);
-            found.secret.extend(is_secret.then(|| node.index()));
-            found.made.extend(is_made.then(|| node.index()));
-            if is_secret || is_made {
-                let path = general(&path.to_string());
-                found.patterns.push(format!("{}:{path}", kept.kind));
-            }
-        });
-    });
-    found
-}
-
-/// Visits every value with its path.
-fn mark<'a>(node: Node<'a>, path: &mut Path, visit: &mut dyn FnMut(Node<'a>, &Path)) {
-    visit(node, path);
-    if node.is_map() {
-        for (key, value) in node.members() {
-            path.push(Step::Member(key.text().unwrap_or_default().into_owned()));
-            mark(value, path, visit);
-            path.pop();
-        }
-    } else if node.is_array() {
-        for (n, item) in node.children().enumerate() {
-            path.push(Step::Element(n));
-            mark(item, path, visit);
-            path.pop();
-        }
+    let replaced: Vec<Replacement> = replaced.collect();
+    if replaced.is_empty() {
+        return OpenValue::Json(text);
+    }
+    match Template::new(text.clone(), replaced) {
+        Ok(template) => OpenValue::Recorded(Arc::new(template)),
+        Err(_) => OpenValue::Json(text),
     }
 }

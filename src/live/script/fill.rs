@@ -1,29 +1,29 @@
-//! What values of a script are filled in from.
+//! The sources of the open values of a script.
 
 use crate::encoding::json;
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
-/// Deepest value that is read.
+/// The maximum depth of a value.
 const DEPTH: u32 = 128;
 
-/// What open places are filled in from.
+/// The sources of open values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fill<'f> {
     /// The request, as JSON.
     pub request: &'f str,
-    /// The answer to what was asked last, as JSON.
+    /// The answer to the last request of the rule, as JSON.
     pub answer: Option<&'f str>,
-    /// Calls of a recording that were made meanwhile, and their answers.
-    pub calls: &'f [Call],
-    /// How often the rule has been used, from 1.
+    /// The calls of the rule so far, and their answers.
+    pub calls: &'f [MadeCall],
+    /// The number of uses of the rule, from 1.
     pub count: u64,
 }
 
-/// A call that was made: its index, and its answer as JSON.
-pub type Call = (Option<u64>, Option<String>);
+/// A call: the index of its message, and its answer as JSON.
+pub type MadeCall = (Option<u64>, Option<String>);
 
-/// Shows a JSON text's root.
+/// Parses JSON text and passes its root to `look`.
 pub fn with_json<T>(text: &str, look: impl FnOnce(Node<'_>) -> T) -> Result<T, String> {
     let mut tape = Tape::new();
     let whole = Span::new(0, text.len());
@@ -32,7 +32,7 @@ pub fn with_json<T>(text: &str, look: impl FnOnce(Node<'_>) -> T) -> Result<T, S
     root.map(look).ok_or_else(|| "nothing".to_owned())
 }
 
-/// The method and the params of a call, where it has them.
+/// Returns the method and the params of a call, if it has both.
 pub fn call(message: &str) -> Result<Option<(String, String)>, String> {
     with_json(message, |root| {
         let params = root.get("params")?;

@@ -1,9 +1,10 @@
-//! Reads a script that is written in TOML.
+//! Reads a script from TOML.
 
+mod recorded;
 mod rule;
 
-use super::value::Value;
-use super::{Bytes, Script, ScriptError};
+use super::value::OpenValue;
+use super::{BytesTemplate, Script, ScriptError};
 use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
 use crate::select::literal;
@@ -13,20 +14,21 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What a script has.
-const SCRIPT: [&str; 10] = [
-    "protocol", "name", "role", "dialect", "before", "ready", "first", "exit", "offers", "on",
+/// The keys of a script.
+const SCRIPT: [&str; 12] = [
+    "protocol", "name", "role", "dialect", "before", "ready", "opening", "hello", "first", "exit",
+    "offers", "on",
 ];
-/// What an offer has.
+/// The keys of an offer.
 const OFFER: [&str; 3] = ["name", "about", "streams"];
-type Key<'t> = Spanned<Cow<'t, str>>;
-type Item<'t> = Spanned<DeValue<'t>>;
+type ScriptKey<'t> = Spanned<Cow<'t, str>>;
+type ScriptItem<'t> = Spanned<DeValue<'t>>;
 type Read<T> = Result<T, ScriptError>;
 
 impl Script {
-    /// Reads the script in a file of that name, for a protocol.
+    /// Reads a script for a protocol. `name` is the file name in errors.
     pub fn read(name: &str, text: &str, protocol: &dyn Protocol) -> Result<Self, ScriptError> {
-        Reader {
+        ScriptReader {
             name,
             text,
             protocol,
@@ -35,15 +37,15 @@ impl Script {
     }
 }
 
-struct Reader<'t> {
+struct ScriptReader<'t> {
     name: &'t str,
     text: &'t str,
     protocol: &'t dyn Protocol,
 }
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     fn fail(&self, span: &Range<usize>, text: impl Into<String>) -> ScriptError {
-        /// Longer lines are cut.
+        /// The maximum length of the shown line.
         const SHOWN: usize = 100;
         let before = self.text.get(..span.start).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -60,15 +62,15 @@ impl Reader<'_> {
         }
     }
 
-    /// `delay: wanted a time such as 100ms, got true`.
-    fn bad(&self, key: &str, item: &Item<'_>, wanted: &str) -> ScriptError {
+    /// Returns the error `delay: wanted a time such as 100ms, got true`.
+    fn bad(&self, key: &str, item: &ScriptItem<'_>, wanted: &str) -> ScriptError {
         let got = self.text.get(item.span()).unwrap_or_default();
         let got: String = got.chars().take(60).collect();
         let got = got.lines().next().unwrap_or_default().to_owned();
         self.fail(&item.span(), format!("{key}: wanted {wanted}, got {got}"))
     }
 
-    fn unknown(&self, key: &Key<'_>, names: &[&str]) -> ScriptError {
+    fn unknown(&self, key: &ScriptKey<'_>, names: &[&str]) -> ScriptError {
         let word: &str = key.get_ref();
         let hint = match nearest(word, names.iter().copied()) {
             Some(near) => format!("did you mean {near}?"),
@@ -101,6 +103,18 @@ impl Reader<'_> {
                 "role" => script.announces = self.role(item)?,
                 "first" => script.first = self.messages(word, item)?,
                 "before" => script.before = Some(self.bytes(word, item)?),
+                "opening" => {
+                    let mut messages = self.messages(word, item)?.into_iter();
+                    script.opening = messages.next().filter(|_| messages.len() == 0);
+                    if script.opening.is_none() {
+                        return Err(self.bad(word, item, "one message"));
+                    }
+                }
+                "hello" => {
+                    for item in self.list(word, item)? {
+                        script.hellos.push(self.hello(item)?);
+                    }
+                }
                 "ready" => script.silent = !self.bool(word, item)?,
                 "exit" => script.exit = Some(self.status(word, item)?),
                 "offers" => {
@@ -119,8 +133,8 @@ impl Reader<'_> {
         Ok(script)
     }
 
-    /// Whether it is the role of a peer that is dialled though it usually dials.
-    fn role(&self, item: &Item<'_>) -> Read<bool> {
+    /// Returns `true` for the role of a peer that usually connects.
+    fn role(&self, item: &ScriptItem<'_>) -> Read<bool> {
         let name = self.string("role", item)?;
         let own = self.protocol.descriptor().sides[1];
         let provider = self.protocol.descriptor().provider;
@@ -132,13 +146,13 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole message or several.
-    fn messages(&self, word: &str, item: &Item<'_>) -> Read<Vec<Value>> {
+    /// Reads one or several whole messages.
+    fn messages(&self, word: &str, item: &ScriptItem<'_>) -> Read<Vec<OpenValue>> {
         let items = match item.get_ref().as_array() {
             Some(items) => items.iter().collect(),
             None => vec![item],
         };
-        let message = |item: &Item<'_>| match item.get_ref().as_table() {
+        let message = |item: &ScriptItem<'_>| match item.get_ref().as_table() {
             Some(_) => self.value(item),
             None => Err(self.bad(
                 word,
@@ -149,7 +163,7 @@ impl Reader<'_> {
         items.into_iter().map(message).collect()
     }
 
-    fn offer(&self, item: &Item<'_>) -> Read<Offer> {
+    fn offer(&self, item: &ScriptItem<'_>) -> Read<Offer> {
         if let Some(name) = item.get_ref().as_str() {
             return Ok(Offer {
                 name: name.to_owned(),
@@ -164,7 +178,7 @@ impl Reader<'_> {
                 "streams" => offer.streams = self.bool(word, item)?,
                 "about" => {
                     let about = self.value(item)?;
-                    let Value::Map(_) = about else {
+                    let OpenValue::Map(_) = about else {
                         return Err(self.bad(
                             word,
                             item,
@@ -182,37 +196,43 @@ impl Reader<'_> {
         Ok(offer)
     }
 
-    /// Any value. `{ json = '…' }` is JSON, `{ type = "…", value = … }` a value of a type that
+    /// Reads a value. `{ json = '…' }` is JSON, also with `fill`; `{ type = "…", value = … }` is a value of a type that
     /// only the protocol has.
-    fn value(&self, item: &Item<'_>) -> Read<Value> {
-        let told =
-            |result: Result<Value, String>| result.map_err(|text| self.fail(&item.span(), text));
+    fn value(&self, item: &ScriptItem<'_>) -> Read<OpenValue> {
+        let open_value = |result: Result<OpenValue, String>| {
+            result.map_err(|text| self.fail(&item.span(), text))
+        };
         match item.get_ref() {
-            DeValue::String(text) => told(Value::text(text)),
-            DeValue::Boolean(yes) => Ok(Value::Json(yes.to_string())),
+            DeValue::String(text) => open_value(OpenValue::text(text)),
+            DeValue::Boolean(yes) => Ok(OpenValue::Json(yes.to_string())),
             DeValue::Integer(number) => {
                 let number =
                     i128::from_str_radix(&number.as_str().replace('_', ""), number.radix());
                 let number = number.map_err(|_| self.bad("number", item, "one below 2^127"))?;
-                Ok(Value::Json(number.to_string()))
+                Ok(OpenValue::Json(number.to_string()))
             }
             DeValue::Float(number) => {
                 let text = number.as_str().replace('_', "");
                 let text = text.strip_prefix('+').unwrap_or(&text);
-                told(Value::json(text))
+                open_value(OpenValue::json(text))
             }
-            DeValue::Datetime(time) => told(Value::text(&time.to_string())),
+            DeValue::Datetime(time) => open_value(OpenValue::text(&time.to_string())),
             DeValue::Array(items) => {
                 let items = items.iter().map(|item| self.value(item));
-                Ok(Value::List(items.collect::<Read<_>>()?))
+                Ok(OpenValue::List(items.collect::<Read<_>>()?))
             }
             DeValue::Table(table) => {
                 let entries = in_order(table);
                 match entries.as_slice() {
                     [(key, text)] if key.get_ref() == "json" => {
                         if let Some(text) = text.get_ref().as_str() {
-                            return told(Value::json(text));
+                            return open_value(OpenValue::json(text));
                         }
+                    }
+                    [(one, json), (two, fill)]
+                        if one.get_ref() == "json" && two.get_ref() == "fill" =>
+                    {
+                        return self.template(json, fill);
                     }
                     [(one, first), (two, second)] => {
                         let typed = match (one.get_ref().as_ref(), two.get_ref().as_ref()) {
@@ -224,7 +244,7 @@ impl Reader<'_> {
                             (typed, self.protocol.descriptor().value_types)
                         {
                             let name = self.string("type", name)?.to_owned();
-                            return told(Value::typed(types, name, self.value(value)?));
+                            return open_value(OpenValue::typed(types, name, self.value(value)?));
                         }
                     }
                     _ => {}
@@ -234,18 +254,18 @@ impl Reader<'_> {
         }
     }
 
-    fn map(&self, entries: &[(&Key<'_>, &Item<'_>)]) -> Read<Value> {
+    fn map(&self, entries: &[(&ScriptKey<'_>, &ScriptItem<'_>)]) -> Read<OpenValue> {
         let members = entries
             .iter()
             .map(|(key, item)| Ok((key.get_ref().to_string(), self.value(item)?)));
-        Ok(Value::Map(members.collect::<Read<_>>()?))
+        Ok(OpenValue::Map(members.collect::<Read<_>>()?))
     }
 
-    /// Text, or `{ hex = "…" }`.
-    fn bytes(&self, word: &str, item: &Item<'_>) -> Read<Bytes> {
+    /// Reads text, or `{ hex = "…" }`.
+    fn bytes(&self, word: &str, item: &ScriptItem<'_>) -> Read<BytesTemplate> {
         let wanted = "text, or { hex = \"…\" }";
         if item.get_ref().as_str().is_some() {
-            return Ok(Bytes::Text(self.value(item)?));
+            return Ok(BytesTemplate::Text(self.value(item)?));
         }
         let table = item
             .get_ref()
@@ -255,25 +275,25 @@ impl Reader<'_> {
         let digits: Option<String> = digits.map(|d| d.split_whitespace().collect());
         let bytes = digits.and_then(|digits| hex::decode(digits).ok());
         bytes
-            .map(Bytes::Plain)
+            .map(BytesTemplate::Plain)
             .ok_or_else(|| self.bad(word, item, wanted))
     }
 
-    /// Bytes that end a line.
-    fn line(&self, word: &str, item: &Item<'_>) -> Read<Bytes> {
+    /// Reads bytes and completes the line.
+    fn line(&self, word: &str, item: &ScriptItem<'_>) -> Read<BytesTemplate> {
         match item.get_ref() {
-            DeValue::Boolean(true) => Ok(Bytes::Plain(b"this is no message\n".to_vec())),
+            DeValue::Boolean(true) => Ok(BytesTemplate::Plain(b"this is no message\n".to_vec())),
             DeValue::String(text) if !text.ends_with('\n') => {
-                let value = Value::text(&format!("{text}\n"));
+                let value = OpenValue::text(&format!("{text}\n"));
                 value
-                    .map(Bytes::Text)
+                    .map(BytesTemplate::Text)
                     .map_err(|text| self.fail(&item.span(), text))
             }
             _ => self.bytes(word, item),
         }
     }
 
-    fn dialect(&self, word: &str, item: &Item<'_>) -> Read<String> {
+    fn dialect(&self, word: &str, item: &ScriptItem<'_>) -> Read<String> {
         let name = self.string(word, item)?;
         let known = self.protocol.descriptor().dialects;
         if known.contains(&name) {
@@ -286,19 +306,19 @@ impl Reader<'_> {
         Err(self.fail(&item.span(), text))
     }
 
-    fn string<'i>(&self, word: &str, item: &'i Item<'_>) -> Read<&'i str> {
+    fn string<'i>(&self, word: &str, item: &'i ScriptItem<'_>) -> Read<&'i str> {
         item.get_ref()
             .as_str()
             .ok_or_else(|| self.bad(word, item, "text"))
     }
 
-    fn bool(&self, word: &str, item: &Item<'_>) -> Read<bool> {
+    fn bool(&self, word: &str, item: &ScriptItem<'_>) -> Read<bool> {
         item.get_ref()
             .as_bool()
             .ok_or_else(|| self.bad(word, item, "true or false"))
     }
 
-    fn number(&self, word: &str, item: &Item<'_>) -> Read<u64> {
+    fn number(&self, word: &str, item: &ScriptItem<'_>) -> Read<u64> {
         let number = item
             .get_ref()
             .as_integer()
@@ -308,7 +328,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.bad(word, item, "a number from 1 on"))
     }
 
-    fn status(&self, word: &str, item: &Item<'_>) -> Read<u8> {
+    fn status(&self, word: &str, item: &ScriptItem<'_>) -> Read<u8> {
         let number = item
             .get_ref()
             .as_integer()
@@ -316,7 +336,7 @@ impl Reader<'_> {
         number.ok_or_else(|| self.bad(word, item, "an exit status, 0 to 255"))
     }
 
-    fn time(&self, word: &str, item: &Item<'_>) -> Read<i64> {
+    fn time(&self, word: &str, item: &ScriptItem<'_>) -> Read<i64> {
         let text = item
             .get_ref()
             .as_str()
@@ -328,11 +348,11 @@ impl Reader<'_> {
             .ok_or_else(|| self.bad(word, item, "a time such as \"100ms\" or \"2s\""))
     }
 
-    fn list<'i, 't>(&self, word: &str, item: &'i Item<'t>) -> Read<Vec<&'i Item<'t>>> {
-        let wanted = if word == "on" {
-            "tables, each below [[on]]"
-        } else {
-            "a list"
+    fn list<'i, 't>(&self, word: &str, item: &'i ScriptItem<'t>) -> Read<Vec<&'i ScriptItem<'t>>> {
+        let wanted = match word {
+            "on" => "tables, each below [[on]]",
+            "hello" => "tables, each below [[hello]]",
+            _ => "a list",
         };
         let list = item
             .get_ref()
@@ -344,8 +364,8 @@ impl Reader<'_> {
     fn table<'i, 't>(
         &self,
         word: &str,
-        item: &'i Item<'t>,
-    ) -> Read<Vec<(&'i Key<'t>, &'i Item<'t>)>> {
+        item: &'i ScriptItem<'t>,
+    ) -> Read<Vec<(&'i ScriptKey<'t>, &'i ScriptItem<'t>)>> {
         let table = item
             .get_ref()
             .as_table()
@@ -354,8 +374,8 @@ impl Reader<'_> {
     }
 }
 
-/// Entries in the order in which they are written.
-fn in_order<'i, 't>(table: &'i DeTable<'t>) -> Vec<(&'i Key<'t>, &'i Item<'t>)> {
+/// Returns the entries in the order of the text.
+fn in_order<'i, 't>(table: &'i DeTable<'t>) -> Vec<(&'i ScriptKey<'t>, &'i ScriptItem<'t>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries

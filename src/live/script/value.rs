@@ -1,46 +1,46 @@
-//! A value of a script: JSON in which places of the request stand open.
+//! A value of a script: JSON with values that come from the request.
 //!
 //! ```text
 //!   { text = "{{params.name}} has {{count}}", felt = "{{params.calldata[0]}}" }
-//!             '- filled in as text              '- alone: as the value that it is
+//!             '- inserted as text               '- alone: keeps its type
 //! ```
 
 pub use super::fill::{Fill, call, with_json};
 use super::template::Template;
 use crate::encoding::json;
-use crate::path::{self, Path, Step};
+use crate::path::{self, Path, PathStep};
 use crate::protocol::ValueTypes;
 use std::sync::Arc;
 
-/// A value with open places.
+/// A value, parts of which may be open until it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// JSON, as it is.
+pub enum OpenValue {
+    /// JSON text.
     Json(String),
-    /// Text with open places in it.
-    Text(Vec<Part>),
-    /// The value at a place of the request.
+    /// Text with open values in it.
+    Text(Vec<TextPart>),
+    /// The value at a path of the request.
     Hole(Hole),
     /// Values in order.
-    List(Vec<Value>),
+    List(Vec<OpenValue>),
     /// Values under keys, in order.
-    Map(Vec<(String, Value)>),
-    /// A message of a recording.
+    Map(Vec<(String, OpenValue)>),
+    /// A recorded message of which some values are replaced.
     Recorded(Arc<Template>),
     /// A value of a type that only the protocol has.
-    Typed(&'static dyn ValueTypes, String, Box<Value>),
+    Typed(&'static dyn ValueTypes, String, Box<OpenValue>),
 }
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// As it is.
+pub enum TextPart {
+    /// Text.
     Text(String),
-    /// A place of the request.
+    /// An open value.
     Hole(Hole),
 }
 
-/// A place that is filled in when an answer is said.
+/// An open value: `{{params.id}}`. It is filled when the message is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hole {
     text: String,
@@ -51,51 +51,51 @@ pub struct Hole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
     Request,
-    /// What the other side answered when it was asked last.
+    /// The answer to the last request of the rule.
     Answer,
-    /// How often the rule has been used, from 1.
+    /// The number of uses of the rule, from 1.
     Count,
 }
 
-impl Value {
-    /// Text, which may have open places.
+impl OpenValue {
+    /// Parses text, which may have open values.
     pub fn text(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
             let (inside, after) = close(after).ok_or("{{ without }}")?;
             if !before.is_empty() {
-                parts.push(Part::Text(before.to_owned()));
+                parts.push(TextPart::Text(before.to_owned()));
             }
-            parts.push(Part::Hole(Hole::parse(inside.trim())?));
+            parts.push(TextPart::Hole(Hole::parse(inside.trim())?));
             rest = after;
         }
         if parts.is_empty() {
             return Ok(Self::plain(text));
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest.to_owned()));
+            parts.push(TextPart::Text(rest.to_owned()));
         }
         match parts.as_slice() {
-            [Part::Hole(hole)] => Ok(Self::Hole(hole.clone())),
+            [TextPart::Hole(hole)] => Ok(Self::Hole(hole.clone())),
             _ => Ok(Self::Text(parts)),
         }
     }
 
-    /// Text as it stands.
+    /// Makes a value from literal text.
     pub fn plain(text: &str) -> Self {
         let mut out = Vec::new();
         json::write_str(text, &mut out);
         Self::Json(utf8(out))
     }
 
-    /// JSON as it stands, nothing in it left open.
+    /// Checks JSON text. It has no open values.
     pub fn json(text: &str) -> Result<Self, String> {
-        with_json(text, |_| ()).map_err(|error| format!("no JSON: {error}"))?;
+        with_json(text, |_| ()).map_err(|error| format!("not JSON: {error}"))?;
         Ok(Self::Json(text.trim().to_owned()))
     }
 
-    /// JSON as it is, or `{"type": "(u256,)", "value": [5]}`.
+    /// Parses JSON, or `{"type": "(u256,)", "value": [5]}`.
     pub fn given(text: &str, types: Option<&'static dyn ValueTypes>) -> Result<Self, String> {
         let given = with_json(text, |root| {
             let (ty, value) = (root.get("type")?.text()?, root.get("value")?);
@@ -108,7 +108,7 @@ impl Value {
         }
     }
 
-    /// A value of a type that only the protocol has. Without open places it is checked at once.
+    /// Makes a value of a type that only the protocol has. A value without open parts is checked immediately.
     pub fn typed(
         types: &'static dyn ValueTypes,
         name: String,
@@ -122,7 +122,7 @@ impl Value {
         value.fill(&Fill::default()).map(Self::Json)
     }
 
-    /// Whether something in it is left open.
+    /// Returns `true` if a part of it is open.
     pub fn is_open(&self) -> bool {
         match self {
             Self::Json(_) => false,
@@ -133,14 +133,14 @@ impl Value {
         }
     }
 
-    /// As JSON, with everything filled in.
+    /// Returns the JSON with all open values filled.
     pub fn fill(&self, from: &Fill<'_>) -> Result<String, String> {
         let mut out = Vec::new();
         self.write(from, &mut out)?;
         Ok(utf8(out))
     }
 
-    /// As text, with everything filled in: text without its quotes.
+    /// Returns the text with all open values filled. A string has no quotes.
     pub fn fill_text(&self, from: &Fill<'_>) -> Result<String, String> {
         let json = self.fill(from)?;
         let text = with_json(&json, |node| node.text().map(std::borrow::Cow::into_owned));
@@ -156,8 +156,8 @@ impl Value {
                 let mut text = String::new();
                 for part in parts {
                     match part {
-                        Part::Text(part) => text.push_str(part),
-                        Part::Hole(hole) => {
+                        TextPart::Text(part) => text.push_str(part),
+                        TextPart::Hole(hole) => {
                             text.push_str(&Self::Hole(hole.clone()).fill_text(from)?);
                         }
                     }
@@ -189,7 +189,7 @@ impl Value {
             Self::Typed(types, name, value) => {
                 let text = value.fill(from)?;
                 let written = with_json(&text, |node| types.write(name, node))?;
-                let written = written.map_err(|e| format!("{text} is no {name}: {e}"))?;
+                let written = written.map_err(|e| format!("{text} is not {name}: {e}"))?;
                 out.extend_from_slice(written.as_bytes());
             }
         }
@@ -198,11 +198,11 @@ impl Value {
 }
 
 impl Hole {
-    /// `params.calldata[0]`, `answer.result`, `count`; with a point before it, a key of the request whatever its name.
+    /// Parses `params.calldata[0]`, `answer.result` or `count`. After a leading point every name is a key of the request.
     fn parse(text: &str) -> Result<Self, String> {
         let path = text.parse::<Path>().ok().filter(|path| !path.is_empty());
         let path = path.ok_or_else(|| {
-            format!("{{{{{text}}}}} names no place: {{{{params.calldata[0]}}}} is one, odd names stand in quotes")
+            format!("{{{{{text}}}}} is not a field: write for example {{{{params.calldata[0]}}}}, with unusual names in quotes")
         })?;
         let root = if text.starts_with('.') {
             Root::Request
@@ -217,23 +217,13 @@ impl Hole {
         })
     }
 
-    /// What stands between the braces for a place of the request.
-    pub fn text(path: &Path) -> String {
-        let point = if Root::of(path) == Root::Request {
-            ""
-        } else {
-            "."
-        };
-        format!("{point}{path}")
-    }
-
     fn fill(&self, from: &Fill<'_>) -> Result<String, String> {
         let text = match self.root {
             Root::Count => return Ok(from.count.to_string()),
             Root::Request => from.request,
             Root::Answer => from
                 .answer
-                .ok_or_else(|| format!("{{{{{}}}}}: nothing was asked yet", self.text))?,
+                .ok_or_else(|| format!("{{{{{}}}}}: there is no request yet", self.text))?,
         };
         let found = with_json(text, |root| {
             let node = self.path.find(root);
@@ -251,17 +241,17 @@ impl Hole {
 }
 
 impl Root {
-    /// Where a path begins that has no point before it.
+    /// Returns the root of a path without a leading point.
     fn of(path: &Path) -> Self {
         match &**path {
-            [Step::Member(name), ..] if name == "answer" => Self::Answer,
-            [Step::Member(name)] if name == "count" => Self::Count,
+            [PathStep::Member(name), ..] if name == "answer" => Self::Answer,
+            [PathStep::Member(name)] if name == "count" => Self::Count,
             _ => Self::Request,
         }
     }
 }
 
-/// What comes before the braces that close a hole, and what comes behind them. Those in a quoted name close nothing.
+/// Splits text at the closing braces of an open value. Braces in a quoted name do not close it.
 fn close(text: &str) -> Option<(&str, &str)> {
     let (mut at, mut rest) = (0, text);
     while !rest.starts_with("}}") {
@@ -284,7 +274,7 @@ fn utf8(bytes: Vec<u8>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fill, Value};
+    use super::{Fill, OpenValue};
     use crate::protocol::registry;
 
     const REQUEST: &str =
@@ -312,7 +302,7 @@ mod tests {
             ("{{answer.result[0]}}", "1.50"),
             ("{{answer}}", r#"{"result":[1.50]}"#),
         ] {
-            let value = Value::text(text).unwrap();
+            let value = OpenValue::text(text).unwrap();
             assert_eq!(value.fill(&from).unwrap(), want, "{text}");
         }
     }
@@ -324,16 +314,19 @@ mod tests {
                 "{{params.calldata[2]}}",
                 "{{params.calldata[2]}}: the request has no such place",
             ),
-            ("{{answer.x}}", "{{answer.x}}: nothing was asked yet"),
+            ("{{answer.x}}", "{{answer.x}}: there is no request yet"),
         ] {
             let from = Fill {
                 request: REQUEST,
                 ..Fill::default()
             };
-            assert_eq!(Value::text(text).unwrap().fill(&from).unwrap_err(), want);
+            assert_eq!(
+                OpenValue::text(text).unwrap().fill(&from).unwrap_err(),
+                want
+            );
         }
         for text in ["{{", "{{}}", "{{a..b}}", "{{a[x]}}", "{{a]}}b{{"] {
-            assert!(Value::text(text).is_err(), "{text}");
+            assert!(OpenValue::text(text).is_err(), "{text}");
         }
     }
 
@@ -344,18 +337,18 @@ mod tests {
             .descriptor()
             .value_types
             .unwrap();
-        let make = |name: &str, value| Value::typed(types, name.to_owned(), value);
+        let make = |name: &str, value| OpenValue::typed(types, name.to_owned(), value);
         let from = Fill {
             request: r#"{"id":"0x7"}"#,
             ..Fill::default()
         };
-        let five = Value::List(vec![Value::json("5").unwrap()]);
+        let five = OpenValue::List(vec![OpenValue::json("5").unwrap()]);
         let felts = make("(u256,)", five).unwrap();
         assert_eq!(felts.fill(&from).unwrap(), r#"["0x5","0x0"]"#);
-        let open = Value::List(vec![Value::text("{{.id}}").unwrap()]);
+        let open = OpenValue::List(vec![OpenValue::text("{{.id}}").unwrap()]);
         let open = make("(felt252,)", open).unwrap();
         assert_eq!(open.fill(&from).unwrap(), r#"["0x7"]"#);
-        let wrong = make("(u8,)", Value::json("[256]").unwrap());
+        let wrong = make("(u8,)", OpenValue::json("[256]").unwrap());
         assert!(wrong.unwrap_err().contains("256"));
     }
 }

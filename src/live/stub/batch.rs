@@ -1,52 +1,52 @@
-//! Batches: each call is answered as it would be alone, and the batch once all of them are.
+//! Batches: each call is answered as if it were alone. The batch is answered when all calls are.
 //!
 //! ```text
-//!   batch [a, b] --> a: a rule, b: a miss --> results [1, an error] --> the answer, in the protocol's words
+//!   batch [a, b] --> a: a rule, b: a miss --> results [1, an error] --> the answer, as the protocol writes it
 //! ```
 
 use super::Stub;
-use super::dispatch::{Decision, Dispatcher};
+use super::dispatch::{Dispatch, Dispatcher};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Head, Limits, Places, View};
 use crate::live::handler::Command;
 use crate::live::script::value;
-use crate::protocol::peer::{Outcome, Phrase, Request};
+use crate::protocol::peer::{PeerReply, Request, RequestOutcome};
 use crate::protocol::{Context, WriteOptions};
 use crate::span::Span;
 use std::collections::BTreeMap;
 
-/// Most batches that wait for their calls.
-const MOST: usize = 1 << 12;
+/// The maximum number of batches that wait for their calls.
+const MAX_BATCHES: usize = 1 << 12;
 
 /// A batch that is being answered.
-struct Batch {
+struct BatchReply {
     request: Request,
-    outcomes: Vec<Option<Outcome>>,
-    /// Calls that are not answered.
+    outcomes: Vec<Option<RequestOutcome>>,
+    /// The number of calls without an answer.
     left: usize,
-    /// The batch of which it is itself a call, and which.
+    /// The outer batch, and the number of the call in it.
     part: Option<(u64, usize)>,
 }
 
 /// Batches that are being answered.
 #[derive(Default)]
 pub(super) struct Batches {
-    all: BTreeMap<u64, Batch>,
+    all: BTreeMap<u64, BatchReply>,
     next: u64,
 }
 
 impl Batches {
-    /// Nothing more is said on a connection.
+    /// Removes the batches of a connection.
     pub(super) fn leave(&mut self, conn: u32) {
         self.all.retain(|_, batch| batch.request.conn != conn);
     }
 }
 
 impl Dispatcher {
-    /// What is done about one call of a batch: what would be done about it alone.
-    pub(super) fn part(&mut self, whole: &Decoded<'_>, message: &str) -> Decision {
+    /// Decides how one call of a batch is answered, as if it were alone.
+    pub(super) fn part(&mut self, whole: &Decoded<'_>, message: &str) -> Dispatch {
         let options = WriteOptions {
             force: true,
             direction: whole.origin.direction,
@@ -84,7 +84,7 @@ impl Dispatcher {
             ..*whole
         };
         if let Err(why) = written {
-            return Decision::Miss(
+            return Dispatch::Miss(
                 Request::of(&part.seen()),
                 why,
                 self.rate_limit.allows(self.now),
@@ -95,23 +95,23 @@ impl Dispatcher {
 }
 
 impl Stub<'_> {
-    /// Begins to answer a batch.
+    /// Starts to answer a batch.
     pub(super) fn batch(
         &mut self,
         request: Request,
-        parts: Vec<Decision>,
+        parts: Vec<Dispatch>,
         part: Option<(u64, usize)>,
         now: i64,
         commands: &mut Vec<Command>,
     ) {
-        if self.batches.all.len() >= MOST {
-            let why = format!("{MOST} batches wait already");
-            self.complain(why.clone(), now, commands);
+        if self.batches.all.len() >= MAX_BATCHES {
+            let why = format!("{MAX_BATCHES} batches wait already");
+            self.log_problem(why.clone(), now, commands);
             return self.miss(&request, part, &why, now, commands);
         }
         let id = self.batches.next;
         self.batches.next += 1;
-        let batch = Batch {
+        let batch = BatchReply {
             request,
             outcomes: parts.iter().map(|_| None).collect(),
             left: parts.len(),
@@ -121,41 +121,41 @@ impl Stub<'_> {
         for (at, found) in parts.into_iter().enumerate() {
             let part = Some((id, at));
             match found {
-                Decision::Start(_, mut job) => {
+                Dispatch::Start(_, mut job) => {
                     job.part = part;
                     self.start(*job, now, commands);
                 }
-                Decision::Batch(request, parts) => self.batch(request, parts, part, now, commands),
-                Decision::Miss(request, why, told) => {
-                    commands.extend(told.then(|| Command::Log(why.clone())));
+                Dispatch::Batch(request, parts) => self.batch(request, parts, part, now, commands),
+                Dispatch::Miss(request, why, is_reported) => {
+                    commands.extend(is_reported.then(|| Command::Log(why.clone())));
                     self.miss(&request, part, &why, now, commands);
                 }
-                // Nobody waits for an answer to it.
-                _ => self.put(part, Outcome::Nothing, now, commands),
+                // It has no answer.
+                _ => self.put(part, RequestOutcome::Nothing, now, commands),
             }
         }
     }
 
-    /// A call of a batch is answered.
+    /// Stores the answer to a call of a batch.
     pub(super) fn part_done(
         &mut self,
         part: Option<(u64, usize)>,
-        phrase: Phrase<'_>,
+        reply: PeerReply<'_>,
         now: i64,
         commands: &mut Vec<Command>,
     ) {
-        let outcome = match phrase {
-            Phrase::Result(value) => Outcome::Result(value.to_owned()),
-            Phrase::Error {
+        let outcome = match reply {
+            PeerReply::Result(value) => RequestOutcome::Result(value.to_owned()),
+            PeerReply::Error {
                 code,
                 message,
                 data,
-            } => Outcome::Error {
+            } => RequestOutcome::Error {
                 code: code.map(str::to_owned),
                 message: message.to_owned(),
                 data: data.map(str::to_owned),
             },
-            _ => Outcome::Nothing,
+            _ => RequestOutcome::Nothing,
         };
         self.put(part, outcome, now, commands);
     }
@@ -163,7 +163,7 @@ impl Stub<'_> {
     fn put(
         &mut self,
         part: Option<(u64, usize)>,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         now: i64,
         commands: &mut Vec<Command>,
     ) {
@@ -173,7 +173,7 @@ impl Stub<'_> {
         let Some(batch) = self.batches.all.get_mut(&id) else {
             return;
         };
-        // The first answer counts.
+        // The first answer is used.
         if let Some(slot @ None) = batch.outcomes.get_mut(at) {
             *slot = Some(outcome);
             batch.left = batch.left.saturating_sub(1);
@@ -184,21 +184,22 @@ impl Stub<'_> {
         let Some(batch) = self.batches.all.remove(&id) else {
             return;
         };
-        let outcomes: Vec<Outcome> = batch.outcomes.into_iter().flatten().collect();
+        let outcomes: Vec<RequestOutcome> = batch.outcomes.into_iter().flatten().collect();
         if batch.part.is_some() {
             let values = outcomes.iter().map(|outcome| match outcome {
-                Outcome::Result(value) => value.as_str(),
-                Outcome::Error { .. } | Outcome::Nothing => "null",
+                RequestOutcome::Result(value) => value.as_str(),
+                RequestOutcome::Error { .. } | RequestOutcome::Nothing => "null",
             });
             let values = format!("[{}]", values.collect::<Vec<_>>().join(","));
-            return self.put(batch.part, Outcome::Result(values), now, commands);
+            return self.put(batch.part, RequestOutcome::Result(values), now, commands);
         }
-        let said = self
+        let sent = self
             .endpoint
-            .phrase(&batch.request, Phrase::Results(&outcomes), now);
-        let said = said.and_then(|says| self.endpoint.say(&says, None, now, commands));
-        if let Err(refusal) = said {
-            self.complain(format!("cannot answer: {refusal}"), now, commands);
+            .encode_reply(&batch.request, PeerReply::Results(&outcomes), now);
+        let sent =
+            sent.and_then(|outgoing| self.endpoint.send_message(&outgoing, None, now, commands));
+        if let Err(refusal) = sent {
+            self.log_problem(format!("cannot answer: {refusal}"), now, commands);
         }
     }
 }

@@ -1,120 +1,117 @@
-//! Decides what is done about each message that is heard.
+//! Decides how each received message is answered.
 //!
 //! ```text
-//!   heard --> Resume    the answer to what a job asked
-//!         --> Start     a rule, or a recorded request
-//!         --> Replies   what the protocol itself answers
-//!         --> Miss      nobody has an answer
-//!         --> Foreign  it speaks something else
+//!   message --> Resume   the answer to a request of a job
+//!           --> Start    a rule
+//!           --> Replies  the answers of the protocol itself
+//!           --> Miss     no answer
+//!           --> Foreign  another protocol
 //! ```
 
+use super::matcher::{MAX_NAME_LENGTH, RequestMatcher};
 use super::report::RateLimit;
-use super::{Action, Exchanges, Observer, Outcome, Reply, Report, Rule};
+use super::{AnswerSource, Observer, ScriptAction, ScriptRule, StubReport};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
-use crate::diff::Kept;
 use crate::framing::Framing;
 use crate::live::endpoint::{Endpoint, Received};
-use crate::live::script::recorded::WIDE;
-use crate::live::script::value;
+use crate::live::handler::Channel;
+use crate::live::script::HelloReply;
 use crate::protocol::Role;
-use crate::protocol::peer::{Request, Says, json_of};
+use crate::protocol::peer::{Outgoing, Request, json_of};
 use crate::render::style::shorten;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Most calls of one batch that are answered one by one.
-const PARTS: usize = 1 << 12;
-/// Nanoseconds from one report to the next.
-const EVERY: i64 = 100_000_000;
+/// The maximum number of calls in a batch that are answered one by one.
+const MAX_BATCH_CALLS: usize = 1 << 12;
+/// The minimum time between reports, in ns.
+const REPORT_INTERVAL: i64 = 100_000_000;
 
 /// A request that is being answered.
+#[derive(Default)]
 pub(super) struct Job {
     pub(super) request: Request,
     pub(super) place: Arc<str>,
-    pub(super) actions: Arc<[Action]>,
+    pub(super) actions: Arc<[ScriptAction]>,
     pub(super) at: usize,
-    /// What the other side answered when it was asked last.
+    /// The answer to the last request of the job.
     pub(super) answer: Option<String>,
     pub(super) count: u64,
     /// Its number.
     pub(super) id: u64,
-    /// While it waits for its time: when that is.
+    /// The time until which it waits.
     pub(super) until: Option<i64>,
-    /// Recorded calls that were made, and what they were answered.
+    /// The recorded calls, and their answers.
     pub(super) calls: Vec<(Option<u64>, Option<String>)>,
-    /// Something of it was said.
+    /// A part of the answer was sent.
     pub(super) answered: bool,
-    /// The batch of which it is a call, and which.
+    /// The batch, and the number of the call in it.
     pub(super) part: Option<(u64, usize)>,
 }
 
 impl Job {
-    /// Nothing is done yet about a request.
-    fn of(request: Request) -> Self {
+    /// Makes a job without actions for a request.
+    pub(super) fn of(request: Request) -> Self {
         Self {
             request,
-            place: "".into(),
-            actions: Arc::new([]),
-            at: 0,
-            answer: None,
             count: 1,
-            id: 0,
-            until: None,
-            calls: Vec::new(),
-            answered: false,
-            part: None,
+            ..Self::default()
         }
     }
 }
 
-/// Decides what is done about each message.
+/// Decides how each message is answered.
 pub(super) struct Dispatcher {
-    pub(super) exchanges: Option<Exchanges>,
-    pub(super) rules: Vec<Rule>,
-    pub(super) report: Report,
-    /// The report changed since it was told, and when that was.
+    pub(super) matcher: RequestMatcher,
+    pub(super) hellos: Vec<HelloReply>,
+    /// A rule waits for a message about its request.
+    pub(super) reads_more: bool,
+    pub(super) rules: Vec<ScriptRule>,
+    pub(super) report: StubReport,
+    /// The report changed since it was last emitted.
     pub(super) stale: bool,
-    pub(super) told: i64,
-    /// Messages of ours that jobs wait for the answers of.
+    pub(super) last_report: i64,
+    /// The jobs that wait for answers, by the index of their request.
     pub(super) asked: HashMap<u64, u64>,
-    /// Connections on which something was understood.
+    /// Connections on which a message was decoded.
     pub(super) greeted: BTreeSet<u32>,
     /// Connections that are being closed.
     pub(super) ended: BTreeSet<u32>,
-    /// What is told of what is not answered.
+    /// Limits the reports of misses and problems.
     pub(super) rate_limit: RateLimit,
-    /// The time of what is heard.
+    /// The time of the received bytes.
     pub(super) now: i64,
     pub(super) stdio: bool,
     pub(super) scratch: Vec<u8>,
     pub(super) watch: Box<dyn Observer>,
 }
 
-/// What is to be done about a message.
-pub(super) enum Decision {
-    /// What the protocol itself answers, in its turn among the rest.
-    Replies(Vec<Says>),
-    /// What the protocol says before it, and what answers.
-    Start(Vec<Says>, Box<Job>),
-    /// What may go on with a call that is being answered, and what is done otherwise.
-    Told(Request, Box<Decision>),
+/// The decision on a message.
+pub(super) enum Dispatch {
+    /// The answers of the protocol itself, in order with the other answers.
+    Replies(Vec<Outgoing>),
+    /// The messages of the protocol before the answer, and the job that answers.
+    Start(Vec<Outgoing>, Box<Job>),
+    /// A message that a waiting job may be waiting for, and the decision otherwise.
+    Continue(Request, Box<Dispatch>),
     /// The calls of a batch.
-    Batch(Request, Vec<Decision>),
+    Batch(Request, Vec<Dispatch>),
     /// The job, the message of it that was answered, and the answer.
     Resume(u64, u64, String),
-    /// What nobody answers, why, and whether that is to be told.
+    /// A request without an answer, the reason, and `true` if that is reported.
     Miss(Request, String, bool),
+    /// Bytes of another protocol on a connection, and their description.
     Foreign(u32, String),
 }
 
-impl Decision {
-    /// The connection that it is about.
+impl Dispatch {
+    /// Returns its connection.
     pub(super) fn conn(&self) -> Option<u32> {
         match self {
-            Self::Replies(says) => says.first().map(|says| says.conn),
+            Self::Replies(outgoing) => outgoing.first().map(|outgoing| outgoing.conn),
             Self::Start(_, job) => Some(job.request.conn),
-            Self::Miss(request, ..) | Self::Batch(request, _) | Self::Told(request, _) => {
+            Self::Miss(request, ..) | Self::Batch(request, _) | Dispatch::Continue(request, _) => {
                 Some(request.conn)
             }
             Self::Foreign(conn, _) => Some(*conn),
@@ -128,21 +125,22 @@ impl Dispatcher {
         self.stale = true;
     }
 
-    /// When what changed is to be told, where it was not yet.
+    /// Returns the time of the next report.
     pub(super) fn due(&self) -> Option<i64> {
-        self.stale.then(|| self.told.saturating_add(EVERY))
+        self.stale
+            .then(|| self.last_report.saturating_add(REPORT_INTERVAL))
     }
 
-    /// Tells what changed, unless something was told just now.
-    pub(super) fn tell(&mut self, now: i64) {
+    /// Emits the report if it is due.
+    pub(super) fn emit_report(&mut self, now: i64) {
         if self.due().is_some_and(|due| due <= now) {
             self.stale = false;
-            self.told = now;
+            self.last_report = now;
             self.watch.changed(&self.report);
         }
     }
 
-    /// A job is done: what it asked and was not answered, it waits for no more.
+    /// Ends a job: answers to its calls are no longer expected.
     pub(super) fn done(&mut self, job: &Job) {
         for index in job.calls.iter().filter_map(|(index, _)| *index) {
             self.asked.remove(&index);
@@ -151,23 +149,23 @@ impl Dispatcher {
         self.changed();
     }
 
-    pub(super) fn hear(&mut self, heard: Received<'_>, found: &mut Vec<Decision>) {
+    pub(super) fn receive(&mut self, awaited: Received<'_>, found: &mut Vec<Dispatch>) {
         let Received {
             decoded,
             verdict,
             replies,
-        } = heard;
+        } = awaited;
         if decoded.frame.control.is_some() && !decoded.is_faulty() {
             return;
         }
         let conn = decoded.origin.conn.unwrap_or_default();
-        // Nothing more is answered where the end was said.
+        // A connection that is being closed gets no answers.
         if self.ended.contains(&conn) {
             return;
         }
         let replies = std::mem::take(replies);
         if decoded.is_faulty() {
-            // A line or a body can be skipped; where a length lied, nobody knows what follows.
+            // A line or a body can be skipped. After a wrong length the next frame cannot be found.
             let is_first = !self.greeted.contains(&conn) && decoded.frame.framing != Framing::Http;
             let lost = decoded.frame.fault.is_some() || is_first;
             let (offset, fault) = decoded
@@ -177,29 +175,29 @@ impl Dispatcher {
             let who = format!("#{conn}: offset {offset}: {fault}");
             if lost && !self.stdio {
                 let name = decoded.protocol.name();
-                let seems = seems(decoded.frame.view.bytes)
+                let look_alike = look_alike(decoded.frame.view.bytes)
                     .map_or(String::new(), |what| format!(" (this looks like {what})"));
                 self.ended.insert(conn);
-                found.push(Decision::Foreign(
+                found.push(Dispatch::Foreign(
                     conn,
-                    format!("{who}: that is no {name}{seems}: closed"),
+                    format!("{who}: not a message of {name}{look_alike}: closed"),
                 ));
                 return;
             }
             if decoded.message.role.is_none() || decoded.frame.framing == Framing::Http {
                 let outcome = if replies.is_empty() {
-                    Outcome::Missed(&who)
+                    AnswerSource::Missed(&who)
                 } else {
-                    Outcome::Protocol
+                    AnswerSource::Protocol
                 };
-                self.tell_of(decoded, verdict, outcome);
+                self.report_outcome(decoded, verdict, outcome);
                 return self.reply(conn, replies, found);
             }
         }
         self.greeted.insert(conn);
         let to = verdict.answer.map(|answer| answer.to).unwrap_or_default();
         if let Some(job) = verdict.answer.and_then(|_| self.asked.remove(&to)) {
-            found.push(Decision::Resume(
+            found.push(Dispatch::Resume(
                 job,
                 to,
                 Request::of(&decoded.seen()).message,
@@ -208,45 +206,46 @@ impl Dispatcher {
         }
         let role = decoded.message.role;
         let found_now = self.decide(decoded, verdict, replies);
-        // It may go on with a call that is being answered as it was recorded.
+        // A waiting job may continue with it.
         let goes_on = matches!(role, Some(Role::Notification | Role::Item | Role::End));
         found.push(match found_now {
-            Decision::Replies(_) if goes_on && self.exchanges.is_some() => {
-                Decision::Told(Request::of(&decoded.seen()), Box::new(found_now))
+            Dispatch::Replies(_) if goes_on && self.reads_more => {
+                Dispatch::Continue(Request::of(&decoded.seen()), Box::new(found_now))
             }
             other => other,
         });
     }
 
-    /// What the protocol itself answers.
-    fn reply(&mut self, conn: u32, replies: Vec<Says>, found: &mut Vec<Decision>) {
-        if replies.iter().any(|says| says.closes) {
+    /// Emits the answers of the protocol itself.
+    fn reply(&mut self, conn: u32, replies: Vec<Outgoing>, found: &mut Vec<Dispatch>) {
+        if replies.iter().any(|outgoing| outgoing.closes) {
             self.ended.insert(conn);
         }
-        found.push(Decision::Replies(replies));
+        found.push(Dispatch::Replies(replies));
     }
 
-    /// Tells what comes of a message. What is not answered is told only so often.
-    fn tell_of(
+    /// Reports the source of an answer. Misses are limited. Returns `true` if it was reported.
+    fn report_outcome(
         &mut self,
         decoded: &Decoded<'_>,
         verdict: Verdict<'_>,
-        outcome: Outcome<'_>,
+        outcome: AnswerSource<'_>,
     ) -> bool {
-        let told = !matches!(outcome, Outcome::Missed(_)) || self.rate_limit.allows(self.now);
-        if told {
+        let is_reported =
+            !matches!(outcome, AnswerSource::Missed(_)) || self.rate_limit.allows(self.now);
+        if is_reported {
             self.watch.received(decoded, verdict, outcome);
         }
-        told
+        is_reported
     }
 
-    /// What is done about a message that was understood.
+    /// Decides how a decoded message is answered.
     pub(super) fn decide(
         &mut self,
         decoded: &Decoded<'_>,
         verdict: Verdict<'_>,
-        replies: Vec<Says>,
-    ) -> Decision {
+        replies: Vec<Outgoing>,
+    ) -> Dispatch {
         let mut replies = replies;
         let conn = decoded.origin.conn.unwrap_or_default();
         let protocol = decoded.protocol;
@@ -257,95 +256,40 @@ impl Dispatcher {
         );
         let root = decoded.root().filter(|_| asks && decoded.message.valid);
         let parts = root.map_or(Vec::new(), |root| protocol.parts(root, decoded.message));
-        // An acknowledgement is no answer yet, unless something is told of what it is about.
+        // An acknowledgement is not the answer, unless a rule sends notifications about its topic.
         let subject = decoded.message.subject.as_deref();
-        let is_told = subject.is_some_and(|subject| self.tells(subject));
-        let is_open = is_request && replies.iter().all(|says| says.acknowledges && !is_told);
-        let mut spent = None;
-        for (rule, usage) in self.rules.iter().zip(&mut self.report.rules) {
-            let fits = match &rule.when {
-                Some(when) => when.holds(decoded, Some(verdict), &mut self.scratch),
-                None => is_open && parts.is_empty(),
-            };
-            if !fits {
-                continue;
-            }
-            if rule.times.is_some_and(|times| usage.asked >= times) {
-                spent = Some(rule);
-                continue;
-            }
-            usage.asked += 1;
-            self.report.requests += 1;
-            let mut before = Vec::new();
-            if !rule.answers {
-                // An acknowledgement goes before what follows it; a refusal does not.
-                replies.retain(|says| !rule.goes_on || !refuses(says));
-                before = replies;
-            }
-            self.watch
-                .received(decoded, verdict, Outcome::Rule(&rule.place));
-            let job = Job {
-                place: rule.place.as_str().into(),
-                actions: Arc::clone(&rule.actions),
-                count: usage.asked,
-                ..Job::of(Request::of(&decoded.seen()))
-            };
-            return Decision::Start(before, Box::new(job));
+        let may_notify = subject.is_some_and(|subject| self.may_notify(subject));
+        let is_open = is_request
+            && replies
+                .iter()
+                .all(|outgoing| outgoing.acknowledges && !may_notify);
+        let (spent, unknown) = match self.choose(decoded, verdict, is_open && parts.is_empty()) {
+            Ok(at) => return self.start(at, decoded, verdict, replies),
+            Err(why) => why,
+        };
+        if protocol.is_hello(decoded.message) {
+            self.replace_hello(&what(decoded), &mut replies);
         }
-        // What was recorded goes before what the protocol would say; who opens a session speaks of this one.
-        let mut unknown = None;
-        let is_hello = protocol.is_hello(decoded.message);
-        if is_hello && let Some(exchanges) = &self.exchanges {
-            as_recorded(exchanges, &what(decoded), &mut replies);
-        }
-        if asks
-            && !is_hello
-            && let Some(exchanges) = &mut self.exchanges
-        {
-            match exchanges.find(protocol, &Kept::of(decoded, None)) {
-                Ok(at) => {
-                    let request = Request::of(&decoded.seen());
-                    let (index, actions) = exchanges
-                        .entries
-                        .get(at)
-                        .map_or((0, None), |e| (e.index, Some(Arc::clone(&e.actions))));
-                    let count = self.report.recorded.get_mut(at).map_or(1, |usage| {
-                        usage.asked += 1;
-                        usage.asked
-                    });
-                    self.report.requests += 1;
-                    self.watch
-                        .received(decoded, verdict, Outcome::Recorded(index));
-                    let job = Job {
-                        place: format!("recorded #{index}").into(),
-                        actions: actions.unwrap_or_else(|| Arc::new([])),
-                        count,
-                        ..Job::of(request)
-                    };
-                    return Decision::Start(Vec::new(), Box::new(job));
-                }
-                Err(why) if is_request => unknown = Some(why),
-                Err(_) => {}
-            }
-        }
-        if is_open && !parts.is_empty() && parts.len() <= PARTS {
+        if is_open && !parts.is_empty() && parts.len() <= MAX_BATCH_CALLS {
             let parts: Vec<String> = parts.into_iter().map(json_of).collect();
             let parts = parts.iter().map(|part| self.part(decoded, part));
             let parts = parts.collect();
-            return Decision::Batch(Request::of(&decoded.seen()), parts);
+            return Dispatch::Batch(Request::of(&decoded.seen()), parts);
         }
-        let is_shut = replies.iter().any(|says| says.closes);
+        let is_shut = replies.iter().any(|outgoing| outgoing.closes);
         if is_shut {
             self.ended.insert(conn);
         }
         let is_missed =
             is_open || is_request && is_shut && replies.iter().all(|s| s.message.is_empty());
         if !is_missed {
-            self.watch.received(decoded, verdict, Outcome::Protocol);
-            return Decision::Replies(replies);
+            self.watch
+                .received(decoded, verdict, AnswerSource::Protocol);
+            return Dispatch::Replies(replies);
         }
         let what = what(decoded);
-        let what = shorten(&what, WIDE);
+        let what = shorten(&what, MAX_NAME_LENGTH);
+        let spent = spent.and_then(|at| self.rules.get(at));
         let why = match (spent, unknown) {
             _ if is_shut => format!("{what} is not answered: the connection is closed"),
             (Some(rule), _) => {
@@ -357,40 +301,27 @@ impl Dispatcher {
         };
         self.report.requests += 1;
         self.report.miss(decoded.index, conn, &what, &why);
-        let told = self.tell_of(decoded, verdict, Outcome::Missed(&why));
+        let is_reported = self.report_outcome(decoded, verdict, AnswerSource::Missed(&why));
         self.changed();
         if is_shut {
-            return Decision::Replies(replies);
+            return Dispatch::Replies(replies);
         }
-        Decision::Miss(Request::of(&decoded.seen()), why, told)
-    }
-
-    /// Whether a rule tells something of a topic, or may.
-    fn tells(&self, topic: &str) -> bool {
-        let actions = self.rules.iter().flat_map(|rule| rule.actions.iter());
-        let mut told = actions.filter_map(|action| match action {
-            Action::Say(Reply::Tell(told, _), _) => Some(told),
-            _ => None,
-        });
-        told.any(|told| match told.fill_text(&value::Fill::default()) {
-            Ok(told) => told == topic,
-            // It depends on what is asked.
-            Err(_) => true,
-        })
+        Dispatch::Miss(Request::of(&decoded.seen()), why, is_reported)
     }
 }
 
-/// A beginning from which no first message will come: the reader would pass over it, and wait.
-pub(super) fn lost(endpoint: &Endpoint<'_>, conn: u32) -> Option<Decision> {
-    let half = endpoint.half_of(conn)?;
+/// Detects a first frame that can never be a message. The decoder would skip it and wait.
+pub(super) fn undecodable_start(endpoint: &Endpoint<'_>, channel: Channel) -> Option<Dispatch> {
+    let conn = channel.conn;
+    let half = endpoint.partial_of(channel)?;
     let fault = half
         .fault
         .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
     let name = endpoint.protocol().name();
     let who = format!("#{conn}: offset {}: {fault}", half.offset);
-    Some(Decision::Foreign(
+    Some(Dispatch::Foreign(
         conn,
-        format!("{who}: that is no {name}: closed"),
+        format!("{who}: not a message of {name}: closed"),
     ))
 }
 
@@ -403,27 +334,8 @@ pub(super) fn what(decoded: &Decoded<'_>) -> String {
     }
 }
 
-/// Answers a hello as the recording did.
-fn as_recorded(exchanges: &Exchanges, what: &str, replies: &mut [Says]) {
-    for says in replies.iter_mut().filter(|says| !refuses(says)) {
-        if let Some(hello) = exchanges.hello(what, &says.message) {
-            says.message = hello;
-            return;
-        }
-    }
-}
-
-/// Whether a reply of the protocol is a no.
-fn refuses(says: &Says) -> bool {
-    let no = value::with_json(&says.message, |root| {
-        let is = |key: &str| root.get(key).is_some_and(|node| !node.is_null());
-        is("error") || is("code")
-    });
-    no.unwrap_or_default()
-}
-
-/// What bytes look like that are not what was wanted.
-fn seems(bytes: &[u8]) -> Option<&'static str> {
+/// Names the protocol that bytes look like.
+fn look_alike(bytes: &[u8]) -> Option<&'static str> {
     let methods: [&[u8]; 7] = [
         b"GET ",
         b"POST ",

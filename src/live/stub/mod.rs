@@ -1,101 +1,88 @@
-//! Stands in for a peer: answers what it is asked, as a script or a recording says, and reaches nobody.
+//! Replaces a peer: answers its messages from a script, and connects to nothing else.
 //!
 //! ```text
-//!   heard --> answer to what we asked?  --> the rule that waits for it goes on
-//!         --> a rule of the script?     --> its actions, one after another: wait, ask, say, close
-//!         --> a recorded request?       --> its recorded answers
-//!         --> the protocol itself?      --> handshake, acks, heartbeats, lists
-//!         --> a request all the same    --> a miss: error, close, hang, or an answer that was given for that
+//!   message --> answer to our request?  --> the rule that waits for it continues
+//!           --> a rule of the script?   --> its actions, one after another: wait, ask, send, close
+//!           --> the protocol itself?    --> handshake, acks, heartbeats, lists
+//!           --> another request?        --> a miss: error, close, hang, or a fixed answer
 //! ```
 //!
-//! What the protocol asks of every side is the peer's ([`crate::protocol::peer`]), so that a script holds only what
-//! matters. A [`Stub`] touches no socket and no clock.
+//! [`crate::protocol::peer`] does what the protocol requires of every side, so a script has only the answers. A
+//! [`Stub`] uses no socket and no clock.
 
 mod batch;
 mod dispatch;
+mod matcher;
 mod opening;
 mod pending;
 mod perform;
 mod report;
+mod rules;
 
 use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::framing::{Framing, Limits};
 use crate::live::codec::ConnectionConfig;
 use crate::live::endpoint::Endpoint;
-use crate::live::handler::{Command, Ended, Handler};
-use crate::live::script::recorded::Exchanges;
-use crate::live::script::value::{Fill, Value};
-use crate::live::script::{Action, Bytes, Reply, Rule, Script};
+use crate::live::handler::{Channel, Command, Ended, Handler};
+use crate::live::script::value::{Fill, OpenValue};
+use crate::live::script::{BytesTemplate, Script, ScriptAction, ScriptRule};
 use crate::protocol::Direction;
 use crate::protocol::make::Mint;
-use crate::protocol::peer::{PeerConfig, Phrase, Request, Says};
+use crate::protocol::peer::{Outgoing, PeerConfig, PeerReply, Request};
 use batch::Batches;
-use dispatch::{Decision, Dispatcher};
-use pending::Waiting;
+use dispatch::{Dispatch, Dispatcher};
+use matcher::RequestMatcher;
+use pending::PendingJobs;
 use report::RateLimit;
-pub use report::{Report, Usage};
+pub use report::{AnswerSource, StubReport, Usage};
 use std::collections::{BTreeSet, HashMap};
 
-/// What is done about a request that nobody has an answer for.
+/// The reaction to a request without an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OnMiss {
-    /// It is answered with an error that says why.
+    /// Answers with an error that gives the reason.
     #[default]
     Error,
-    /// The connection is closed.
+    /// Closes the connection.
     Close,
-    /// Nothing: it waits for ever.
+    /// Sends nothing.
     Hang,
-    /// It is answered with this.
-    Answer(Value),
+    /// Answers with this result.
+    Answer(OpenValue),
 }
 
-/// Where an answer came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome<'f> {
-    /// A rule of the script: where it stands.
-    Rule(&'f str),
-    /// A recorded request: its index.
-    Recorded(u64),
-    /// The protocol itself.
-    Protocol,
-    /// Nowhere: why.
-    Missed(&'f str),
-}
-
-/// Told of what the stub does.
+/// Observes a stub.
 pub trait Observer: Send {
-    /// The other side said something, and this is what comes of it.
-    fn received(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, outcome: Outcome<'_>) {
+    /// Reports a received message and the source of its answer.
+    fn received(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, outcome: AnswerSource<'_>) {
         let _ = (decoded, verdict, outcome);
     }
 
-    /// Something was asked or answered: told at once, but not again within 100 ms. What is left at the end is
-    /// [`Stub::report`]'s.
-    fn changed(&mut self, report: &Report) {
+    /// Reports new counts, at most once in 100 ms. [`Stub::report`] returns the final ones.
+    fn changed(&mut self, report: &StubReport) {
         let _ = report;
     }
 
-    /// A script ends the stub with this status.
+    /// Reports that the script ends the stub with this status.
     fn exits(&mut self, status: u8) {
         let _ = status;
     }
 }
 
-/// What a stub is.
-pub struct Settings {
-    /// What it answers.
+/// The configuration of a stub.
+pub struct StubConfig {
+    /// Its answers.
     pub script: Script,
-    /// What it does about the rest.
+    /// The reaction to other requests.
     pub on_miss: OnMiss,
-    /// It speaks on its own stdin and stdout: the end of the one is the end of all.
+    /// It uses its own stdin and stdout: the end of stdin ends everything.
     pub stdio: bool,
-    /// It dials.
+    /// It connects to the peer.
     pub dials: bool,
-    /// Who the side is: where ids come from, tokens, secrets. Name, offers and hello are the script's.
+    /// The side: its ids, tokens and secrets. Name, offers and hello come from the script.
     pub peer_config: PeerConfig,
-    /// What is bounded.
+    /// The limits of messages.
     pub limits: Limits,
 }
 
@@ -104,11 +91,11 @@ pub struct Stub<'p> {
     endpoint: Endpoint<'p>,
     dispatcher: Dispatcher,
     on_miss: OnMiss,
-    before: Option<Bytes>,
-    /// What is said as soon as a connection is open, and once calls may be made on it.
-    opening: Vec<Value>,
-    first: Vec<Value>,
-    /// Connections on which calls may not be made yet.
+    before: Option<BytesTemplate>,
+    /// Messages that are sent as soon as a connection is open.
+    opening: Vec<OpenValue>,
+    first: Vec<OpenValue>,
+    /// Connections on which calls are not possible yet.
     unready: BTreeSet<u32>,
     refused: Option<String>,
     silent: bool,
@@ -116,25 +103,25 @@ pub struct Stub<'p> {
     stdio: bool,
     dials: bool,
     framing: Framing,
-    waiting: Waiting,
+    waiting: PendingJobs,
     batches: Batches,
-    /// Connections that hear no more: closed when their jobs are done.
-    ending: BTreeSet<u32>,
+    /// Connections and streams whose peer sends no more: they are closed when their jobs are done.
+    ending: BTreeSet<Channel>,
     next: u64,
     mint: Mint,
 }
 
 impl<'p> Stub<'p> {
-    /// A stub of which nothing was asked.
-    pub fn new(config: ConnectionConfig<'p>, settings: Settings, watch: Box<dyn Observer>) -> Self {
-        let Settings {
+    /// Makes a stub.
+    pub fn new(config: ConnectionConfig<'p>, stub: StubConfig, watch: Box<dyn Observer>) -> Self {
+        let StubConfig {
             script,
             on_miss,
             stdio,
             dials,
             peer_config,
             limits,
-        } = settings;
+        } = stub;
         let peer_config = PeerConfig {
             name: script.name.or(peer_config.name),
             dialect: script.dialect.or(peer_config.dialect),
@@ -142,38 +129,36 @@ impl<'p> Stub<'p> {
             no_hello: script.silent,
             ..peer_config
         };
-        // A script that says hello otherwise has said so.
-        let exchanges = script.recorded;
-        let opening = exchanges.as_ref().and_then(Exchanges::opening);
-        let opening = opening.filter(|_| !script.silent);
+        // `ready = false` also applies to a recorded hello.
+        let opening = script.opening.filter(|_| !script.silent);
         let peer_config = PeerConfig {
             no_hello: peer_config.no_hello || opening.is_some(),
             ..peer_config
         };
-        let mut opening: Vec<Value> = opening.into_iter().collect();
-        // Who dials announces itself anyway.
+        let mut opening: Vec<OpenValue> = opening.into_iter().collect();
+        // A side that connects announces itself in any case.
         if script.announces && config.side == Direction::ToClient {
-            let mut says = Vec::new();
+            let mut outgoing = Vec::new();
             let mut twin = config
                 .protocol
                 .behavior()
                 .peer(config.side.other(), &peer_config);
-            twin.opened(0, peer_config.now, &mut says);
-            opening.extend(says.into_iter().map(|says| Value::Json(says.message)));
+            twin.opened(0, peer_config.now, &mut outgoing);
+            opening.extend(outgoing.into_iter().map(|o| OpenValue::Json(o.message)));
         }
         let framing = config.framing;
+        let from = config.side.other();
+        let matcher = RequestMatcher::new(config.protocol, from, framing, limits, &script.rules);
         let endpoint = Endpoint::new(config, &peer_config, limits, &Judge::default());
         Self {
             dispatcher: Dispatcher {
-                report: Report::new(
-                    endpoint.protocol().name(),
-                    &script.rules,
-                    exchanges.as_ref(),
-                ),
-                exchanges,
+                report: StubReport::new(endpoint.protocol().name(), &script.rules, &matcher),
+                reads_more: rules::reads_more(&script.rules),
+                matcher,
+                hellos: script.hellos,
                 rules: script.rules,
                 stale: false,
-                told: i64::MIN,
+                last_report: i64::MIN,
                 asked: HashMap::new(),
                 greeted: BTreeSet::new(),
                 ended: BTreeSet::new(),
@@ -195,7 +180,7 @@ impl<'p> Stub<'p> {
             stdio,
             dials,
             framing,
-            waiting: Waiting::default(),
+            waiting: PendingJobs::default(),
             batches: Batches::default(),
             ending: BTreeSet::new(),
             next: 0,
@@ -203,37 +188,38 @@ impl<'p> Stub<'p> {
         }
     }
 
-    /// What was asked so far.
-    pub fn report(&self) -> &Report {
+    /// Returns the requests so far.
+    pub fn report(&self) -> &StubReport {
         &self.dispatcher.report
     }
 
-    /// Why the other side did not let it serve, where it did not.
+    /// Returns the reason why the peer refused this stub, if it did.
     pub fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
-    /// What was not told because there was too much of it.
-    pub fn untold(&mut self) -> Option<String> {
-        self.dispatcher.rate_limit.untold(None)
+    /// Returns a note about messages that the rate limit suppressed.
+    pub fn suppressed_note(&mut self) -> Option<String> {
+        self.dispatcher.rate_limit.suppressed_note(None)
     }
 
-    /// Tells what went wrong, unless too much of that was told just now.
-    fn complain(&mut self, text: String, now: i64, commands: &mut Vec<Command>) {
+    /// Logs a problem, if the rate limit allows it.
+    fn log_problem(&mut self, text: String, now: i64, commands: &mut Vec<Command>) {
         if self.dispatcher.rate_limit.allows(now) {
             commands.push(Command::Log(text));
         }
     }
 
-    /// Does what came of messages of a connection that were heard.
-    fn act(&mut self, conn: u32, found: Vec<Decision>, now: i64, commands: &mut Vec<Command>) {
+    /// Carries out the decisions on received messages of a connection.
+    fn act(&mut self, conn: u32, found: Vec<Dispatch>, now: i64, commands: &mut Vec<Command>) {
         for one in found {
-            // What still comes on a connection that was closed here has no answer.
+            // Messages that still arrive on a connection that is closed here have no answer.
             if one.conn().is_some_and(|conn| self.endpoint.is_closed(conn)) {
                 continue;
             }
             let one = match one {
-                Decision::Told(told, other) => match self.waiting.told(&told) {
+                Dispatch::Continue(reported, other) => match self.waiting.take_continued(&reported)
+                {
                     Some(job) => {
                         self.run(job, now, commands);
                         continue;
@@ -243,47 +229,47 @@ impl<'p> Stub<'p> {
                 one => one,
             };
             match one {
-                Decision::Told(..) => {}
-                Decision::Replies(replies) => self.reply(&replies, now, commands),
-                Decision::Start(replies, job) => {
+                Dispatch::Continue(..) => {}
+                Dispatch::Replies(replies) => self.reply(&replies, now, commands),
+                Dispatch::Start(replies, job) => {
                     self.reply(&replies, now, commands);
                     self.start(*job, now, commands);
                 }
-                Decision::Batch(request, parts) => self.batch(request, parts, None, now, commands),
-                Decision::Resume(id, index, answer) => {
-                    if let Some(job) = self.waiting.hear(id, index, answer) {
+                Dispatch::Batch(request, parts) => self.batch(request, parts, None, now, commands),
+                Dispatch::Resume(id, index, answer) => {
+                    if let Some(job) = self.waiting.store_answer(id, index, answer) {
                         self.run(job, now, commands);
                     }
                 }
-                Decision::Miss(request, why, told) => {
-                    commands.extend(told.then(|| Command::Log(why.clone())));
+                Dispatch::Miss(request, why, reported) => {
+                    commands.extend(reported.then(|| Command::Log(why.clone())));
                     self.miss(&request, None, &why, now, commands);
                 }
-                Decision::Foreign(conn, text) => {
+                Dispatch::Foreign(conn, text) => {
                     self.unready.remove(&conn);
                     self.refused.get_or_insert_with(|| text.clone());
-                    self.complain(text, now, commands);
+                    self.log_problem(text, now, commands);
                     self.endpoint.close(conn, now, commands);
                 }
             }
         }
-        self.settle(conn, commands, now);
+        self.handle_events(conn, commands, now);
     }
 
-    fn reply(&mut self, replies: &[Says], now: i64, commands: &mut Vec<Command>) {
-        for says in replies {
-            if let Some(why) = says.why {
-                self.unready.remove(&says.conn);
+    fn reply(&mut self, replies: &[Outgoing], now: i64, commands: &mut Vec<Command>) {
+        for outgoing in replies {
+            if let Some(why) = outgoing.why {
+                self.unready.remove(&outgoing.conn);
                 self.refused.get_or_insert_with(|| why.to_owned());
-                self.complain(format!("#{}: {why}: closed", says.conn), now, commands);
+                self.log_problem(format!("#{}: {why}: closed", outgoing.conn), now, commands);
             }
-            if let Err(refusal) = self.endpoint.say(says, None, now, commands) {
-                self.complain(refusal.to_string(), now, commands);
+            if let Err(refusal) = self.endpoint.send_message(outgoing, None, now, commands) {
+                self.log_problem(refusal.to_string(), now, commands);
             }
         }
     }
 
-    /// Nobody has an answer to a request, or to a call of a batch.
+    /// Reacts to a request, or a call of a batch, without an answer.
     fn miss(
         &mut self,
         request: &Request,
@@ -305,23 +291,24 @@ impl<'p> Stub<'p> {
                 ..Fill::default()
             }),
         };
-        let phrase = match &value {
-            Ok(value) => Phrase::Result(value),
+        let peer_reply = match &value {
+            Ok(value) => PeerReply::Result(value),
             Err(why) => no(why),
         };
         if part.is_some() {
-            return self.part_done(part, phrase, now, commands);
+            return self.part_done(part, peer_reply, now, commands);
         }
-        let said = self.endpoint.phrase(request, phrase, now);
-        let said = said.and_then(|says| self.endpoint.say(&says, None, now, commands));
-        if let Err(refusal) = said {
-            self.complain(format!("cannot answer: {refusal}"), now, commands);
+        let sent = self.endpoint.encode_reply(request, peer_reply, now);
+        let sent =
+            sent.and_then(|outgoing| self.endpoint.send_message(&outgoing, None, now, commands));
+        if let Err(refusal) = sent {
+            self.log_problem(format!("cannot answer: {refusal}"), now, commands);
         }
     }
 }
 
-fn no(why: &str) -> Phrase<'_> {
-    Phrase::Error {
+fn no(why: &str) -> PeerReply<'_> {
+    PeerReply::Error {
         code: None,
         message: why,
         data: None,
@@ -331,7 +318,7 @@ fn no(why: &str) -> Phrase<'_> {
 impl Handler for Stub<'_> {
     fn begin(&mut self, _: i64, commands: &mut Vec<Command>) {
         if self.dials {
-            self.endpoint.dial(commands);
+            self.endpoint.connect(commands);
         }
     }
 
@@ -346,56 +333,61 @@ impl Handler for Stub<'_> {
         };
         if self.silent {
             self.endpoint.opened(conn, now, commands);
-            // What is said in place of the hello counts as one, where it is one.
-            self.endpoint.send(conn, before, now, commands);
+            // A hello in these bytes counts as the hello.
+            self.endpoint.send_bytes(conn, before, now, commands);
         } else {
             if !before.is_empty() {
-                commands.push(Command::Send(conn, before));
+                commands.push(Command::Send(conn.into(), before));
             }
             self.endpoint.opened(conn, now, commands);
         }
-        self.settle(conn, commands, now);
+        self.handle_events(conn, commands, now);
         if let Some(status) = self.exit {
             self.dispatcher.watch.exits(status);
             commands.push(Command::Stop);
         }
     }
 
-    fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
+    fn received(&mut self, channel: Channel, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
+        let conn = channel.conn;
         let mut found = Vec::new();
         let dispatcher = &mut self.dispatcher;
         dispatcher.now = now;
         self.endpoint
-            .received(conn, bytes, now, commands, &mut |heard| {
-                dispatcher.hear(heard, &mut found);
+            .received(channel, bytes, now, commands, &mut |message| {
+                dispatcher.receive(message, &mut found);
             });
         let framed = self.framing != Framing::Lines;
-        if framed && !self.dispatcher.greeted.contains(&conn) && !self.endpoint.is_deaf(conn) {
-            found.extend(dispatch::lost(&self.endpoint, conn));
+        if framed && !self.dispatcher.greeted.contains(&conn) && !self.endpoint.ignores_input(conn)
+        {
+            found.extend(dispatch::undecodable_start(&self.endpoint, channel));
         }
         self.act(conn, found, now, commands);
-        self.dispatcher.tell(now);
+        self.dispatcher.emit_report(now);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+    fn ended(&mut self, channel: Channel, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+        let conn = channel.conn;
         let mut found = Vec::new();
         let dispatcher = &mut self.dispatcher;
         dispatcher.now = now;
-        self.endpoint.ended(conn, how, now, commands, &mut |heard| {
-            dispatcher.hear(heard, &mut found);
+        (self.endpoint).ended(channel, how, now, commands, &mut |message| {
+            dispatcher.receive(message, &mut found);
         });
         if *how == Ended::Eof {
             self.act(conn, found, now, commands);
-            self.ending.insert(conn);
+            self.ending.insert(channel);
             if self.stdio {
                 self.drop_jobs(conn);
-            } else if !self.answers_elsewhere() {
-                self.forsake(conn, now, commands);
+            } else if channel.stream.is_none() && !self.answers_elsewhere() {
+                self.end_waiting_jobs(conn, now, commands);
             }
-            self.end_if_done(conn, now, commands);
+            self.end_if_done(channel, now, commands);
+        } else if channel.stream.is_some() {
+            self.ending.remove(&channel);
         } else {
             self.drop_jobs(conn);
-            self.ending.remove(&conn);
+            self.ending.retain(|channel| channel.conn != conn);
             self.dispatcher.greeted.remove(&conn);
             self.dispatcher.ended.remove(&conn);
             if let Ended::Refused(why) = how {
@@ -403,15 +395,15 @@ impl Handler for Stub<'_> {
             }
             let was_ready = !self.unready.remove(&conn);
             if !was_ready && !self.first.is_empty() {
-                let text = format!("#{conn}: ended before `first` could be said");
-                self.complain(text, now, commands);
+                let text = format!("#{conn}: ended before `first` could be sent");
+                self.log_problem(text, now, commands);
             }
         }
-        self.dispatcher.tell(now);
+        self.dispatcher.emit_report(now);
     }
 
     fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
-        // Who dialled takes its leave.
+        // A side that connected closes the connection.
         if self.dials {
             self.endpoint.close(1, now, commands);
         }
@@ -436,10 +428,10 @@ impl Handler for Stub<'_> {
         commands.extend(
             self.dispatcher
                 .rate_limit
-                .untold(Some(now))
+                .suppressed_note(Some(now))
                 .map(Command::Log),
         );
-        self.dispatcher.tell(now);
+        self.dispatcher.emit_report(now);
     }
 }
 

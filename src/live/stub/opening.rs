@@ -1,25 +1,25 @@
-//! What is said of its own on connections that can be used, and what becomes of those that cannot.
+//! Sends the first messages of a connection, and reports refused connections.
 //!
 //! ```text
-//!   open  --> hello, announce --> calls may be made --> first
-//!                             '-> refused: told
+//!   open  --> hello, announce --> calls are possible --> first
+//!                             '-> refused: logged
 //! ```
 
 use super::Stub;
 use crate::framing::Framing;
 use crate::live::endpoint::SessionEvent;
 use crate::live::handler::Command;
-use crate::live::script::value::{Fill, Value};
-use crate::protocol::peer::{Readiness, Says};
+use crate::live::script::value::{Fill, OpenValue};
+use crate::protocol::peer::{Outgoing, Readiness};
 
 impl Stub<'_> {
-    /// Does what there is to do about connections that can be used now, and those that cannot.
-    pub(super) fn settle(&mut self, conn: u32, commands: &mut Vec<Command>, now: i64) {
+    /// Reacts to connections that are open, refused or closing.
+    pub(super) fn handle_events(&mut self, conn: u32, commands: &mut Vec<Command>, now: i64) {
         for event in self.endpoint.events() {
             match event {
                 SessionEvent::Refused(conn, why) => {
-                    self.complain(format!("#{conn}: {why}: closed"), now, commands);
-                    // Over HTTP what was asked before is answered first.
+                    self.log_problem(format!("#{conn}: {why}: closed"), now, commands);
+                    // Over HTTP earlier requests are answered first.
                     if self.framing != Framing::Http {
                         self.endpoint.close(conn, now, commands);
                     }
@@ -27,7 +27,7 @@ impl Stub<'_> {
                 SessionEvent::Open(conn) => {
                     self.unready.insert(conn);
                     let opening = std::mem::take(&mut self.opening);
-                    self.say_of_own(conn, &opening, now, commands);
+                    self.send_messages(conn, &opening, now, commands);
                     self.opening = opening;
                 }
                 SessionEvent::Closing(conn) => {
@@ -44,32 +44,38 @@ impl Stub<'_> {
             Readiness::Ready => {
                 self.unready.remove(&conn);
                 let first = std::mem::take(&mut self.first);
-                self.say_of_own(conn, &first, now, commands);
+                self.send_messages(conn, &first, now, commands);
                 self.first = first;
             }
-            // It has ended in order.
+            // It ended normally.
             Readiness::Refused(_) if self.dispatcher.ended.contains(&conn) => {
                 self.unready.remove(&conn);
             }
             Readiness::Refused(why) => {
                 self.unready.remove(&conn);
-                self.complain(format!("#{conn}: {why}"), now, commands);
+                self.log_problem(format!("#{conn}: {why}"), now, commands);
                 self.refused.get_or_insert(why);
             }
         }
     }
 
-    /// Says messages of the script that nobody asked for.
-    fn say_of_own(&mut self, conn: u32, all: &[Value], now: i64, commands: &mut Vec<Command>) {
+    /// Sends messages of the script that answer no request.
+    fn send_messages(
+        &mut self,
+        conn: u32,
+        all: &[OpenValue],
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) {
         for message in all {
             let filled = message.fill(&Fill::default());
-            let said = filled.and_then(|message| {
-                let says = Says::new(conn, message);
-                let said = self.endpoint.say(&says, None, now, commands);
-                said.map_err(|e| e.to_string())
+            let sent = filled.and_then(|message| {
+                let outgoing = Outgoing::new(conn, message);
+                let sent = self.endpoint.send_message(&outgoing, None, now, commands);
+                sent.map_err(|e| e.to_string())
             });
-            if let Err(why) = said {
-                self.complain(format!("first: {why}"), now, commands);
+            if let Err(why) = sent {
+                self.log_problem(format!("first: {why}"), now, commands);
             }
         }
     }

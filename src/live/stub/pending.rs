@@ -1,40 +1,40 @@
-//! Answers that wait, for their time or for the other side, and how many there may be.
+//! Jobs that wait for a time or for the peer, and their limits.
 //!
 //! ```text
-//!   park --> #1 until 12:00:05   --take_due--> goes on
-//!            #2 for an answer    --hear------> goes on
-//!            #3 until, or for    --end, drop-> never goes on: its connection ended
+//!   park --> #1 until 12:00:05   --take_due--> continues
+//!            #2 for an answer    --answered--> continues
+//!            #3 until, or for    --end, drop-> ends: its connection ended
 //! ```
 
 use super::dispatch::Job;
-use super::perform::Wait;
+use super::perform::JobWait;
 use super::{Stub, no};
 use crate::diff::Val;
 use crate::framing::Framing;
-use crate::live::handler::Command;
-use crate::live::script::Action;
+use crate::live::handler::{Channel, Command};
+use crate::live::script::ScriptAction;
 use crate::live::script::value::with_json;
 use crate::path::Path;
 use crate::protocol::peer::Request;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Answers that wait at once.
-const MOST: usize = 1 << 14;
-/// Bytes of what they answer, and of what they were told.
-const HELD: usize = 64 << 20;
-/// Why nobody answers what was asked on a connection.
-const NOTHING_MORE: &str = "the other side says no more: what it was asked is never answered";
+/// The maximum number of jobs that wait.
+const MAX_JOBS: usize = 1 << 14;
+/// The maximum number of bytes of their requests and answers.
+const MAX_BYTES: usize = 64 << 20;
+/// The reason why requests on a connection get no answer.
+const PEER_HAS_ENDED: &str = "the other side sends nothing more: requests to it get no answer";
 
-/// What waits.
+/// The jobs that wait.
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct PendingJobs {
     jobs: BTreeMap<u64, Job>,
     due: BTreeSet<(i64, u64)>,
     held: usize,
 }
 
 impl Job {
-    /// Bytes that it holds while it waits.
+    /// Returns the number of bytes that it stores while it waits.
     fn weight(&self) -> usize {
         let Self {
             request,
@@ -48,48 +48,53 @@ impl Job {
         own + text(answer) + calls.sum::<usize>()
     }
 
-    /// Whether it may have to wait.
+    /// Returns `true` if it may have to wait.
     pub(super) fn may_wait(&self) -> bool {
-        let waits = |action: &Action| {
+        let waits = |action: &ScriptAction| {
             matches!(
                 action,
-                Action::Wait(_) | Action::Ask(..) | Action::Await(_) | Action::Hear(_)
+                ScriptAction::Wait(_)
+                    | ScriptAction::Ask(..)
+                    | ScriptAction::Await(_)
+                    | ScriptAction::AwaitMessage(_)
             )
         };
         self.actions.iter().any(waits)
     }
 
-    /// Where it goes on once the other side has said this of its call; what was to be said before is not said any more.
-    fn after(&self, told: &Request) -> Option<usize> {
+    /// Returns the action after the one that waits for a message of the peer. The actions before it are skipped.
+    fn action_after(&self, reported: &Request) -> Option<usize> {
         let from = self.at.saturating_sub(1);
         let mut actions = self.actions.get(from..)?.iter().enumerate();
-        let (at, heard) = actions.find_map(|(n, action)| match action {
-            Action::Hear(heard) if heard.kind == told.kind => Some((from + n + 1, heard)),
+        let (at, received) = actions.find_map(|(n, action)| match action {
+            ScriptAction::AwaitMessage(received) if received.kind == reported.kind => {
+                Some((from + n + 1, received))
+            }
             _ => None,
         })?;
         let value = |message: &str, path: &Path| {
             let found = with_json(message, |root| Val::of(path.find(root)?));
             found.ok().flatten()
         };
-        let own = value(&self.request.message, &heard.request)?;
-        (value(&told.message, &heard.path)? == own).then_some(at)
+        let own = value(&self.request.message, &received.request)?;
+        (value(&reported.message, &received.path)? == own).then_some(at)
     }
 }
 
-impl Waiting {
-    /// Why one more cannot wait.
-    pub(super) fn room(&self, job: &Job) -> Result<(), String> {
-        if self.jobs.len() >= MOST {
-            return Err(format!("{MOST} answers wait already"));
+impl PendingJobs {
+    /// Returns an error if one more job cannot wait.
+    pub(super) fn check_capacity(&self, job: &Job) -> Result<(), String> {
+        if self.jobs.len() >= MAX_JOBS {
+            return Err(format!("{MAX_JOBS} answers wait already"));
         }
-        if self.held.saturating_add(job.weight()) > HELD {
-            let mib = HELD >> 20;
+        if self.held.saturating_add(job.weight()) > MAX_BYTES {
+            let mib = MAX_BYTES >> 20;
             return Err(format!("{mib} MiB of requests wait already"));
         }
         Ok(())
     }
 
-    /// One waits until a time, or where there is none, until it is answered.
+    /// Stores a job until a time; without one, until its answer arrives.
     pub(super) fn park(&mut self, mut job: Job, until: Option<i64>) {
         job.until = until;
         self.due.extend(until.map(|due| (due, job.id)));
@@ -106,22 +111,22 @@ impl Waiting {
         Some(job)
     }
 
-    /// When the first goes on.
+    /// Returns the time at which the first job continues.
     pub(super) fn due(&self) -> Option<i64> {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// One whose time has come.
+    /// Removes a job that is due.
     pub(super) fn take_due(&mut self, now: i64) -> Option<Job> {
         let (_, id) = self.due.first().filter(|(due, _)| *due <= now)?;
         self.take(*id)
     }
 
-    /// One was answered: itself, where it goes on with that. What waits for its time still does.
-    pub(super) fn hear(&mut self, id: u64, index: u64, answer: String) -> Option<Job> {
+    /// Stores an answer. Returns the job if it continues; a job that waits for a time stays.
+    pub(super) fn store_answer(&mut self, id: u64, index: u64, answer: String) -> Option<Job> {
         let until = self.jobs.get(&id)?.until;
         let mut job = self.take(id)?;
-        job.hear(index, answer);
+        job.store_answer(index, answer);
         if until.is_none() {
             return Some(job);
         }
@@ -129,25 +134,27 @@ impl Waiting {
         None
     }
 
-    /// The one of whose call the other side has said this.
-    pub(super) fn told(&mut self, told: &Request) -> Option<Job> {
+    /// Removes the job that waits for this message of the peer.
+    pub(super) fn take_continued(&mut self, reported: &Request) -> Option<Job> {
         let mut jobs = self.jobs.values();
-        let mut own = jobs.by_ref().filter(|job| job.request.conn == told.conn);
-        let (id, at) = own.find_map(|job| Some((job.id, job.after(told)?)))?;
+        let mut own = jobs
+            .by_ref()
+            .filter(|job| job.request.conn == reported.conn);
+        let (id, at) = own.find_map(|job| Some((job.id, job.action_after(reported)?)))?;
         let mut job = self.take(id)?;
         job.at = at;
         Some(job)
     }
 
-    /// Those of a connection that wait for an answer, which no longer comes.
-    pub(super) fn take_asking(&mut self, conn: u32) -> Vec<Job> {
+    /// Removes the jobs of a connection that wait for an answer that can no longer arrive.
+    pub(super) fn take_unanswered(&mut self, conn: u32) -> Vec<Job> {
         let all = self.jobs.values();
         let asking = all.filter(|job| job.request.conn == conn && job.until.is_none());
         let asking: Vec<u64> = asking.map(|job| job.id).collect();
         asking.into_iter().filter_map(|id| self.take(id)).collect()
     }
 
-    /// Nothing more is said on a connection.
+    /// Removes all jobs of a connection.
     pub(super) fn drop_all(&mut self, conn: u32) {
         let all = self.jobs.values();
         let own = all.filter(|job| job.request.conn == conn);
@@ -157,29 +164,31 @@ impl Waiting {
         }
     }
 
-    /// Whether something of a connection waits.
-    pub(super) fn has(&self, conn: u32) -> bool {
-        self.jobs.values().any(|job| job.request.conn == conn)
+    /// Returns `true` if a job of a connection or a stream waits.
+    pub(super) fn has(&self, channel: Channel) -> bool {
+        let Channel { conn, stream } = channel;
+        let mut requests = self.jobs.values().map(|job| &job.request);
+        requests.any(|r| r.conn == conn && (stream.is_none() || r.stream == stream))
     }
 
-    /// Whether that one waits.
-    pub(super) fn knows(&self, id: u64) -> bool {
+    /// Returns `true` if this job waits.
+    pub(super) fn contains(&self, id: u64) -> bool {
         self.jobs.contains_key(&id)
     }
 }
 
 impl Stub<'_> {
-    /// Whether answers to what is asked come on another connection than the question.
+    /// Returns `true` if answers to requests of the stub arrive on other connections.
     pub(super) fn answers_elsewhere(&self) -> bool {
         self.framing == Framing::Http
     }
 
-    /// Begins a job, unless it may have to wait and there is no room for that.
+    /// Starts a job. A job that may have to wait is refused if the limits are reached.
     pub(super) fn start(&mut self, mut job: Job, now: i64, commands: &mut Vec<Command>) {
         job.id = self.next;
         self.next += 1;
         let room = if job.may_wait() {
-            self.waiting.room(&job)
+            self.waiting.check_capacity(&job)
         } else {
             Ok(())
         };
@@ -192,25 +201,25 @@ impl Stub<'_> {
         }
     }
 
-    /// Goes on with a job until it waits or is done.
+    /// Runs a job until it waits or is done.
     pub(super) fn run(&mut self, mut job: Job, now: i64, commands: &mut Vec<Command>) {
-        let conn = job.request.conn;
+        let channel = (self.endpoint).channel(job.request.conn, job.request.stream);
         while let Some(action) = job.actions.get(job.at).cloned() {
             job.at += 1;
             let waits = match self.action(&mut job, &action, now, commands) {
                 Ok(None) => continue,
-                Ok(Some(Wait::Never)) => return,
-                Ok(Some(Wait::Until(due))) => Ok((Some(due), None)),
-                Ok(Some(Wait::For(_) | Wait::Told))
-                    if self.ending.contains(&conn) && !self.answers_elsewhere() =>
+                Ok(Some(JobWait::Never)) => return,
+                Ok(Some(JobWait::Until(due))) => Ok((Some(due), None)),
+                Ok(Some(JobWait::For(_) | JobWait::Message))
+                    if self.ending.contains(&channel.conn.into()) && !self.answers_elsewhere() =>
                 {
-                    Err(NOTHING_MORE.to_owned())
+                    Err(PEER_HAS_ENDED.to_owned())
                 }
-                Ok(Some(Wait::For(index))) => Ok((None, Some(index))),
-                Ok(Some(Wait::Told)) => Ok((None, None)),
+                Ok(Some(JobWait::For(index))) => Ok((None, Some(index))),
+                Ok(Some(JobWait::Message)) => Ok((None, None)),
                 Err(why) => Err(why),
             };
-            match waits.and_then(|waits| self.waiting.room(&job).map(|()| waits)) {
+            match waits.and_then(|waits| self.waiting.check_capacity(&job).map(|()| waits)) {
                 Ok((until, asked)) => {
                     self.dispatcher
                         .asked
@@ -225,50 +234,60 @@ impl Stub<'_> {
             }
         }
         self.dispatcher.done(&job);
-        self.end_if_done(conn, now, commands);
+        for channel in [channel, channel.conn.into()] {
+            self.end_if_done(channel, now, commands);
+        }
     }
 
-    /// What cannot be answered is told so, and so is the user.
+    /// Answers with an error, and logs it.
     fn give_up(&mut self, job: &Job, why: &str, now: i64, commands: &mut Vec<Command>) {
         let why = format!("{}: {why}", job.place);
         if !job.answered && job.part.is_some() {
             self.part_done(job.part, no(&why), now, commands);
         } else if !job.answered
-            && let Ok(says) = self.endpoint.phrase(&job.request, no(&why), now)
+            && let Ok(outgoing) = self.endpoint.encode_reply(&job.request, no(&why), now)
         {
-            let _ = self.endpoint.say(&says, None, now, commands);
+            let _ = self.endpoint.send_message(&outgoing, None, now, commands);
         }
-        self.complain(why, now, commands);
+        self.log_problem(why, now, commands);
     }
 
-    /// Closes a connection that hears no more, once nothing is left to be said on it.
-    pub(super) fn end_if_done(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        if self.ending.contains(&conn) && !self.waiting.has(conn) {
-            self.ending.remove(&conn);
-            self.endpoint.close(conn, now, commands);
+    /// Closes a connection whose peer sends no more, or ends such a stream, if no job of it is left.
+    pub(super) fn end_if_done(&mut self, channel: Channel, now: i64, commands: &mut Vec<Command>) {
+        if !self.ending.contains(&channel) || self.waiting.has(channel) {
+            return;
+        }
+        self.ending.remove(&channel);
+        match channel.stream {
+            None => self.endpoint.close(channel.conn, now, commands),
+            // A unidirectional stream of the peer has no direction of ours (RFC 9000 section 2.1).
+            Some(stream) if stream & 2 == 0 => self.endpoint.finish(channel, now, commands),
+            Some(_) => {}
         }
     }
 
-    /// A connection hears no more: what waits for an answer that would come on it does so in vain.
-    pub(super) fn forsake(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        for job in self.waiting.take_asking(conn) {
-            self.give_up(&job, NOTHING_MORE, now, commands);
+    /// Ends the jobs that wait for an answer on a connection whose peer sends no more.
+    pub(super) fn end_waiting_jobs(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
+        for job in self.waiting.take_unanswered(conn) {
+            self.give_up(&job, PEER_HAS_ENDED, now, commands);
             self.dispatcher.report.answered += u64::from(job.answered);
         }
-        self.forget();
+        self.drop_expected_answers();
         self.dispatcher.changed();
     }
 
-    /// Nothing more is said on a connection.
+    /// Removes all jobs of a connection.
     pub(super) fn drop_jobs(&mut self, conn: u32) {
         self.waiting.drop_all(conn);
         self.batches.leave(conn);
-        self.forget();
+        self.drop_expected_answers();
     }
 
-    /// Answers are waited for only by what waits.
-    fn forget(&mut self) {
+    /// Removes expected answers of jobs that no longer wait.
+    fn drop_expected_answers(&mut self) {
         let waiting = &self.waiting;
-        self.dispatcher.asked.retain(|_, job| waiting.knows(*job));
+        self.dispatcher
+            .asked
+            .retain(|_, job| waiting.contains(*job));
     }
 }

@@ -1,4 +1,4 @@
-//! The actions of a rule, carried out.
+//! Carries out the actions of a rule.
 
 use super::Stub;
 use super::dispatch::Job;
@@ -6,26 +6,26 @@ use crate::diff::Val;
 use crate::encoding::json;
 use crate::framing::Framing;
 use crate::live::handler::Command;
-use crate::live::script::value::{Fill, Value, call, with_json};
-use crate::live::script::{Action, Bytes, Mutation, Reply};
-use crate::protocol::peer::{Phrase, Says};
+use crate::live::script::value::{Fill, OpenValue, call, with_json};
+use crate::live::script::{BytesTemplate, Mutation, Reply, ScriptAction};
+use crate::protocol::peer::{Outgoing, PeerReply};
 use crate::protocol::uuid_text;
 use crate::tape::Node;
 
-/// What a job waits for.
-pub(super) enum Wait {
+/// The event that a job waits for.
+pub(super) enum JobWait {
     Until(i64),
     For(u64),
-    Told,
+    Message,
     Never,
 }
 
 impl Job {
-    /// The other side has answered a message of this job.
-    pub(super) fn hear(&mut self, index: u64, answer: String) {
+    /// Stores the answer to a request of this job.
+    pub(super) fn store_answer(&mut self, index: u64, answer: String) {
         let mut calls = self.calls.iter_mut();
         match calls.find(|(call, _)| *call == Some(index)) {
-            Some((_, heard)) => *heard = Some(answer),
+            Some((_, received)) => *received = Some(answer),
             None => self.answer = Some(answer),
         }
     }
@@ -39,87 +39,126 @@ impl Job {
         }
     }
 
-    fn json(&self, value: &Value) -> Result<String, String> {
+    fn json(&self, value: &OpenValue) -> Result<String, String> {
         value.fill(&self.fill())
     }
 
-    fn text(&self, value: &Value) -> Result<String, String> {
+    fn text(&self, value: &OpenValue) -> Result<String, String> {
         value.fill_text(&self.fill())
     }
 
-    fn bytes(&self, bytes: &Bytes) -> Result<Vec<u8>, String> {
+    /// Passes on a reply that is not a whole message.
+    fn with_peer_reply<T>(
+        &self,
+        reply: &Reply,
+        say: impl FnOnce(PeerReply<'_>) -> T,
+    ) -> Result<T, String> {
+        let json = |value: &Option<OpenValue>| value.as_ref().map(|v| self.json(v)).transpose();
+        Ok(match reply {
+            Reply::Result(value) => say(PeerReply::Result(&self.json(value)?)),
+            Reply::Item(value) => say(PeerReply::Item(&self.json(value)?)),
+            Reply::Delta(value) => say(PeerReply::Delta(&self.json(value)?)),
+            Reply::Message(_) => return Err("a message is said as it is".into()),
+            Reply::Tell(method, params) => {
+                say(PeerReply::Tell(&self.text(method)?, &self.json(params)?))
+            }
+            Reply::End(value, _) => say(PeerReply::End(json(value)?.as_deref())),
+            Reply::Error {
+                code,
+                message,
+                data,
+            } => say(PeerReply::Error {
+                code: code
+                    .as_ref()
+                    .map(|code| self.text(code))
+                    .transpose()?
+                    .as_deref(),
+                message: &self.text(message)?,
+                data: json(data)?.as_deref(),
+            }),
+        })
+    }
+
+    fn bytes(&self, bytes: &BytesTemplate) -> Result<Vec<u8>, String> {
         bytes.fill(&self.fill())
     }
 }
 
 impl Stub<'_> {
-    /// Does one thing; what has to be waited for before the next, if anything.
+    /// Carries out one action. Returns the event before the next one, if the job must wait.
     pub(super) fn action(
         &mut self,
         job: &mut Job,
-        action: &Action,
+        action: &ScriptAction,
         now: i64,
         commands: &mut Vec<Command>,
-    ) -> Result<Option<Wait>, String> {
+    ) -> Result<Option<JobWait>, String> {
         let conn = job.request.conn;
         match action {
-            Action::Wait(time) => return Ok(Some(Wait::Until(now.saturating_add(*time)))),
-            Action::Send(bytes) => {
+            ScriptAction::Wait(time) => return Ok(Some(JobWait::Until(now.saturating_add(*time)))),
+            ScriptAction::Send(bytes) => {
                 let bytes = job.bytes(bytes)?;
-                self.endpoint.send(conn, bytes, now, commands);
+                let channel = self.endpoint.channel(conn, job.request.stream);
+                self.endpoint.send_bytes(channel, bytes, now, commands);
                 job.answered = true;
             }
-            Action::Ask(method, params) => {
+            ScriptAction::Ask(method, params) => {
                 let (method, params) = (job.text(method)?, job.json(params)?);
-                let asked = self
-                    .endpoint
-                    .phrase(&job.request, Phrase::Ask(&method, &params), now);
-                let asked = asked.and_then(|says| self.endpoint.say(&says, None, now, commands));
+                let asked =
+                    self.endpoint
+                        .encode_reply(&job.request, PeerReply::Ask(&method, &params), now);
+                let asked = asked.and_then(|outgoing| {
+                    self.endpoint.send_message(&outgoing, None, now, commands)
+                });
                 if let Some(index) = asked.map_err(|e| e.to_string())? {
-                    return Ok(Some(Wait::For(index)));
+                    return Ok(Some(JobWait::For(index)));
                 }
             }
-            Action::Call(message) => {
+            ScriptAction::Call(message) => {
                 let message = job.json(message)?;
-                let says = match call(&message)? {
+                let outgoing = match call(&message)? {
                     Some((method, params)) => {
-                        let ask = Phrase::Ask(&method, &params);
-                        self.endpoint.phrase(&job.request, ask, now)
+                        let ask = PeerReply::Ask(&method, &params);
+                        self.endpoint.encode_reply(&job.request, ask, now)
                     }
-                    None => Ok(Says::new(conn, self.renamed(&message)?)),
+                    None => Ok(Outgoing::new(conn, self.renamed(&message)?)),
                 };
-                let asked = says.and_then(|says| self.endpoint.say(&says, None, now, commands));
+                let asked = outgoing.and_then(|outgoing| {
+                    self.endpoint.send_message(&outgoing, None, now, commands)
+                });
                 let index = asked.map_err(|e| e.to_string())?;
                 if let Some(index) = index {
                     self.dispatcher.asked.insert(index, job.id);
                 }
                 job.calls.push((index, None));
             }
-            Action::Await(n) => {
+            ScriptAction::Await(n) => {
                 if let Some((Some(index), None)) = job.calls.get(*n) {
-                    return Ok(Some(Wait::For(*index)));
+                    return Ok(Some(JobWait::For(*index)));
                 }
             }
-            Action::Hear(_) => return Ok(Some(Wait::Told)),
-            Action::Say(reply, mutation) => self.send_reply(job, reply, mutation, now, commands)?,
-            Action::Close => {
+            ScriptAction::AwaitMessage(_) => return Ok(Some(JobWait::Message)),
+            ScriptAction::SendReply(reply, mutation) => {
+                self.send_reply(job, reply, mutation, now, commands)?;
+            }
+            ScriptAction::Close => {
                 self.endpoint.close(conn, now, commands);
-                return Ok(Some(Wait::Never));
+                return Ok(Some(JobWait::Never));
             }
-            Action::Reset => {
+            ScriptAction::Reset => {
                 commands.push(Command::Reset(conn));
-                return Ok(Some(Wait::Never));
+                return Ok(Some(JobWait::Never));
             }
-            Action::Exit(status) => {
+            ScriptAction::Exit(status) => {
                 self.dispatcher.watch.exits(*status);
                 commands.push(Command::Stop);
-                return Ok(Some(Wait::Never));
+                return Ok(Some(JobWait::Never));
             }
         }
         Ok(None)
     }
 
-    /// A message with an id that was never used, where it is a UUID.
+    /// Replaces the id of a message by a new one if it is a UUID.
     fn renamed(&mut self, message: &str) -> Result<String, String> {
         let old = with_json(message, |root| {
             let id = root.get("id")?;
@@ -142,47 +181,7 @@ impl Stub<'_> {
         with_id(message, &id)
     }
 
-    /// A call of a batch has one answer, which goes out with those of the others.
-    fn reply_of_part(
-        &mut self,
-        job: &mut Job,
-        reply: &Reply,
-        now: i64,
-        commands: &mut Vec<Command>,
-    ) -> Result<(), String> {
-        match reply {
-            Reply::Result(value) => {
-                let value = job.json(value)?;
-                self.part_done(job.part, Phrase::Result(&value), now, commands);
-            }
-            Reply::Error {
-                code,
-                message,
-                data,
-            } => {
-                let code = code.as_ref().map(|code| job.text(code)).transpose()?;
-                let data = data.as_ref().map(|data| job.json(data)).transpose()?;
-                let error = Phrase::Error {
-                    code: code.as_deref(),
-                    message: &job.text(message)?,
-                    data: data.as_deref(),
-                };
-                self.part_done(job.part, error, now, commands);
-            }
-            Reply::Tell(method, params) => {
-                let (method, params) = (job.text(method)?, job.json(params)?);
-                let tell = Phrase::Tell(&method, &params);
-                let says = self.endpoint.phrase(&job.request, tell, now);
-                let said = says.and_then(|says| self.endpoint.say(&says, None, now, commands));
-                said.map_err(|e| e.to_string())?;
-                return Ok(());
-            }
-            _ => return Err("a call of a batch is answered with result or error".into()),
-        }
-        job.answered = true;
-        Ok(())
-    }
-
+    /// Sends the answer of a rule. The answer to a call of a batch is sent with the answers to the other calls.
     fn send_reply(
         &mut self,
         job: &mut Job,
@@ -191,71 +190,60 @@ impl Stub<'_> {
         now: i64,
         commands: &mut Vec<Command>,
     ) -> Result<(), String> {
-        if job.part.is_some() {
-            return self.reply_of_part(job, reply, now, commands);
-        }
-        let request = &job.request;
-        let mut say = |phrase: Phrase<'_>| self.endpoint.phrase(request, phrase, now);
-        let said = match reply {
-            Reply::Result(value) => say(Phrase::Result(&job.json(value)?)),
-            Reply::Item(value) => say(Phrase::Item(&job.json(value)?)),
-            Reply::Delta(value) => say(Phrase::Delta(&job.json(value)?)),
-            Reply::Message(value) => Ok(Says::new(request.conn, job.json(value)?)),
-            Reply::Tell(method, params) => {
-                say(Phrase::Tell(&job.text(method)?, &job.json(params)?))
+        let sent = match (reply, job.part) {
+            (Reply::Result(_) | Reply::Error { .. }, Some(_)) => {
+                let answer =
+                    |peer_reply: PeerReply<'_>| self.part_done(job.part, peer_reply, now, commands);
+                job.with_peer_reply(reply, answer)?;
+                job.answered = true;
+                return Ok(());
             }
-            Reply::End(value, wanted) => {
-                let value = value.as_ref().map(|value| job.json(value)).transpose()?;
-                match say(Phrase::End(value.as_deref())) {
-                    Err(_) if !wanted => return Ok(()),
-                    said => said,
-                }
+            (Reply::Message(value), None) => {
+                let mut says = Outgoing::new(job.request.conn, job.json(value)?);
+                says.stream = job.request.stream;
+                Ok(says)
             }
-            Reply::Error {
-                code,
-                message,
-                data,
-            } => {
-                let code = code.as_ref().map(|code| job.text(code)).transpose()?;
-                let data = data.as_ref().map(|data| job.json(data)).transpose()?;
-                say(Phrase::Error {
-                    code: code.as_deref(),
-                    message: &job.text(message)?,
-                    data: data.as_deref(),
-                })
+            (Reply::Tell(..), _) | (_, None) => job.with_peer_reply(reply, |peer_reply| {
+                self.endpoint.encode_reply(&job.request, peer_reply, now)
+            })?,
+            (_, Some(_)) => {
+                return Err("a call of a batch is answered with result or error".into());
             }
         };
-        let mut says = said.map_err(|e| e.to_string())?;
+        if let (Reply::End(_, false), Err(_)) = (reply, &sent) {
+            return Ok(());
+        }
+        let mut outgoing = sent.map_err(|e| e.to_string())?;
         if let Some(id) = &mutation.id {
-            let place = place_of_id(&says.message)?;
-            says.to = says.message.get(place).map(str::to_owned);
-            says.message = with_id(&says.message, &job.json(id)?)?;
+            let place = place_of_id(&outgoing.message)?;
+            outgoing.to = outgoing.message.get(place).map(str::to_owned);
+            outgoing.message = with_id(&outgoing.message, &job.json(id)?)?;
         }
         for _ in 0..=u8::from(mutation.twice) {
             if mutation.pretty && self.framing == Framing::Lines {
-                let text = with_json(&says.message, |root| {
+                let text = with_json(&outgoing.message, |root| {
                     let mut out = Vec::new();
                     pretty(root, 0, &mut out);
                     out.push(b'\n');
                     out
                 })?;
-                self.endpoint.send(says.conn, text, now, commands);
+                self.endpoint.send_bytes(outgoing.conn, text, now, commands);
             } else if mutation.pretty {
                 return Err(
                     "pretty: only messages that are lines can be spread over several".into(),
                 );
             } else {
                 self.endpoint
-                    .say(&says, None, now, commands)
+                    .send_message(&outgoing, None, now, commands)
                     .map_err(|e| e.to_string())?;
             }
         }
-        job.answered = true;
+        job.answered |= job.part.is_none();
         Ok(())
     }
 }
 
-/// Where a message has its id.
+/// Returns the range of the id in a message.
 fn place_of_id(message: &str) -> Result<std::ops::Range<usize>, String> {
     let place = with_json(message, |root| {
         let node = root.get("id").or_else(|| root.get("seq"));
@@ -265,7 +253,7 @@ fn place_of_id(message: &str) -> Result<std::ops::Range<usize>, String> {
     Ok(place.at()..place.at() + place.len as usize)
 }
 
-/// A message with another id.
+/// Replaces the id of a message.
 fn with_id(message: &str, id: &str) -> Result<String, String> {
     let place = place_of_id(message)?;
     let parts = message.get(..place.start).zip(message.get(place.end..));
@@ -273,7 +261,7 @@ fn with_id(message: &str, id: &str) -> Result<String, String> {
     Ok(format!("{before}{id}{after}"))
 }
 
-/// JSON over several lines, as people print it.
+/// Writes JSON over several lines.
 fn pretty(node: Node<'_>, depth: usize, out: &mut Vec<u8>) {
     let line = |depth: usize, out: &mut Vec<u8>| {
         out.push(b'\n');

@@ -1,137 +1,168 @@
-//! What a stub was asked, and what it never was.
+//! Counts the requests that a stub received, and those that it did not.
 
-use crate::live::script::Rule;
-use crate::live::script::recorded::Exchanges;
+use super::matcher::RequestMatcher;
+use crate::live::script::{RuleCondition, ScriptRule};
 use serde::Serialize;
 
-/// Misses that are told one by one; more are counted.
-const MISSES: usize = 1000;
-/// Complaints that are told in a second; more are counted.
-const COMPLAINTS: u32 = 100;
+/// The maximum number of misses in a report; further ones are only counted.
+const MAX_MISSES: usize = 1000;
+/// The maximum number of messages per second; further ones are only counted.
+const MAX_PER_SECOND: u32 = 100;
 const SECOND: i64 = 1_000_000_000;
 
-/// Bounds what is told of other sides that ask for nothing sensible.
+/// The source of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerSource<'f> {
+    /// A rule of the script: its position.
+    Rule(&'f str),
+    /// A recorded request: its index.
+    Recorded(u64),
+    /// The protocol itself.
+    Protocol,
+    /// There is no answer: the reason.
+    Missed(&'f str),
+}
+
+/// Limits the messages about wrong requests.
 #[derive(Debug, Default)]
 pub(super) struct RateLimit {
     since: Option<i64>,
-    told: u32,
-    untold: u64,
+    reported: u32,
+    suppressed: u64,
 }
 
 impl RateLimit {
-    /// Whether one more may be told now.
+    /// Returns `true` if one more message is allowed now.
     pub(super) fn allows(&mut self, now: i64) -> bool {
         let is_over = |since: i64| !(since..since.saturating_add(SECOND)).contains(&now);
         if self.since.is_none_or(is_over) {
-            (self.since, self.told) = (Some(now), 0);
+            (self.since, self.reported) = (Some(now), 0);
         }
-        let allows = self.told < COMPLAINTS;
+        let allows = self.reported < MAX_PER_SECOND;
         if allows {
-            self.told += 1;
+            self.reported += 1;
         } else {
-            self.untold += 1;
+            self.suppressed += 1;
         }
         allows
     }
 
-    /// How many were not told, in words, where the second in which that was is over.
-    pub(super) fn untold(&mut self, now: Option<i64>) -> Option<String> {
+    /// Returns a note about suppressed messages once their second is over.
+    pub(super) fn suppressed_note(&mut self, now: Option<i64>) -> Option<String> {
         let due = self.due();
         if due.is_none() || now.zip(due).is_some_and(|(now, due)| now < due) {
             return None;
         }
-        let count = std::mem::take(&mut self.untold);
+        let count = std::mem::take(&mut self.suppressed);
         Some(format!(
-            "{count} more complaints in that second are not shown"
+            "{count} more messages of this second are not shown"
         ))
     }
 
-    /// When that second is over.
+    /// Returns the end of that second.
     pub(super) fn due(&self) -> Option<i64> {
-        let since = self.since.filter(|_| self.untold > 0)?;
+        let since = self.since.filter(|_| self.suppressed > 0)?;
         Some(since.saturating_add(SECOND))
     }
 }
 
-/// What was asked so far.
+/// The requests so far.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
-    /// The protocol that was spoken.
+pub struct StubReport {
+    /// The protocol.
     pub protocol: &'static str,
-    /// Requests that were for the script or the recording to answer.
+    /// The number of requests that the script must answer.
     pub requests: u64,
-    /// Of these, answered.
+    /// The number of these with an answer.
     pub answered: u64,
-    /// Of these, without an answer.
+    /// The number of these without an answer.
     pub missed: u64,
-    /// Each of them, up to a thousand.
+    /// The first 1000 of them.
     pub misses: Vec<Missed>,
     /// The rules of the script.
     pub rules: Vec<Usage>,
-    /// The requests of the recording.
+    /// The rules with a recorded request.
     pub recorded: Vec<Usage>,
-    /// Rules and recorded requests that were never asked for.
+    /// Rules and recorded requests that were not requested.
     pub never: u64,
+    /// For each rule, `true` if its uses are in `recorded`, and its position there.
+    #[serde(skip)]
+    positions: Vec<(bool, usize)>,
 }
 
-/// A request that nobody had an answer for.
+/// A request without an answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Missed {
-    /// Counts all messages of both sides.
+    /// The index among all messages of both sides.
     pub index: u64,
-    /// On which connection.
+    /// The connection.
     pub conn: u32,
     /// `invoke pow`.
     pub what: String,
-    /// In words.
+    /// The reason.
     pub why: String,
 }
 
-/// How often something was asked for.
+/// The number of uses of a rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct Usage {
-    /// Where it stands.
+    /// Its position.
     pub place: String,
-    /// What it is about.
+    /// Its condition.
     #[serde(rename = "match")]
     pub about: String,
-    /// How often.
+    /// The number of uses.
     pub asked: u64,
 }
 
-impl Report {
+impl StubReport {
     pub(super) fn new(
         protocol: &'static str,
-        rules: &[Rule],
-        exchanges: Option<&Exchanges>,
+        rules: &[ScriptRule],
+        matcher: &RequestMatcher,
     ) -> Self {
-        let usage = |rule: &Rule| Usage {
-            place: rule.place.clone(),
-            about: rule
-                .when
-                .as_ref()
-                .map_or_else(String::new, ToString::to_string),
-            asked: 0,
-        };
-        let recorded = exchanges
-            .map_or(&[][..], |exchanges| &exchanges.entries)
-            .iter();
-        let recorded = recorded.map(|entry| Usage {
-            place: format!("#{}", entry.index),
-            about: entry.what.clone(),
-            asked: 0,
-        });
-        Self {
+        let mut report = Self {
             protocol,
-            recorded: recorded.collect(),
-            rules: rules.iter().map(usage).collect(),
             ..Self::default()
+        };
+        for (at, rule) in rules.iter().enumerate() {
+            let (about, is_recorded) = match &rule.condition {
+                RuleCondition::Unanswered => (String::new(), false),
+                RuleCondition::Expr(when) => (when.to_string(), false),
+                RuleCondition::Request(request) => {
+                    let what = matcher.what(at).unwrap_or_default().to_owned();
+                    (what, request.index.is_some())
+                }
+            };
+            let list = if is_recorded {
+                &mut report.recorded
+            } else {
+                &mut report.rules
+            };
+            report.positions.push((is_recorded, list.len()));
+            list.push(Usage {
+                place: rule.place.clone(),
+                about,
+                asked: 0,
+            });
         }
+        report
+    }
+
+    /// Returns the uses of a rule, given its number.
+    pub(super) fn usage(&mut self, rule: usize) -> Option<&mut Usage> {
+        let (is_recorded, at) = *self.positions.get(rule)?;
+        let list = if is_recorded {
+            &mut self.recorded
+        } else {
+            &mut self.rules
+        };
+        list.get_mut(at)
     }
 
     pub(super) fn miss(&mut self, index: u64, conn: u32, what: &str, why: &str) {
         self.missed += 1;
-        if self.misses.len() < MISSES {
+        if self.misses.len() < MAX_MISSES {
             self.misses.push(Missed {
                 index,
                 conn,
@@ -141,13 +172,13 @@ impl Report {
         }
     }
 
-    /// What was never asked for.
+    /// Returns the rules that were not used.
     pub fn never(&self) -> impl Iterator<Item = &Usage> {
         let all = self.rules.iter().chain(&self.recorded);
         all.filter(|usage| usage.asked == 0)
     }
 
-    /// As JSON, over several lines.
+    /// Returns the report as JSON over several lines.
     pub fn to_json(&self) -> String {
         let report = Self {
             never: self.never().count() as u64,

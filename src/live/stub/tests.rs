@@ -20,17 +20,17 @@ fn oracle() -> &'static dyn Protocol {
     known("oracle")
 }
 
-/// What a stub said and did, as text.
+/// The events of a stub as text.
 #[derive(Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Observer for Log {
-    fn received(&mut self, decoded: &Decoded<'_>, _: Verdict<'_>, outcome: Outcome<'_>) {
+    fn received(&mut self, decoded: &Decoded<'_>, _: Verdict<'_>, outcome: AnswerSource<'_>) {
         let text = format!("{} {outcome:?}", what(decoded));
         self.0.lock().unwrap().push(text);
     }
 
-    fn changed(&mut self, report: &Report) {
+    fn changed(&mut self, report: &StubReport) {
         let text = format!("report {}", report.answered);
         self.0.lock().unwrap().push(text);
     }
@@ -53,39 +53,29 @@ impl<'p> Bench<'p> {
 
     fn with(protocol: &'p dyn Protocol, script: &str, on_miss: OnMiss, stdio: bool) -> Self {
         let script = Script::read("my.toml", script, protocol).unwrap_or_else(|e| panic!("{e}"));
-        Self::made(protocol, script, None, on_miss, stdio)
+        Self::made(protocol, script, on_miss, stdio)
     }
 
-    fn made(
-        protocol: &'p dyn Protocol,
-        script: Script,
-        exchanges: Option<Exchanges>,
-        on_miss: OnMiss,
-        stdio: bool,
-    ) -> Self {
-        Self::on(Framing::Lines, protocol, script, exchanges, on_miss, stdio)
+    fn made(protocol: &'p dyn Protocol, script: Script, on_miss: OnMiss, stdio: bool) -> Self {
+        Self::on(Framing::Lines, protocol, script, on_miss, stdio)
     }
 
     fn over(framing: Framing, protocol: &'p dyn Protocol, script: Script) -> Self {
-        Self::on(framing, protocol, script, None, OnMiss::Error, false)
+        Self::on(framing, protocol, script, OnMiss::Error, false)
     }
 
     fn on(
         framing: Framing,
         protocol: &'p dyn Protocol,
         script: Script,
-        exchanges: Option<Exchanges>,
         on_miss: OnMiss,
         stdio: bool,
     ) -> Self {
         let config = ConnectionConfig::new(protocol, framing, Direction::ToClient);
         let log = Log::default();
         let seen = Arc::clone(&log.0);
-        let settings = Settings {
-            script: Script {
-                recorded: exchanges,
-                ..script
-            },
+        let settings = StubConfig {
+            script,
             on_miss,
             stdio,
             dials: false,
@@ -99,7 +89,7 @@ impl<'p> Bench<'p> {
         }
     }
 
-    /// What came of it: bytes as text, everything else by name.
+    /// Runs one step. Returns sent bytes as text and other commands by name.
     fn did(&mut self, step: impl FnOnce(&mut Stub<'p>, i64, &mut Vec<Command>)) -> String {
         let mut commands = Vec::new();
         step(&mut self.stub, self.now, &mut commands);
@@ -115,8 +105,8 @@ impl<'p> Bench<'p> {
         self.did(|stub, now, commands| stub.opened(1, now, commands))
     }
 
-    fn hear(&mut self, text: &str) -> String {
-        self.did(|stub, now, commands| stub.received(1, text.as_bytes(), now, commands))
+    fn receive(&mut self, text: &str) -> String {
+        self.did(|stub, now, commands| stub.received(1.into(), text.as_bytes(), now, commands))
     }
 
     fn wait(&mut self, ms: i64) -> String {
@@ -128,7 +118,7 @@ impl<'p> Bench<'p> {
     fn serving(script: &str) -> Bench<'static> {
         let mut bench = Bench::new(oracle(), script);
         bench.open();
-        assert_eq!(bench.hear(ACK), "");
+        assert_eq!(bench.receive(ACK), "");
         bench
     }
 }
@@ -143,7 +133,7 @@ fn invoke(id: u32, selector: &str, felt: &str) -> String {
 }
 
 #[test]
-fn rules_answer_what_the_protocol_leaves_open() {
+fn rules_answer_requests_in_order() {
     let mut bench = Bench::new(
         oracle(),
         r#"
@@ -160,7 +150,7 @@ fn rules_answer_what_the_protocol_leaves_open() {
         "#,
     );
     assert_eq!(bench.open(), READY);
-    assert_eq!(bench.hear(ACK), "");
+    assert_eq!(bench.receive(ACK), "");
     for (request, want) in [
         (
             invoke(0, "echo", "0x7"),
@@ -179,23 +169,23 @@ fn rules_answer_what_the_protocol_leaves_open() {
             r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"no more for pow","data":{"n":1.50}}}"#,
         ),
     ] {
-        assert_eq!(bench.hear(&request), format!("{want}\n"));
+        assert_eq!(bench.receive(&request), format!("{want}\n"));
     }
     let shutdown = "{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n";
-    assert_eq!(bench.hear(shutdown), "[Close(1)]\n");
+    assert_eq!(bench.receive(shutdown), "[Close(1)]\n");
     assert_eq!(bench.stub.report().answered, 4);
     let log = bench.log.lock().unwrap();
     assert_eq!(log.last().unwrap(), "shutdown Protocol");
-    let mut heard = log.iter().filter(|line| !line.starts_with("report"));
-    assert_eq!(heard.nth(2).unwrap(), "invoke echo Rule(\"my.toml:2\")");
+    let mut awaited = log.iter().filter(|line| !line.starts_with("report"));
+    assert_eq!(awaited.nth(2).unwrap(), "invoke echo Rule(\"my.toml:2\")");
 }
 
 #[test]
-fn what_nobody_answers_is_a_miss() {
+fn request_without_rule_is_a_miss() {
     let script = "[[on]]\nmatch = 'subject=f'\ntimes = 1\nresult = []\n";
     let mut bench = Bench::<'static>::serving(script);
-    bench.hear(&invoke(0, "f", "0x1"));
-    let spent = bench.hear(&invoke(1, "f", "0x1"));
+    bench.receive(&invoke(0, "f", "0x1"));
+    let spent = bench.receive(&invoke(1, "f", "0x1"));
     assert_eq!(
         spent,
         "(invoke f is used up: my.toml:1 answers it 1×)\n\
@@ -203,7 +193,7 @@ fn what_nobody_answers_is_a_miss() {
     );
     assert!(
         bench
-            .hear(&invoke(2, "g", "0x1"))
+            .receive(&invoke(2, "g", "0x1"))
             .starts_with("(invoke g has no rule)\n")
     );
     assert_eq!(bench.stub.report().missed, 2);
@@ -211,19 +201,19 @@ fn what_nobody_answers_is_a_miss() {
         (OnMiss::Close, "(invoke f has no rule)\n[Close(1)]\n"),
         (OnMiss::Hang, "(invoke f has no rule)\n"),
         (
-            OnMiss::Answer(Value::json("[\"0x9\"]").unwrap()),
+            OnMiss::Answer(OpenValue::json("[\"0x9\"]").unwrap()),
             "(invoke f has no rule)\n{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[\"0x9\"]}\n",
         ),
     ] {
         let mut bench = Bench::with(oracle(), "", on_miss, true);
         bench.open();
-        bench.hear(ACK);
-        assert_eq!(bench.hear(&invoke(0, "f", "0x1")), want);
+        bench.receive(ACK);
+        assert_eq!(bench.receive(&invoke(0, "f", "0x1")), want);
     }
 }
 
 #[test]
-fn a_script_misbehaves_as_it_is_told() {
+fn script_mutations_reach_the_wire() {
     let answer = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[]}}\n");
     for (script, want) in [
         ("twice = true\nresult = []", answer(0).repeat(2)),
@@ -256,12 +246,12 @@ fn a_script_misbehaves_as_it_is_told() {
         ),
     ] {
         let mut bench = Bench::<'static>::serving(&format!("[[on]]\n{script}\n"));
-        assert_eq!(bench.hear(&invoke(0, "f", "0x1")), want, "{script}");
+        assert_eq!(bench.receive(&invoke(0, "f", "0x1")), want, "{script}");
     }
 }
 
 #[test]
-fn first_words_are_the_scripts() {
+fn script_keys_control_the_first_bytes() {
     let compiling = "   Compiling oracle\n";
     for (script, want) in [
         (
@@ -278,25 +268,25 @@ fn first_words_are_the_scripts() {
 }
 
 #[test]
-fn what_speaks_otherwise_is_told_and_closed() {
+fn foreign_protocol_is_logged_and_closed() {
     let mut bench = Bench::with(oracle(), "", OnMiss::Error, false);
     bench.open();
-    let said = bench.hear("GET / HTTP/1.1\r\n");
+    let output = bench.receive("GET / HTTP/1.1\r\n");
     assert!(
-        said.ends_with("that is no oracle (this looks like HTTP): closed)\n[Close(1)]\n"),
-        "{said}"
+        output.ends_with("not a message of oracle (this looks like HTTP): closed)\n[Close(1)]\n"),
+        "{output}"
     );
     // On stdio there is no other to wait for, and a bad line can be skipped.
     let mut bench = Bench::<'static>::serving("[[on]]\nresult = []\n");
-    assert_eq!(bench.hear("hello\n"), "");
+    assert_eq!(bench.receive("hello\n"), "");
     assert_eq!(
-        bench.hear(&invoke(0, "f", "0x1")),
+        bench.receive(&invoke(0, "f", "0x1")),
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n"
     );
 }
 
 #[test]
-fn callbacks_are_asked_and_their_answers_used() {
+fn answer_to_ask_fills_the_result() {
     let script = r#"
         [[on]]
         match = 'subject="components/execute"'
@@ -306,9 +296,9 @@ fn callbacks_are_asked_and_their_answers_used() {
     let mut bench = Bench::new(known("stepflow"), script);
     bench.open();
     let hello = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"runtime_protocol_version\":1}}\n";
-    assert!(bench.hear(hello).contains("\"result\""));
-    bench.hear("{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n");
-    let asked = bench.hear(
+    assert!(bench.receive(hello).contains("\"result\""));
+    bench.receive("{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n");
+    let asked = bench.receive(
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"components/execute\",\"params\":{\"component\":\"/x\",\"input\":{\"blob\":\"b1\"}}}\n",
     );
     let request: serde_json::Value = serde_json::from_str(&asked).unwrap();
@@ -319,13 +309,13 @@ fn callbacks_are_asked_and_their_answers_used() {
         request["id"]
     );
     assert_eq!(
-        bench.hear(&answer),
+        bench.receive(&answer),
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"output\":[1,2]}}\n"
     );
 }
 
 #[test]
-fn a_script_that_is_wrong_says_where_and_what_would_mend_it() {
+fn wrong_script_names_position_and_correction() {
     for (script, want) in [
         (
             "[[on]]\nmatch = 'subject=f'\nresutl = []",
@@ -341,7 +331,7 @@ fn a_script_that_is_wrong_says_where_and_what_would_mend_it() {
         ),
         (
             "[[on]]\nresult = []\nerror = 'no'",
-            "my.toml:3:1: result and error: a rule has one answer; what comes after it stands under `then`\n  error = 'no'\n  ^^^^^",
+            "my.toml:3:1: result and error: a rule has one answer; use `then` for messages after it\n  error = 'no'\n  ^^^^^",
         ),
         (
             "[[on]]\nresult = '{{params.x'",

@@ -1,27 +1,27 @@
-//! Connection strings, split as the real executor splits them.
+//! Splits connection strings as the real executor does.
 //!
 //! ```text
 //!   stdio:python3 'my oracle.py' --port=1      ["python3", "my oracle.py", "--port=1"]
-//!   scheme command, as a shell would split it; nothing is expanded
+//!   scheme command, split as by a shell; nothing is expanded
 //! ```
 //!
-//! The scheme is exact: no blank before it, lower case. What follows is split by POSIX rules: quotes, backslashes,
-//! comments. Variables, globs, pipes and redirections mean nothing.
+//! The scheme is exact: lower case, without a blank before it. The rest is split by POSIX rules: quotes, backslashes,
+//! comments. Variables, globs, pipes and redirections have no effect.
 
 use std::fmt;
 
-/// Before every command.
+/// The scheme before every command.
 const SCHEME: &str = "stdio:";
 
-/// Why the executor refuses a connection string, in its own words.
+/// The reason why the executor refuses a connection string, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// It does not begin with `stdio:`; the whole string is kept.
+    /// The string does not start with `stdio:`; the field is the whole string.
     Scheme(String),
-    /// A quote is never closed.
+    /// A quote is not closed.
     Quote,
-    /// There is no word in it.
+    /// There is no word.
     Empty,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for ConnectionError {
 
 impl std::error::Error for ConnectionError {}
 
-/// The program and its arguments.
+/// Returns the program and its arguments.
 pub fn split(connection: &str) -> Result<Vec<String>, ConnectionError> {
     let command = connection
         .strip_prefix(SCHEME)
@@ -55,8 +55,8 @@ pub fn split(connection: &str) -> Result<Vec<String>, ConnectionError> {
     }
 }
 
-/// Characters that do not mean what they mean to a shell, by their byte in the connection string: variables, globs,
-/// pipes, redirections and more where they are not quoted, a CR between words; and `#` where a comment begins.
+/// Returns the characters that have another meaning in a shell, with their byte offsets: variables, globs, pipes,
+/// redirections and more outside quotes, a CR between words, and `#` at the start of a comment.
 pub fn special(connection: &str) -> Vec<(usize, char)> {
     let mut found = Vec::new();
     let mut quote = None;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_a_shell_but_nothing_is_expanded() {
+    fn words_are_split_as_by_a_shell_without_expansion() {
         for (tail, words) in [
             ("a b\tc\nd", &["a", "b", "c", "d"][..]),
             ("a\r\nb", &["a\r", "b"]),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn special_characters() {
+    fn special_characters_are_found() {
         for (tail, found) in [
             ("python3 'a b.py' --port=1 a#b a~b {x} A=1", &[][..]),
             ("$X '$X' \"$X\" \\$X", &[(6, '$'), (15, '$')]),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn refused() {
+    fn invalid_connection_strings_are_refused() {
         for (text, error) in [
             ("stdio", ConnectionError::Scheme("stdio".into())),
             ("Stdio:a", ConnectionError::Scheme("Stdio:a".into())),

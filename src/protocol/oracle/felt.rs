@@ -3,16 +3,16 @@
 //! ```text
 //!   "0x2710"                     10000
 //!   "0x68656c6c6f"               448378203247, the short string 'hello': its bytes, big-endian
-//!   "0x800000000000011000…000"   P - 1, which stands for -1
+//!   "0x800000000000011000…000"   P - 1, which means -1
 //! ```
 //!
-//! What real peers read: a lower-case `0x`, once or twice, then 1 to 64 digits of any case. What they write: no leading
-//! zeros, lower case.
+//! Real peers read a lower-case `0x`, once or twice, then 1 to 64 digits of any case. They write no leading zeros, in
+//! lower case.
 
 use num_bigint::{BigInt, BigUint};
 use std::fmt;
 
-/// A felt's 32 bytes, big-endian.
+/// The 32 bytes of a felt, big-endian.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Felt(pub [u8; 32]);
 
@@ -25,24 +25,24 @@ const PRIME: [u8; 32] = {
     p
 };
 
-/// Digits of the longest decimal number that is looked at; P has 76.
+/// The largest number of decimal digits; P has 76.
 const DIGITS: usize = 160;
 
-/// Why text is no felt.
+/// The reason why a text is not a felt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotAFelt {
-    /// No lower-case `0x` before it.
+    /// There is no lower-case `0x` prefix.
     Prefix,
-    /// No digit, a character that is none, or more than 64 of them.
+    /// There is no digit, another character, or more than 64 digits.
     Digits,
-    /// P or above; older peers take it modulo P, newer ones refuse it. Also -P and below.
+    /// It is P or above; older peers reduce it modulo P, newer ones refuse it. Also -P and below.
     Range,
-    /// No decimal number.
+    /// It is not a decimal number.
     Decimal,
-    /// More than 31 characters, or one that is not ASCII.
+    /// It has more than 31 characters, or one that is not ASCII.
     ShortString,
-    /// In none of the spellings that people use.
+    /// It has none of the spellings that people use.
     Spelling,
 }
 
@@ -64,9 +64,9 @@ impl fmt::Display for NotAFelt {
 impl std::error::Error for NotAFelt {}
 
 impl Felt {
-    /// Reads a felt as real peers do, but refuses what lies outside the field.
+    /// Parses a felt as real peers do, but refuses values outside the field.
     pub fn parse(text: &str) -> Result<Self, NotAFelt> {
-        let bytes = Self::spelled(text)?;
+        let bytes = Self::parse_hex(text)?;
         if bytes >= PRIME {
             Err(NotAFelt::Range)
         } else {
@@ -74,14 +74,14 @@ impl Felt {
         }
     }
 
-    /// Reads a felt as older peers do: what lies outside the field is taken modulo P.
+    /// Parses a felt as older peers do: values outside the field are reduced modulo P.
     pub fn parse_modulo(text: &str) -> Result<Self, NotAFelt> {
-        let number = BigUint::from_bytes_be(&Self::spelled(text)?);
+        let number = BigUint::from_bytes_be(&Self::parse_hex(text)?);
         Self::from_biguint(&(number % prime())).ok_or(NotAFelt::Range)
     }
 
-    /// The bytes of a number in hex, P and above included.
-    fn spelled(text: &str) -> Result<[u8; 32], NotAFelt> {
+    /// Returns the bytes of a number in hex, also of P and above.
+    fn parse_hex(text: &str) -> Result<[u8; 32], NotAFelt> {
         let digits = text.strip_prefix("0x").ok_or(NotAFelt::Prefix)?;
         let digits = digits.strip_prefix("0x").unwrap_or(digits);
         if digits.is_empty() || digits.len() > 64 {
@@ -97,7 +97,7 @@ impl Felt {
         Ok(bytes)
     }
 
-    /// Reads a felt as people spell one: hex, decimal, below zero, or a short string in single quotes.
+    /// Parses a felt as people spell it: hex, decimal, negative, or a short string in single quotes.
     pub fn read(text: &str) -> Result<Self, NotAFelt> {
         let quoted = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));
         if let Some(text) = quoted {
@@ -114,13 +114,13 @@ impl Felt {
         }
     }
 
-    /// The felt of a decimal number; -x is P - x.
+    /// Returns the felt of a decimal number; -x is P - x.
     pub fn from_decimal(text: &str) -> Result<Self, NotAFelt> {
         let number = integer(text).ok_or(NotAFelt::Decimal)?;
         Self::from_number(&number).ok_or(NotAFelt::Range)
     }
 
-    /// The felt of a whole number above -P and below P; -x is P - x.
+    /// Returns the felt of an integer above -P and below P; -x is P - x.
     pub fn from_number(number: &BigInt) -> Option<Self> {
         if let Some(number) = number.to_biguint() {
             return Self::from_biguint(&number);
@@ -137,7 +137,7 @@ impl Felt {
         (bytes < PRIME).then_some(Self(bytes))
     }
 
-    /// The felt of a short string: at most 31 ASCII characters, their bytes big-endian.
+    /// Returns the felt of a short string: at most 31 ASCII characters, their bytes big-endian.
     pub fn from_short_string(text: &str) -> Result<Self, NotAFelt> {
         if !text.is_ascii() || text.len() > 31 {
             return Err(NotAFelt::ShortString);
@@ -145,12 +145,12 @@ impl Felt {
         Self::from_biguint(&BigUint::from_bytes_be(text.as_bytes())).ok_or(NotAFelt::Range)
     }
 
-    /// Its value, 0 to P - 1.
+    /// Returns the value, 0 to P - 1.
     pub fn number(&self) -> BigUint {
         BigUint::from_bytes_be(&self.0)
     }
 
-    /// The number nearest to zero that it stands for: x, or x - P.
+    /// Returns the signed value nearest to zero: x, or x - P.
     pub fn signed(&self) -> BigInt {
         let number = self.number();
         if number > prime() >> 1 {
@@ -160,7 +160,7 @@ impl Felt {
         }
     }
 
-    /// As peers write it: `0x`, no leading zeros, lower case.
+    /// Formats the felt as peers do: `0x`, no leading zeros, lower case.
     pub fn to_hex(&self) -> String {
         let digits = hex::encode(self.0);
         match digits.trim_start_matches('0') {
@@ -169,12 +169,12 @@ impl Felt {
         }
     }
 
-    /// In decimal, 0 to P - 1.
+    /// Formats the felt in decimal, 0 to P - 1.
     pub fn to_decimal(&self) -> String {
         self.number().to_string()
     }
 
-    /// Its value, where 128 bits hold it.
+    /// Returns the value if it fits in 128 bits.
     pub fn as_u128(&self) -> Option<u128> {
         let (high, low) = self.0.split_first_chunk::<16>()?;
         let low: [u8; 16] = low.try_into().ok()?;
@@ -183,14 +183,14 @@ impl Felt {
             .then_some(u128::from_be_bytes(low))
     }
 
-    /// The short string it spells: at most 31 printable ASCII characters.
+    /// Returns the short string: at most 31 printable ASCII characters.
     pub fn short_string(&self) -> Option<&str> {
         let start = self.0.iter().position(|b| *b != 0)?;
         let text = std::str::from_utf8(self.0.get(start..)?).ok()?;
         (start > 0 && text.bytes().all(|b| b.is_ascii_graphic() || b == b' ')).then_some(text)
     }
 
-    /// P minus it, where that is below 2^128: the number whose negative it stands for.
+    /// Returns P minus the value if that is below 2^128: the absolute value of a negative number.
     pub fn negative(&self) -> Option<u128> {
         let mut difference = [0; 32];
         let mut borrow = 0i16;
@@ -203,7 +203,7 @@ impl Felt {
     }
 }
 
-/// As peers write it.
+/// Formats the felt as peers do.
 impl fmt::Display for Felt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_hex())
@@ -214,18 +214,18 @@ fn prime() -> BigUint {
     BigUint::from_bytes_be(&PRIME)
 }
 
-/// A whole number in decimal; no plus sign, no underscores, at most 160 digits.
+/// Parses a decimal integer without plus sign and underscores, of at most 160 digits.
 pub(super) fn integer(text: &str) -> Option<BigInt> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = (1..=DIGITS).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| text.parse().ok()).flatten()
 }
 
-/// What a felt stands for, in a few words: its number, and the text it spells.
+/// Describes a felt: its number and its text.
 pub(super) fn remark(text: &str) -> Option<String> {
     let felt = match Felt::parse(text) {
         Ok(felt) => felt,
-        Err(why) => return Some(format!("no felt: {why}")),
+        Err(why) => return Some(format!("not a felt: {why}")),
     };
     let mut remark = match (felt.as_u128(), felt.negative()) {
         (Some(n), _) => n.to_string(),
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings() {
+    fn spellings_are_parsed() {
         let top = format!("0x{:0>64}", format!("800000000000011{}", "0".repeat(48)));
         for (text, want) in [
             ("0x0", Ok(Some(0))),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn remarks() {
+    fn remarks_have_number_and_text() {
         for (text, want) in [
             ("0x2710", Some("10000")),
             ("0x616263", Some("6382179 'abc'")),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn people_and_peers_agree() {
+    fn both_parsers_agree() {
         let minus = |digits: &str| format!("0x80000000000001{digits:0>49}");
         for (text, hex, decimal, signed) in [
             ("0", "0x0", "0", "0"),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn text_that_is_not_a_felt_is_refused() {
         let prime = prime().to_string();
         for (text, want) in [
             ("", NotAFelt::Spelling),

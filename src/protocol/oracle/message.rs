@@ -1,41 +1,15 @@
-//! One line, understood.
+//! Interprets a line.
 
 use crate::encoding::Parsed;
-use crate::encoding::json::{Seen, lone_surrogate};
+use crate::encoding::json::{JsonTraits, lone_surrogate};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::Frame;
-use crate::protocol::jsonrpc::{self, Call};
+use crate::protocol::rpc::{self, Call};
 use crate::protocol::{Context, Direction, Evidence, Message, Role};
-use crate::span::{Span, SpannedText};
+use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 
-/// An `invoke`, for users of the library.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Invoke<'a> {
-    /// Which function of the oracle is called.
-    pub selector: SpannedText<'a>,
-    /// Its arguments, as Cairo Serde writes them: hex felts as spelled.
-    pub calldata: Vec<SpannedText<'a>>,
-}
-
-/// Reads the params of an `invoke` from its parsed message; `None` where this is no invoke or a part is missing.
-pub fn invoke(root: Node<'_>) -> Option<Invoke<'_>> {
-    let call = Call::of(root);
-    call.method?.is_text("invoke").then_some(())?;
-    let params = call.params?;
-    let (selector, calldata) = if params.is_array() {
-        (params.at(0)?, params.at(1)?)
-    } else {
-        (params.get("selector")?, params.get("calldata")?)
-    };
-    Some(Invoke {
-        selector: selector.spanned_text()?,
-        calldata: calldata.children().filter_map(Node::spanned_text).collect(),
-    })
-}
-
-/// The real peers' parser reads 127 levels and refuses the 128th.
+/// The parser of real peers reads 127 levels and refuses the 128th.
 pub(super) const PEER_DEPTH: u32 = 127;
 
 pub(super) fn read<'a>(
@@ -59,11 +33,11 @@ pub(super) fn read<'a>(
     }
     if line.trim_ascii().is_empty() {
         message.valid = false;
-        message.faults.push(jsonrpc::blank_line(body));
+        message.faults.push(rpc::blank_line(body));
         return message;
     }
     if let Err(mut error) = parsed.json(bytes, body) {
-        if let Some(hint) = jsonrpc::line_hint(line, &shifted(&error, body), context.direction) {
+        if let Some(hint) = rpc::line_hint(line, &shifted(&error, body), context.direction) {
             error.hint = Some(hint.into());
         }
         message.valid = false;
@@ -76,20 +50,20 @@ pub(super) fn read<'a>(
     message.value = Some(parsed);
     if !root.is_map() {
         if message.valid {
-            message.faults.push(jsonrpc::not_an_object(root));
+            message.faults.push(rpc::not_an_object(root));
         }
         return message;
     }
     let call = Call::of(root);
     let usable_id = call.id.is_some_and(is_usable_id);
-    understand(&call, usable_id, context, &mut message);
+    interpret(&call, usable_id, context, &mut message);
     if message.valid {
         check(root, &call, usable_id, parsed.seen(), &mut message.faults);
     }
     message
 }
 
-/// An error's place within the line.
+/// Returns the error with its position in the line.
 fn shifted(error: &DecodeError, body: Span) -> DecodeError {
     let start = error.span.at().saturating_sub(body.at());
     DecodeError {
@@ -106,9 +80,9 @@ fn first_byte(line: &[u8], body: Span) -> DecodeError {
     let hint = match line.first() {
         Some(0xef) => "a byte order mark: write UTF-8 without one",
         Some(b' ' | b'\t' | b'\r') | None => {
-            "the executor looks at one byte, white space is not passed over"
+            "the executor checks the first byte and does not skip white space"
         }
-        Some(b'[') => "a batch: the executor takes none",
+        Some(b'[') => "a batch: the executor does not support batches",
         Some(b'!'..=b'~') => {
             "something wrote to stdout before the oracle was ready; build output and logs belong on stderr"
         }
@@ -122,8 +96,8 @@ fn first_byte(line: &[u8], body: Span) -> DecodeError {
     }
 }
 
-/// Kind, role, id and subject from what could be read, whole or not.
-fn understand<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: &mut Message<'a>) {
+/// Sets kind, role, id and subject from the parts that were read.
+fn interpret<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: &mut Message<'a>) {
     (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
     if let Some(method) = call.method.filter(|m| m.is_string()) {
         let name = method.key_bytes();
@@ -147,10 +121,10 @@ fn understand<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: 
         };
     } else if let Some(error) = call.error() {
         (message.kind, message.role) = ("error".into(), Some(Role::Error));
-        message.outcome = jsonrpc::outcome(error);
+        message.outcome = rpc::outcome(error);
         message.evidence = Evidence::Possible;
     } else if call.result.is_some() || (call.id.is_some() && message.valid) {
-        // With an id alone, a line that breaks off may yet have been a request.
+        // A truncated line with only an id may have been a request.
         let ack = match context.direction {
             Some(direction) => direction == Direction::ToServer,
             None => call.result.is_some_and(Node::is_map),
@@ -170,25 +144,25 @@ fn understand<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: 
     }
 }
 
-/// Ids that the peers' parser has: null, any text, 0 to 2^64-1 without point, exponent or sign.
+/// Returns true for ids that the peers' parser accepts: null, any text, 0 to 2^64-1 without point, exponent or sign.
 pub(super) fn is_usable_id(id: Node<'_>) -> bool {
     match id.value() {
         Value::Scalar(Scalar::Null | Scalar::Json(..)) => true,
         // Nineteen digits always fit.
         Value::Scalar(Scalar::Number(text)) => {
             text.iter().all(u8::is_ascii_digit)
-                && (text.len() < 20 || jsonrpc::spelling(id).parse::<u64>().is_ok())
+                && (text.len() < 20 || rpc::spelling(id).parse::<u64>().is_ok())
         }
         _ => false,
     }
 }
 
-/// What the real peers refuse.
+/// Checks for errors for which real peers refuse the line.
 fn check(
     root: Node<'_>,
     call: &Call<'_>,
     usable_id: bool,
-    seen: Seen,
+    seen: JsonTraits,
     faults: &mut Vec<DecodeError>,
 ) {
     if seen.levels > PEER_DEPTH {
@@ -253,7 +227,7 @@ fn check(
         faults.push(error);
     }
     if !has_method && let Some(error) = call.error() {
-        jsonrpc::check_error(error, faults);
+        rpc::check_error(error, faults);
     }
     if faults.is_empty()
         && let Some(key) = repeated(root, call, usable_id)
@@ -271,26 +245,26 @@ fn check(
 }
 
 fn key_name(name: &str) -> &'static str {
-    jsonrpc::MEMBERS
+    rpc::MEMBERS
         .into_iter()
         .find(|n| *n == name)
         .unwrap_or("message")
 }
 
-/// The member whose second appearance leaves no reading of the line. Real peers try three: a request, an answer, a
-/// notification; none may have any of its own members twice, while another's do not matter.
+/// Returns the repeated member that makes the line unreadable. Real peers try three forms: a request, an answer, a
+/// notification. A form must not repeat its own members; members of other forms do not matter.
 fn repeated<'a>(root: Node<'a>, call: &Call<'a>, usable_id: bool) -> Option<Node<'a>> {
     if !call.repeats {
         return None;
     }
     let keys = || root.members().map(|(key, _)| key);
     let again = |name: &str| keys().filter(|key| key.is_text(name)).nth(1);
-    let twice = jsonrpc::MEMBERS.map(again);
-    let [jsonrpc, id, method, params, result, error] = twice.map(|key| key.is_some());
+    let twice = rpc::MEMBERS.map(again);
+    let [version, id, method, params, result, error] = twice.map(|key| key.is_some());
     let named = call.method.is_some_and(Node::is_string) && !method && !params;
     let request = named && usable_id && !id;
     let answer = usable_id && !id && !result && !error;
-    if !jsonrpc && (request || answer || named) {
+    if !version && (request || answer || named) {
         return None;
     }
     twice
@@ -299,9 +273,9 @@ fn repeated<'a>(root: Node<'a>, call: &Call<'a>, usable_id: bool) -> Option<Node
         .min_by_key(|key| key.span().at())
 }
 
-/// A value as an error message quotes it: as spelled where short, else what it is.
+/// Quotes a value for an error: a short one as spelled, otherwise its type.
 fn quote(node: Node<'_>) -> String {
-    let text = jsonrpc::spelling(node);
+    let text = rpc::spelling(node);
     if text.len() <= 40 {
         text.to_owned()
     } else {

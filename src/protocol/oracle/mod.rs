@@ -1,4 +1,4 @@
-//! oracle: a Cairo executor and the process it spawned, JSON-RPC 2.0 over stdio, one message a line.
+//! oracle: a Cairo executor and the process it spawned, JSON-RPC 2.0 over stdio, one message per line.
 //!
 //! ```text
 //!   executor                         oracle
@@ -9,19 +9,17 @@
 //!      | -> {"method":"shutdown"}       |     and SIGKILL at once
 //! ```
 //!
-//! Kinds: see the schema. Role by kind; id is the JSON-RPC id; subject is the selector of an `invoke`, else an unknown
-//! method. What the real executor or the real SDK refuses to parse is a fault.
+//! Kinds: see the schema. The kind decides the role; the id is the JSON-RPC id; the subject is the selector of an
+//! `invoke`, or an unknown method. A message that the real executor or the real SDK cannot parse has a fault.
 
-#[cfg(feature = "rules")]
-mod behavior;
 pub mod cairo_serde;
 #[cfg(feature = "rules")]
 pub mod connection;
 pub mod felt;
-mod lens;
 mod message;
 #[cfg(feature = "rules")]
 mod peer;
+mod remarks;
 mod schema;
 #[cfg(feature = "rules")]
 mod session;
@@ -35,8 +33,7 @@ use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
-use cairo_serde::{Dialect, Signature, Type, Value, encode};
-pub use message::{Invoke, invoke};
+use cairo_serde::{CairoDialect, CairoType, CairoValue, Signature, encode};
 
 /// The protocol.
 #[derive(Clone, Debug, Default)]
@@ -45,33 +42,36 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Without signatures: what felts stand for is not known.
+    /// The protocol without signatures: the meaning of felts is not known.
     pub const fn builtin() -> Self {
         Self {
             signatures: Vec::new(),
         }
     }
 
-    /// With what selectors take and give: arguments are remarked with their values; results, which do not say what they
-    /// answer, only where there is one signature.
+    /// The protocol with the types of selectors. Arguments get remarks with their values; results, which do not name
+    /// their request, only if there is one signature.
     #[must_use]
     pub fn with_signatures(signatures: Vec<Signature>) -> Self {
         Self { signatures }
     }
 }
 
-/// Fault codes beside those of framing and JSON.
+/// Fault codes in addition to those of framing and JSON.
 pub const FAULTS: &[(&str, &str)] = &[
     (
         "first-byte",
-        "the first byte an oracle writes is not `{`: the executor kills it",
+        "the first byte from the oracle is not `{`: the executor kills it",
     ),
     ("blank-line", "a line without a message"),
-    ("not-an-object", "JSON, but no object; a batch is one"),
+    (
+        "not-an-object",
+        "JSON, but not an object (a batch is an array)",
+    ),
     ("bad-version", "`jsonrpc` is not the string \"2.0\""),
     (
         "bad-id",
-        "an id that neither null, nor text, nor an integer from 0 to 2^64-1: read as if there were none",
+        "an id that is not null, text or an integer from 0 to 2^64-1: treated as missing",
     ),
     (
         "bad-error",
@@ -83,7 +83,7 @@ pub const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "not-a-message",
-        "an object with neither method nor id, or with a member twice that real peers take once",
+        "an object without method and id, or with a repeated member that real peers refuse",
     ),
 ];
 
@@ -96,19 +96,20 @@ impl ValueTypes for CairoTypes {
     }
 
     fn check(&self, name: &str) -> Result<(), String> {
-        Type::parse(name).map(drop).map_err(|e| e.to_string())
+        CairoType::parse(name).map(drop).map_err(|e| e.to_string())
     }
 
     fn write(&self, name: &str, value: Node<'_>) -> Result<String, String> {
-        let ty = Type::parse(name).map_err(|e| e.to_string())?;
-        let felts = Value::read(&ty, value).and_then(|value| encode(&ty, &value, Dialect::Cairo));
+        let ty = CairoType::parse(name).map_err(|e| e.to_string())?;
+        let felts =
+            CairoValue::read(&ty, value).and_then(|value| encode(&ty, &value, CairoDialect::Cairo));
         let felts = felts.map_err(|e| e.to_string())?;
         let felts: Vec<String> = felts.iter().map(|felt| format!("\"{felt}\"")).collect();
         Ok(format!("[{}]", felts.join(",")))
     }
 }
 
-/// The facts of the protocol.
+/// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
     port: None,
@@ -128,15 +129,25 @@ static DESCRIPTOR: Descriptor = Descriptor {
     faults: FAULTS,
     value_types: Some(&CairoTypes),
     is_re_encoded: false,
-    takes_turns: true,
+    is_sequential: true,
+    is_fallback: false,
 };
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    Oracle,
+    ["rules.md"],
+    "$CARGO_MANIFEST_DIR/fixtures/oracle/rules",
+    |oracle, config| session::OracleSession::new(config, &oracle.signatures),
+    |_, side, config| peer::peer(side, config),
+);
 
 impl Protocol for Oracle {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
         let method = schema::DIALECT.find(&message.kind)?;
         Some(method.direction)
     }
@@ -163,8 +174,15 @@ impl Protocol for Oracle {
         schema::DIALECT.make(kind, words, mint)
     }
 
+    fn content<'n>(&self, root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
+        let content = super::rpc::Call::of(root).content()?;
+        content.get("calldata").or(Some(content))
+    }
+
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-        lens::annotate(root, message, &self.signatures, notes);
+        if notes.has_remarks() {
+            remarks::annotate(root, message, &self.signatures, notes);
+        }
     }
 
     #[cfg(feature = "rules")]
@@ -173,7 +191,7 @@ impl Protocol for Oracle {
     }
 }
 
-/// How sure one can be from the method alone.
+/// Returns the evidence of a method.
 fn evidence_of(method: &[u8]) -> Evidence {
     let mut methods = schema::DIALECT.methods.iter();
     if methods.any(|known| known.name.as_bytes() == method) {

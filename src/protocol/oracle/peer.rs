@@ -1,90 +1,90 @@
-//! The active half: who says ready, who says yes to it, and what comes before the first call.
+//! The peers of oracle: ready, its acknowledgement, and the checks before the first call.
 //!
 //! ```text
 //!   oracle     ready --> waits --ack--> serves --shutdown--> closes
-//!                          '--error, or anything else--> closes
-//!   executor   waits --ready--> ack: calls may be made      --> shutdown
-//!                '--anything else--> error, code 0: they never will
+//!                          '--error, or any other message--> closes
+//!   executor   waits --ready--> ack: calls are possible     --> shutdown
+//!                '--any other message--> error, code 0: calls are refused
 //! ```
 
 use super::felt::Felt;
-use super::message::{self, is_usable_id};
+use super::message::is_usable_id;
 use crate::error::Refusal;
-use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::protocol::jsonrpc::{Call, spelling};
 use crate::protocol::peer::{
-    MOST, Offer, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says,
+    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
 };
+use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
+use crate::protocol::rpc::{Call, spelling};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 
-/// Why nothing more is answered after shutdown.
+/// The reason why no request is answered after shutdown.
 const ENDED: &str = "the executor has ended the session";
-/// The code of an error whose author chose none.
-const USUAL: i32 = -32603;
+/// The default code of an error.
+const DEFAULT_CODE: i32 = -32603;
 
-/// Plays the side that speaks in that direction.
+/// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     match side {
         Direction::ToServer => Box::new(Executor {
             no_hello: config.no_hello,
-            children: Recent::with_room(MOST),
+            children: RecentValues::with_capacity(MAX_ENTRIES),
         }),
-        Direction::ToClient => Box::new(Server {
+        Direction::ToClient => Box::new(OracleServer {
             no_hello: config.no_hello,
             offers: config.offers.clone(),
-            executors: Recent::with_room(MOST),
+            executors: RecentValues::with_capacity(MAX_ENTRIES),
         }),
     }
 }
 
-/// A phrase in answer to a request: there are two.
-fn phrase(to: &Request, phrase: Phrase<'_>) -> Result<Says, Refusal> {
-    match say::answer(to, phrase, USUAL, |_| None)? {
-        Some(message) => Ok(Says::new(to.conn, message)),
-        None => Err(phrase.refused("result or error: an invoke has one answer")),
+/// Builds the message for a reply that answers a request: a result or an error.
+fn encode_reply(to: &Request, reply: PeerReply<'_>) -> Result<Outgoing, Refusal> {
+    match build::answer(to, reply, DEFAULT_CODE, |_| None)? {
+        Some(message) => Ok(Outgoing::new(to.conn, message)),
+        None => Err(reply.refused("result or error: an invoke has one answer")),
     }
 }
 
-/// How far an executor is with an oracle.
+/// The state of an oracle, as the executor sees it.
 #[derive(Debug, Default)]
-enum Child {
-    /// It has said nothing.
+enum ChildState {
+    /// It has sent nothing.
     #[default]
     Silent,
-    /// It said ready, with this id.
+    /// It sent ready, with this id.
     Announced(String),
-    /// It was told that it is welcome.
+    /// Its ready was acknowledged.
     Serving,
-    /// It was told that this is the end.
+    /// It received shutdown.
     Over,
-    /// It began otherwise.
+    /// Its first message was not ready.
     Refused(String),
 }
 
-/// The executor: it dialled, and waits for ready.
+/// The executor: it spawned the oracle, and waits for ready.
 struct Executor {
     no_hello: bool,
-    children: Recent<u32, Child>,
+    children: RecentValues<u32, ChildState>,
 }
 
 impl Peer for Executor {
-    fn opened(&mut self, conn: u32, _: i64, _: &mut Vec<Says>) {
-        self.children.put(conn, Child::Silent);
+    fn opened(&mut self, conn: u32, _: i64, _: &mut Vec<Outgoing>) {
+        self.children.put(conn, ChildState::Silent);
     }
 
-    fn heard(&mut self, seen: &Seen<'_>, _: i64, says: &mut Vec<Says>) {
+    fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let child = self.children.entry(conn);
-        if !matches!(child, Child::Silent) {
+        if !matches!(child, ChildState::Silent) {
             return;
         }
         let call = seen.root().map(Call::of).unwrap_or_default();
         let id = call.id.filter(|id| is_usable_id(*id)).map(spelling);
         let is_good = seen.message.faults.is_empty() && seen.frame.fault.is_none();
         let is_request = is_good && seen.message.role == Some(Role::Request);
-        // MUST (Initialisation): the oracle announces that it is ready. Params are optional, and then by name.
+        // MUST (Initialisation): the oracle announces that it is ready. Params are optional, and by name.
         let wrong = if !is_request {
             Some("expected a ready request, got something else")
         } else if seen.message.kind != "ready" {
@@ -96,30 +96,30 @@ impl Peer for Executor {
         };
         match (wrong, id) {
             (None, Some(id)) => {
-                *child = Child::Announced(id.to_owned());
+                *child = ChildState::Announced(id.to_owned());
                 if !self.no_hello {
-                    says.push(Says::new(conn, say::result(id, "{}")));
+                    outgoing.push(Outgoing::new(conn, build::result(id, "{}")));
                 }
             }
             (wrong, id) => {
                 let why = wrong.unwrap_or("ready has no id that can be answered");
-                *child = Child::Refused(why.to_owned());
-                // Real executors say no with code 0.
+                *child = ChildState::Refused(why.to_owned());
+                // Real executors refuse with code 0.
                 if let Some(id) = id.filter(|_| is_request && !self.no_hello) {
-                    says.push(Says::new(conn, say::error(id, "0", why, None)));
+                    outgoing.push(Outgoing::new(conn, build::error(id, "0", why, None)));
                 }
             }
         }
     }
 
-    fn said(&mut self, seen: &Seen<'_>, _: i64) {
+    fn sent(&mut self, seen: &Seen<'_>, _: i64) {
         let conn = seen.origin.conn.unwrap_or_default();
         let child = self.children.entry(conn);
         if seen.message.kind == "shutdown" {
-            *child = Child::Over;
+            *child = ChildState::Over;
             return;
         }
-        let Child::Announced(ready) = child else {
+        let ChildState::Announced(ready) = child else {
             return;
         };
         let call = seen.root().map(Call::of).unwrap_or_default();
@@ -127,10 +127,10 @@ impl Peer for Executor {
             return;
         }
         *child = match call.error().map(|error| error.get("message")) {
-            None => Child::Serving,
+            None => ChildState::Serving,
             Some(message) => {
                 let why = message.and_then(Node::text).unwrap_or_default();
-                Child::Refused(format!("ready was answered with an error: {why}"))
+                ChildState::Refused(format!("ready was answered with an error: {why}"))
             }
         };
     }
@@ -141,66 +141,71 @@ impl Peer for Executor {
 
     fn readiness(&self, conn: u32) -> Readiness {
         match self.children.get(&conn) {
-            Some(Child::Serving) => Readiness::Ready,
-            Some(Child::Refused(why)) => Readiness::Refused(why.clone()),
-            Some(Child::Over) => Readiness::Refused("shutdown was said".into()),
+            Some(ChildState::Serving) => Readiness::Ready,
+            Some(ChildState::Refused(why)) => Readiness::Refused(why.clone()),
+            Some(ChildState::Over) => Readiness::Refused("shutdown was said".into()),
             _ => Readiness::Waits("ready of the oracle"),
         }
     }
 
-    fn bye(&mut self, conn: u32, _: bool, _: i64, says: &mut Vec<Says>) -> bool {
+    fn prepare_close(&mut self, conn: u32, _: bool, _: i64, outgoing: &mut Vec<Outgoing>) -> bool {
         // MUST (Initialisation, rule 4): before ready, nothing is sent.
-        if matches!(self.children.get(&conn), Some(Child::Serving)) {
-            says.push(Says::new(conn, say::notification("shutdown", None)));
+        if matches!(self.children.get(&conn), Some(ChildState::Serving)) {
+            outgoing.push(Outgoing::new(conn, build::notification("shutdown", None)));
         }
         true
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        self::phrase(to, phrase)
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        self::encode_reply(to, reply)
     }
 }
 
-/// How far an oracle is with an executor.
+/// The state of the session, as the oracle sees it.
 #[derive(Debug, Default)]
 enum Parent {
-    /// Nothing was said.
+    /// Nothing was sent.
     #[default]
     Silent,
-    /// Ready was said, with this id.
-    Asked(String),
+    /// Ready was sent, with this id.
+    Requested(String),
     /// It was acknowledged.
     Serving,
-    /// The session has ended: why.
+    /// The session has ended, for this reason.
     Over(&'static str),
 }
 
-/// The oracle: it was spawned, and speaks first.
-struct Server {
+/// The oracle: it was spawned, and sends first.
+struct OracleServer {
     no_hello: bool,
     offers: Vec<Offer>,
-    executors: Recent<u32, Parent>,
+    executors: RecentValues<u32, Parent>,
 }
 
-impl Peer for Server {
-    fn opened(&mut self, conn: u32, _: i64, says: &mut Vec<Says>) {
+impl Peer for OracleServer {
+    fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
         self.executors.put(conn, Parent::Silent);
         if !self.no_hello {
-            says.push(Says::new(conn, say::request("0", "ready", None)));
+            outgoing.push(Outgoing::new(conn, build::request("0", "ready", None)));
         }
     }
 
-    fn heard(&mut self, seen: &Seen<'_>, _: i64, says: &mut Vec<Says>) {
+    fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let parent = self.executors.entry(conn);
         let call = seen.root().map(Call::of).unwrap_or_default();
         let is_good = seen.message.faults.is_empty() && seen.frame.fault.is_none();
         match parent {
-            Parent::Asked(ready) => {
+            Parent::Requested(ready) => {
                 let answers = is_good && seen.message.role == Some(Role::Response);
                 let same = call.id.map(spelling) == Some(ready.as_str());
-                // MUST (Initialisation, rule 2): after an error the oracle terminates. It can as little make sense of
-                // anything else.
+                // MUST (Initialisation, rule 2): after an error the oracle terminates. It cannot interpret any other
+                // message either.
                 *parent = if answers && same {
                     Parent::Serving
                 } else {
@@ -210,36 +215,36 @@ impl Peer for Server {
                         _ if is_no => Some("ready was answered with an error"),
                         _ => Some("the first message is not the answer to ready"),
                     };
-                    says.push(Says {
+                    outgoing.push(Outgoing {
                         why,
-                        ..Says::close(conn)
+                        ..Outgoing::close(conn)
                     });
                     Parent::Over(why.unwrap_or(ENDED))
                 };
             }
             Parent::Serving if seen.message.kind == "shutdown" => {
                 *parent = Parent::Over(ENDED);
-                says.push(Says::close(conn));
+                outgoing.push(Outgoing::close(conn));
             }
             Parent::Serving if is_good && seen.message.role == Some(Role::Request) => {
-                if let Some((code, why)) = objection(&call, seen.root(), &self.offers) {
+                if let Some((code, why)) = find_refusal(&call, &self.offers) {
                     let id = call.id.map_or("null", spelling);
-                    let no = say::error(id, &code.to_string(), &why, None);
-                    says.push(Says::new(conn, no));
+                    let refusal = build::error(id, &code.to_string(), &why, None);
+                    outgoing.push(Outgoing::new(conn, refusal));
                 }
             }
             _ => {}
         }
     }
 
-    fn said(&mut self, seen: &Seen<'_>, _: i64) {
+    fn sent(&mut self, seen: &Seen<'_>, _: i64) {
         let conn = seen.origin.conn.unwrap_or_default();
         let parent = self.executors.entry(conn);
         if seen.message.kind == "ready"
             && let Some(id) = seen.root().and_then(|root| Call::of(root).id)
             && matches!(parent, Parent::Silent)
         {
-            *parent = Parent::Asked(spelling(id).to_owned());
+            *parent = Parent::Requested(spelling(id).to_owned());
         }
     }
 
@@ -255,45 +260,52 @@ impl Peer for Server {
         }
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        self::phrase(to, phrase)
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        self::encode_reply(to, reply)
     }
 }
 
-/// Why a request cannot be served, if so: code and words.
-fn objection(call: &Call<'_>, root: Option<Node<'_>>, offers: &[Offer]) -> Option<(i32, String)> {
+/// Returns the reason why a request is refused: code and text.
+fn find_refusal(call: &Call<'_>, offers: &[Offer]) -> Option<(i32, String)> {
     let method = call.method.and_then(Node::text).unwrap_or_default();
     if method != "invoke" {
         return Some((METHOD_NOT_FOUND, format!("method not found: {method}")));
     }
-    let whole = call.params.and_then(|params| {
-        let calldata = params.get("calldata").or_else(|| params.at(1))?;
-        calldata.is_array().then(|| calldata.children().count())
-    });
-    let Some((invoke, whole)) = root.and_then(message::invoke).zip(whole) else {
+    let part = |name, at| {
+        call.params
+            .and_then(|params| params.get(name).or_else(|| params.at(at)))
+    };
+    let selector = part("selector", 0).and_then(Node::text);
+    let calldata = part("calldata", 1).filter(|list| list.is_array());
+    let Some((selector, calldata)) = selector.zip(calldata) else {
         let why = "invalid params: invoke takes a selector and an array of calldata";
         return Some((INVALID_PARAMS, why.into()));
     };
-    let bad = invoke.calldata.iter().find(|f| Felt::parse(f).is_err());
-    if let Some(felt) = bad {
+    let mut felts = calldata.children().filter_map(Node::text);
+    if let Some(felt) = felts.find(|felt| Felt::parse(felt).is_err()) {
         let short: String = felt.chars().take(80).collect();
         return Some((
             INVALID_PARAMS,
-            format!("invalid params: {short:?} is no felt"),
+            format!("invalid params: {short:?} is not a felt"),
         ));
     }
-    if invoke.calldata.len() != whole {
+    if calldata.children().any(|felt| felt.text().is_none()) {
         let why = "invalid params: a felt is a string";
         return Some((INVALID_PARAMS, why.into()));
     }
-    let known = |offer: &Offer| offer.name == *invoke.selector;
+    let known = |offer: &Offer| offer.name == selector;
     if offers.is_empty() || offers.iter().any(known) {
         return None;
     }
     let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
     let why = format!(
         "unknown selector: {:?}, known are {}",
-        &*invoke.selector,
+        selector,
         names.join(", ")
     );
     Some((INVALID_PARAMS, why))

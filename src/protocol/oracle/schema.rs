@@ -1,28 +1,28 @@
-//! The messages of the document.
+//! The schema: the messages of the document.
 
 use super::felt::Felt;
 use super::message::{PEER_DEPTH, is_usable_id};
 use crate::encoding::json::lone_surrogate;
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, VERSION};
 use crate::protocol::make::{Recipe, text, value};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, VERSION};
 use crate::protocol::schema::check::{is_text, write_json};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, Code, Fresh, Mark, OBJECT, TEXT, Type, members, message, must, object, request,
+    self, CodeType, Fresh, Mark, OBJECT, TEXT, Type, members, message, must, object, request,
 };
 use crate::protocol::{Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
 use std::sync::LazyLock;
 
-const ID: Type = Type::Code(&Code {
+const ID: Type = Type::Code(&CodeType {
     name: "null, a string, or an integer of 0 to 2^64-1",
     members: &[],
     is: is_usable_id,
     word: |word, _| Ok(value(word)),
 });
-const FELT: Type = Type::Code(&Code {
+const FELT: Type = Type::Code(&CodeType {
     name: "a felt, \"0x\" and hex digits below the prime",
     members: &[],
     is: |node| is_text(node) && node.text().is_some_and(|t| Felt::parse(&t).is_ok()),
@@ -32,7 +32,7 @@ const FELT: Type = Type::Code(&Code {
 const READY: &[Mark] = &[Mark::Generated("ready", Fresh::Id), Mark::Volatile];
 const INVOKE: &[Mark] = &[Mark::Generated("invoke", Fresh::Id), Mark::Volatile];
 pub(super) const FELTS: Type = Type::Array(&FELT);
-/// By name, or by position: the SDK takes both.
+/// By name or by position: the SDK accepts both.
 pub(super) const INVOKE_PARAMS: Type =
     Type::Record(members![must("selector", TEXT), must("calldata", FELTS)]);
 
@@ -72,9 +72,12 @@ pub(super) static DIALECT: Dialect = Dialect {
         FAILURE.id(INVOKE),
     ],
     open: false,
+    any_method: false,
+    batches: false,
+    object_results: true,
     id: ID,
     error_id: ID,
-    // An answer does not say what it answers: an object acknowledges `ready`.
+    // An answer does not name its request: an object acknowledges `ready`.
     result: Type::Either(&[FELTS, OBJECT]),
     new_id: |mint| mint.number().to_string(),
     empty_params: false,
@@ -86,7 +89,7 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     schema::kinds(known.chain(&OTHERS))
 });
 
-/// What differs from run to run: ids of each direction.
+/// Values that differ from run to run: ids of each direction.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut collector = Collector::default();
     for message in DIALECT.methods.iter().chain(DIALECT.answers) {
@@ -106,11 +109,11 @@ pub(super) fn write(
     options: &WriteOptions,
     out: &mut Vec<u8>,
 ) -> Result<Written, Refusal> {
-    let check = |root: Node<'_>| DIALECT.check(root).and_then(|()| readable(root));
+    let check = |root: Node<'_>| DIALECT.check(root).and_then(|()| check_readable(root));
     write_json(message, options.force, check, out)
 }
 
-fn readable(root: Node<'_>) -> Result<(), Refusal> {
+fn check_readable(root: Node<'_>) -> Result<(), Refusal> {
     if lone_surrogate(root.span().of(root.bytes())).is_some() {
         let wanted = "both halves of a surrogate pair";
         return Err(Refusal::whole(wanted, "one half"));
@@ -130,7 +133,7 @@ fn is_deeper(node: Node<'_>, levels: u32) -> bool {
     }
 }
 
-/// A felt of a word: hex as it is, decimal as hex.
+/// Converts a word to a felt: hex unchanged, decimal as hex.
 fn felt(word: &str) -> Result<String, Refusal> {
     match word.parse::<u128>() {
         Ok(number) => Ok(text(&format!("{number:#x}"))),

@@ -1,51 +1,51 @@
-//! An oracle conversation, over time: one child process a connection.
+//! The session of an oracle conversation: one child process for each connection.
 //!
 //! ```text
-//!   Silent --ready--> Announced --ack--> Serving --shutdown--> told --EOF--> ended
+//!   Silent --ready--> Announced --ack--> Serving --shutdown--> shut down --EOF--> ended
 //!      |                  '---error ack--> Refused: must exit
-//!      '--anything else--> Spoiled: the executor kills it
+//!      '--any other message--> Failed: the executor kills it
 //!
 //!   Serving    executor   invoke 0   invoke 1   invoke 2        one at a time, each reads exactly one line
-//!              oracle     line 0     line 1     line 2          a line too many: 1 reads it, 2 reads the answer to 1
+//!              oracle     line 0     line 1     line 2          an extra line: 1 reads it, 2 reads the answer to 1
 //! ```
 //!
-//! Answers are told by their ids. Which invoke *reads* a line is another matter: the executor takes the next line,
-//! whatever it is, so counting both is enough to see what a line too many does.
+//! Answers are matched by their ids. The invoke that *reads* a line may be another: the executor takes the next line,
+//! whatever it contains. So the session counts both, to find the effect of an extra line.
 
 mod child;
+mod command;
 mod counts;
 mod executor;
 mod felts;
-mod link;
 mod oracle;
 mod shape;
 #[cfg(test)]
 mod tests;
 
 use super::cairo_serde::Signature;
-use crate::protocol::correlation::{Asked, Open, Scoped};
-use crate::protocol::jsonrpc::Call;
+use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::rpc::Call;
 use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
-    Happened, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
-use child::{Child, Id, Invoke, Stage};
-use counts::Counts;
+use child::{ChildSession, PeerId, PendingInvoke, ReadyStage};
+use counts::IdCounts;
 
-/// Children that have ended and are remembered, so that last words are not taken for first ones.
+/// The number of ended children that are stored, so that late messages are not treated as first ones.
 const GONE: usize = 1 << 10;
-/// Lines by which an answer may be late and still be found.
+/// The largest delay of an answer that can still be matched, in lines.
 const LAG: u64 = 64;
-/// Why both sides may wait without end.
-const NO_TIME_OUT: &str = "no time-out: the executor waits for ever";
+/// The reason why both sides may wait without end.
+const NO_TIME_OUT: &str = "no time-out: the executor waits forever";
 
-/// Whose request, and its id.
-type Key = (Option<u32>, Id);
+/// The connection and id of a request.
+type OracleKey = (Option<u32>, PeerId);
 
-impl Scoped for Key {
+impl Scoped for OracleKey {
     type Scope = Option<u32>;
 
     fn scope(&self) -> Self::Scope {
@@ -53,50 +53,50 @@ impl Scoped for Key {
     }
 }
 
-/// What was said so far.
-pub(super) struct Conduct<'a> {
+/// The state of the conversation.
+pub(super) struct OracleSession<'a> {
     signatures: &'a [Signature],
-    /// The command; none once it is judged.
+    /// The command; `None` after its check.
     argv: Option<Vec<String>>,
     has_argv: bool,
-    /// Requests of the executor.
-    open: Open<Key, Invoke>,
-    children: Connections<Child>,
-    /// Where it is not known which of two lines came first.
-    counts: Option<Counts>,
+    /// The requests of the executor.
+    open: OpenRequests<OracleKey, PendingInvoke>,
+    children: Connections<ChildSession>,
+    /// The counts, if the order of the two directions is not known.
+    counts: Option<IdCounts>,
     last: Place,
 }
 
-impl<'a> Conduct<'a> {
+impl<'a> OracleSession<'a> {
     pub(super) fn new(config: &SessionConfig, signatures: &'a [Signature]) -> Self {
         let argv = Some(config.argv.clone()).filter(|argv| !argv.is_empty());
         Self {
             signatures,
             has_argv: argv.is_some(),
             argv,
-            open: Open::with_room(config.most_open),
-            children: Connections::with_room(config.most_open, GONE),
-            counts: (!config.order).then(|| Counts::with_room(config.most_open)),
+            open: OpenRequests::with_capacity(config.max_open),
+            children: Connections::with_capacity(config.max_open, GONE),
+            counts: (!config.order).then(|| IdCounts::with_capacity(config.max_open)),
             last: Place::default(),
         }
     }
 
     fn connection(&mut self, place: Place, report: &mut Report) {
         if let Some(argv) = self.argv.take() {
-            link::check(&argv, place, report);
+            command::check(&argv, place, report);
         }
     }
 
-    /// The child of a connection; `None` where too many are followed.
-    fn child(&mut self, conn: Option<u32>) -> Option<&mut Child> {
+    /// Returns the child of a connection; `None` if there are too many.
+    fn child(&mut self, conn: Option<u32>) -> Option<&mut ChildSession> {
         if self.children.is_full(conn) {
             return None;
         }
-        Some(self.children.entry(conn, Child::default))
+        Some(self.children.entry(conn, ChildSession::default))
     }
 }
 
-impl Session for Conduct<'_> {
+impl Session for OracleSession<'_> {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         self.last = seen.whole();
         self.connection(self.last, report);
@@ -105,7 +105,7 @@ impl Session for Conduct<'_> {
             return;
         };
         let side = child.side(seen);
-        let line = Line {
+        let line = OracleLine {
             seen,
             call: seen.root().map(Call::of).unwrap_or_default(),
             faulty: seen.frame.fault.is_some() || !seen.message.faults.is_empty(),
@@ -124,13 +124,13 @@ impl Session for Conduct<'_> {
             }
         }
         match side {
-            Some(Direction::ToServer) => self.executor_says(&line, report),
-            Some(Direction::ToClient) => self.oracle_says(&line, report),
+            Some(Direction::ToServer) => self.executor_message(&line, report),
+            Some(Direction::ToClient) => self.oracle_message(&line, report),
             None => {}
         }
     }
 
-    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         let conn = origin.conn;
         let place = Place {
             index: Place::NO_MESSAGE,
@@ -143,26 +143,29 @@ impl Session for Conduct<'_> {
             return;
         };
         match what {
-            Happened::Opened => {
-                *child = Child::spawned(place);
+            ConnectionChange::Opened => {
+                *child = ChildSession::spawned(place);
                 self.children.resume(conn);
                 self.open.end(conn);
             }
-            Happened::Lost => {
-                child.rejoin();
+            ConnectionChange::Lost => {
+                child.continue_from_unknown();
                 self.open.end(conn);
             }
-            Happened::Ended if origin.direction == Some(Direction::ToServer) => {
-                child.ends.deaf = true;
+            ConnectionChange::Ended if origin.direction == Some(Direction::ToServer) => {
+                child.ends.input_ended = true;
                 child.ends.closed = origin.time;
-                child.unacknowledged(report);
-                if child.could_shut_down() && !child.ends.mute {
-                    let text = "the executor closes the oracle's input, shutdown should come first";
+                child.report_unacknowledged(report);
+                if child.could_shut_down() && !child.ends.output_ended {
+                    let text = "the executor closes the oracle's input before shutdown";
                     report.broken("no-shutdown", child.last_asked.unwrap_or(place), text);
                 }
             }
-            Happened::Ended | Happened::Exited | Happened::Reset | Happened::Closed => {
-                self.ended(place, what, report);
+            ConnectionChange::Ended
+            | ConnectionChange::Exited
+            | ConnectionChange::Reset
+            | ConnectionChange::Closed => {
+                self.handle_end(place, what, report);
             }
         }
     }
@@ -170,38 +173,42 @@ impl Session for Conduct<'_> {
     fn finish(&mut self, report: &mut Report) {
         self.connection(self.last, report);
         let children = &self.children;
-        // What was said before the beginning of a capture may be answered in it.
-        let began = |key: &Key| {
+        // Requests before the start of a capture may be answered in it.
+        let began = |key: &OracleKey| {
             let child = children.get(key.0);
-            child.is_some_and(|c| c.announced && matches!(c.stage, Stage::Serving))
+            child.is_some_and(|c| c.announced && matches!(c.stage, ReadyStage::Serving))
         };
         if let Some(counts) = &mut self.counts {
             counts.finish(began, report);
         }
-        let mut said = None;
+        let mut output = None;
         for (key, asked, invoke) in self.open.sorted() {
             let Some(child) = self.children.get(key.0) else {
                 continue;
             };
-            if let Some(told) = child.told
-                && asked.place.index < told
+            if let Some(shut_down) = child.shut_down
+                && asked.place.index < shut_down
                 && invoke.is_due(child)
-                && matches!(child.stage, Stage::Serving)
-                && said.replace(key.0) != Some(key.0)
+                && matches!(child.stage, ReadyStage::Serving)
+                && output.replace(key.0) != Some(key.0)
             {
                 let text = format!(
-                    "{} has no answer, and shutdown (#{told}) came",
-                    asked.what()
+                    "{} has no answer, and shutdown (#{shut_down}) was sent",
+                    asked.describe()
                 );
-                report.broken_by("unanswered", asked.place, told, text);
+                report.broken_by("unanswered", asked.place, shut_down, text);
             }
         }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut all: Vec<Waiting> = self.children.values().filter_map(Child::waiting).collect();
+        let mut all: Vec<Waiting> = self
+            .children
+            .values()
+            .filter_map(ChildSession::waiting)
+            .collect();
         for (key, asked, invoke) in self.open.sorted() {
-            if self.is_owed(key, invoke) {
+            if self.needs_answer(key, invoke) {
                 all.push(Waiting {
                     owes: Some(Direction::ToClient),
                     ..asked.waiting(Some(NO_TIME_OUT.into()))
@@ -213,9 +220,9 @@ impl Session for Conduct<'_> {
     }
 
     fn is_open(&self, index: u64) -> bool {
-        let mut children = self.children.values().filter_map(Child::waiting);
+        let mut children = self.children.values().filter_map(ChildSession::waiting);
         let invoke = self.open.at(index);
-        invoke.is_some_and(|(key, _, invoke)| self.is_owed(key, invoke))
+        invoke.is_some_and(|(key, _, invoke)| self.needs_answer(key, invoke))
             || children.any(|waiting| waiting.place.index == index)
     }
 
@@ -232,16 +239,16 @@ impl Session for Conduct<'_> {
     }
 }
 
-/// A message, with what is looked at more than once.
-struct Line<'s, 'a> {
+/// A message, with values that are used more than once.
+struct OracleLine<'s, 'a> {
     seen: &'s Seen<'a>,
     call: Call<'a>,
-    /// Decode found something wrong with it: peers refuse it, and that was said.
+    /// The message has a fault: peers refuse it, and it was reported.
     faulty: bool,
     side: Option<Direction>,
 }
 
-impl Line<'_, '_> {
+impl OracleLine<'_, '_> {
     fn role(&self) -> Option<Role> {
         self.seen.message.role
     }
@@ -254,11 +261,11 @@ impl Line<'_, '_> {
         matches!(self.role(), Some(Role::Response | Role::Error))
     }
 
-    fn id(&self) -> Option<Id> {
-        self.call.id.and_then(Id::of)
+    fn id(&self) -> Option<PeerId> {
+        self.call.id.and_then(PeerId::of)
     }
 
-    /// The place of the id, or of all where there is none.
+    /// Returns the position of the id, or of the whole message if it has none.
     fn id_place(&self) -> Place {
         self.place(self.call.id)
     }
@@ -267,67 +274,70 @@ impl Line<'_, '_> {
         node.map_or_else(|| self.seen.whole(), |node| self.seen.at(node))
     }
 
-    /// The id in words.
+    /// Formats the id.
     fn id_text(&self) -> String {
         id(&self.seen.message.id.text())
     }
 }
 
-impl Conduct<'_> {
-    /// Whether an invoke is still answered.
-    fn is_owed(&self, key: &Key, invoke: &Invoke) -> bool {
+impl OracleSession<'_> {
+    /// Returns true if an invoke will still be answered.
+    fn needs_answer(&self, key: &OracleKey, invoke: &PendingInvoke) -> bool {
         let child = self.children.get(key.0);
-        child.is_some_and(|c| c.told.is_none() && invoke.is_due(c))
+        child.is_some_and(|c| c.shut_down.is_none() && invoke.is_due(c))
     }
 
-    /// A direction of the oracle, or all of it, has ended.
-    fn ended(&mut self, place: Place, what: Happened, report: &mut Report) {
+    /// Handles the end of a direction of the oracle, or of the whole connection.
+    fn handle_end(&mut self, place: Place, what: ConnectionChange, report: &mut Report) {
         let conn = place.origin.conn;
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
-        let was_mute = std::mem::replace(&mut child.ends.mute, true);
-        if !was_mute {
-            self.silent(place, what, report);
+        let had_ended = std::mem::replace(&mut child.ends.output_ended, true);
+        if !had_ended {
+            self.handle_output_end(place, what, report);
         }
-        if what != Happened::Ended {
+        if what != ConnectionChange::Ended {
             self.children.end(conn);
         }
     }
 
-    /// The oracle writes nothing more, which was not known before.
-    fn silent(&mut self, place: Place, what: Happened, report: &mut Report) {
+    /// Handles the end of the oracle's output.
+    fn handle_output_end(&mut self, place: Place, what: ConnectionChange, report: &mut Report) {
         let conn = place.origin.conn;
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         let due = child.due(&self.open, conn);
         let due = due.and_then(|(_, id)| self.open.close(&(conn, id)));
-        // What the executor waits for may be no invoke that a line was due to: one that could not be read, or one that
-        // read a line too many. That was told.
-        let mut waits = child.garbled.is_some();
+        // The executor may wait for a request that no line was due to: an unreadable one, or one that read an extra
+        // line. That was reported.
+        let mut waits = child.unreadable.is_some();
         waits |= !self.open.end(conn).is_empty();
-        child.unacknowledged(report);
-        let ends = if what == Happened::Exited {
+        child.report_unacknowledged(report);
+        let ends = if what == ConnectionChange::Exited {
             "the oracle exits"
         } else {
             "the oracle's output ends"
         };
-        if matches!(child.stage, Stage::Silent) {
-            let text = format!("{ends}, ready should come first");
+        if matches!(child.stage, ReadyStage::Silent) {
+            let text = format!("{ends} before ready");
             report.broken("no-ready", child.opened.unwrap_or(place), text);
         } else if let Some((asked, _)) = due {
-            if child.told.is_none() && !child.ends.deaf && matches!(child.stage, Stage::Serving) {
-                let text = format!("{ends}: {} has no answer", asked.what());
+            if child.shut_down.is_none()
+                && !child.ends.input_ended
+                && matches!(child.stage, ReadyStage::Serving)
+            {
+                let text = format!("{ends}: {} has no answer", asked.describe());
                 report.broken("died-in-invoke", asked.place, text);
             }
-        } else if child.could_shut_down() && !child.ends.deaf && !waits {
+        } else if child.could_shut_down() && !child.ends.input_ended && !waits {
             let place = child.last_asked.unwrap_or(place);
-            if what == Happened::Closed {
-                let text = "the connection closes, shutdown should come first";
+            if what == ConnectionChange::Closed {
+                let text = "the connection closes before shutdown";
                 report.broken("no-shutdown", place, text);
             } else {
-                let text = format!("{ends} while nothing is asked, it should wait for shutdown");
+                let text = format!("{ends} without an open request; it should wait for shutdown");
                 report.broken("left-idle", place, text);
             }
         }
@@ -335,14 +345,18 @@ impl Conduct<'_> {
     }
 }
 
-/// Forgets a request, unless its id is another's by now.
-fn close(open: &mut Open<Key, Invoke>, key: &Key, number: u64) -> Option<Asked> {
+/// Removes a request, unless its id was used again.
+fn close(
+    open: &mut OpenRequests<OracleKey, PendingInvoke>,
+    key: &OracleKey,
+    number: u64,
+) -> Option<OpenRequest> {
     let (_, invoke) = open.get(key)?;
     (invoke.number == Some(number)).then_some(())?;
     open.close(key).map(|(asked, _)| asked)
 }
 
-/// An id in words.
+/// Formats an id.
 fn id(text: &str) -> String {
     if text.is_empty() {
         "none".into()

@@ -1,32 +1,32 @@
-//! A bounded memory: what is new takes the place of what is oldest.
+//! A bounded map: a new entry replaces the oldest.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// Values by key, of which the one that was put in longest ago is forgotten when there is no room.
+/// Values by key. If there is no space, the entry that was inserted first is removed.
 #[derive(Debug)]
-pub struct Recent<K, V> {
+pub struct RecentValues<K, V> {
     entries: HashMap<K, (u64, V)>,
     order: BTreeMap<u64, K>,
     next: u64,
-    most: usize,
+    capacity: usize,
 }
 
-impl<K: Hash + Eq + Clone, V> Recent<K, V> {
-    /// With room for so many.
-    pub fn with_room(most: usize) -> Self {
+impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
+    /// Creates a map for at most `capacity` entries.
+    pub fn with_capacity(capacity: usize) -> Self {
         Self {
             entries: HashMap::new(),
             order: BTreeMap::new(),
             next: 0,
-            most: most.max(1),
+            capacity: capacity.max(1),
         }
     }
 
-    /// Puts a value in, as the newest. Gives back the one that had this key.
+    /// Inserts a value as the newest. Returns the value that had this key.
     pub fn put(&mut self, key: K, value: V) -> Option<V> {
         let before = self.take(&key);
-        if self.entries.len() >= self.most
+        if self.entries.len() >= self.capacity
             && let Some((_, oldest)) = self.order.pop_first()
         {
             self.entries.remove(&oldest);
@@ -37,24 +37,24 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         before
     }
 
-    /// Takes a value out.
+    /// Removes a value.
     pub fn take(&mut self, key: &K) -> Option<V> {
         let (age, value) = self.entries.remove(key)?;
         self.order.remove(&age);
         Some(value)
     }
 
-    /// The value of this key.
+    /// Returns the value of this key.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.entries.get(key).map(|(_, value)| value)
     }
 
-    /// The value of this key.
+    /// Returns the value of this key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.entries.get_mut(key).map(|(_, value)| value)
     }
 
-    /// The value of a key, made where there is none.
+    /// Returns the value of a key; inserts a default if there is none.
     pub fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -65,19 +65,19 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         &mut self.entries.entry(key).or_default().1
     }
 
-    /// Keys and values, the oldest first.
+    /// Returns keys and values, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.order
             .values()
             .filter_map(|key| Some((key, self.get(key)?)))
     }
 
-    /// Keys, the oldest first.
+    /// Returns the keys, the oldest first.
     pub fn keys(&self) -> Vec<K> {
         self.order.values().cloned().collect()
     }
 
-    /// Keeps those that satisfy a condition.
+    /// Retains the entries that satisfy a condition.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         let order = &mut self.order;
         self.entries.retain(|key, (age, value)| {
@@ -89,7 +89,7 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         });
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_makes_room() {
-        let mut recent = Recent::with_room(2);
+    fn a_full_map_removes_the_oldest_entry() {
+        let mut recent = RecentValues::with_capacity(2);
         for (key, value) in [("a", 1), ("b", 2), ("a", 3), ("c", 4)] {
             recent.put(key, value);
         }

@@ -1,4 +1,4 @@
-//! Messages as text: looked at, and put together from parts of others.
+//! Messages as text: read, and built from parts of others.
 
 use crate::encoding::{json, lossless};
 use crate::error::Refusal;
@@ -6,27 +6,27 @@ use crate::protocol::make::{Object, is_json};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
-/// Deepest message that is looked at.
+/// The deepest nesting that is read.
 const DEPTH: u32 = 1000;
-/// Longest text that a refusal repeats.
+/// The largest number of characters that a refusal quotes.
 const SHOWN: usize = 60;
 
-/// Looks at a message that is text; `None` where it is no JSON.
-pub fn look<T>(text: &str, with: impl FnOnce(Node<'_>) -> T) -> Option<T> {
+/// Parses a message and visits its root; `None` if it is not JSON.
+pub fn with_json<T>(text: &str, with: impl FnOnce(Node<'_>) -> T) -> Option<T> {
     let mut tape = Tape::new();
     let whole = Span::new(0, text.len());
     json::parse(text.as_bytes(), whole, DEPTH, &mut tape).ok()?;
     tape.root(text.as_bytes()).map(with)
 }
 
-/// A value as text: as it stands where it came as JSON, in the lossless forms else.
+/// Writes a value as text: JSON stays unchanged, other values use the lossless forms.
 pub fn json_of(node: Node<'_>) -> String {
     let mut out = Vec::new();
     lossless::write(node, &mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The text of a phrase, which must be JSON.
+/// Returns the text of a reply; fails if it is not JSON.
 pub fn as_json<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusal> {
     if is_json(text) {
         return Ok(text);
@@ -34,17 +34,17 @@ pub fn as_json<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusa
     Err(Refusal::new(place, "JSON", shown(text)))
 }
 
-/// The text of a phrase, which must be a JSON object.
+/// Returns the text of a reply; fails if it is not a JSON object.
 pub fn as_object<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusal> {
-    match look(text, is_map) {
+    match with_json(text, is_map) {
         Some(true) => Ok(text),
         _ => Err(Refusal::new(place, "a JSON object", shown(text))),
     }
 }
 
-/// An entry of a list, with what else is said of it; its own members go before those of the same name.
+/// Adds further members to an entry of a list. The entry's own members take precedence.
 pub fn with_about(entry: Object, own: &[&str], about: Option<&str>) -> Object {
-    let more = look(about.unwrap_or("{}"), |about| {
+    let more = with_json(about.unwrap_or("{}"), |about| {
         let members = about.members().filter(|_| about.is_map());
         let named = members.filter_map(|(key, value)| Some((key.text()?.into_owned(), value)));
         let others = named.filter(|(key, _)| !own.contains(&key.as_str()));

@@ -1,4 +1,4 @@
-//! Whether granted capabilities cover one that is required.
+//! Decides if granted capabilities cover a required one.
 //!
 //! ```text
 //!   grant            covers, by the document              by the server's code
@@ -8,20 +8,20 @@
 //!   *                anything                             the same
 //! ```
 //!
-//! Both rules are judged; where the document leaves a question open, its verdict says so.
+//! Both rules are applied. If the document leaves a question open, its verdict is open.
 
-/// What a rule says.
+/// The result of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Grant {
     /// Covered.
     Yes,
     /// Not covered.
     No,
-    /// The rule can be read either way.
+    /// The rule allows both readings.
     Open,
 }
 
-impl Verdict {
+impl Grant {
     /// The name in output.
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,42 +32,42 @@ impl Verdict {
     }
 }
 
-impl From<bool> for Verdict {
+impl From<bool> for Grant {
     fn from(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No }
     }
 }
 
-/// A verdict and the grant that led to it.
+/// A verdict, and the grant that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling<'a> {
     /// Covered or not.
-    pub verdict: Verdict,
-    /// The grant that covers it, or that leaves it open.
+    pub verdict: Grant,
+    /// The grant that covers it, or that leaves the question open.
     pub grant: Option<&'a str>,
-    /// Why the verdict is open.
+    /// The reason why the verdict is open.
     pub why: Option<&'static str>,
 }
 
-/// What both rules say.
+/// The results of both rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allows<'a> {
+pub struct CapabilityVerdicts<'a> {
     /// The document's rule.
     pub document: Ruling<'a>,
     /// The rule of the reference server.
     pub code: Ruling<'a>,
 }
 
-impl Allows<'_> {
-    /// Whether the rules come to the same answer.
+impl CapabilityVerdicts<'_> {
+    /// Returns true if both rules give the same verdict.
     pub fn agree(&self) -> bool {
         self.document.verdict == self.code.verdict
     }
 }
 
-/// Whether a scope covers a capability, by both rules.
-pub fn allows<'a>(scope: &[&'a str], required: &str) -> Allows<'a> {
-    Allows {
+/// Checks a capability against the grants of a scope, by both rules.
+pub fn allows<'a>(scope: &[&'a str], required: &str) -> CapabilityVerdicts<'a> {
+    CapabilityVerdicts {
         document: document(scope, required),
         code: code(scope, required),
     }
@@ -75,26 +75,26 @@ pub fn allows<'a>(scope: &[&'a str], required: &str) -> Allows<'a> {
 
 fn document<'a>(scope: &[&'a str], required: &str) -> Ruling<'a> {
     let mut ruling = Ruling {
-        verdict: Verdict::No,
+        verdict: Grant::No,
         grant: None,
         why: None,
     };
     if required.is_empty() {
-        ruling.verdict = Verdict::Open;
+        ruling.verdict = Grant::Open;
         ruling.why =
             Some("nothing is required, and the document does not say whether that is granted");
     }
     for grant in scope {
         let (verdict, why) = covers(grant, required);
         match (verdict, ruling.verdict) {
-            (Verdict::Yes, _) => {
+            (Grant::Yes, _) => {
                 return Ruling {
                     verdict,
                     grant: Some(grant),
                     why: None,
                 };
             }
-            (Verdict::Open, Verdict::No) => {
+            (Grant::Open, Grant::No) => {
                 ruling = Ruling {
                     verdict,
                     grant: Some(grant),
@@ -107,18 +107,18 @@ fn document<'a>(scope: &[&'a str], required: &str) -> Ruling<'a> {
     ruling
 }
 
-/// The document's rule for one grant.
-fn covers(grant: &str, required: &str) -> (Verdict, Option<&'static str>) {
+/// Applies the document's rule to one grant.
+fn covers(grant: &str, required: &str) -> (Grant, Option<&'static str>) {
     if grant == required || (grant == "*" && !required.is_empty()) {
-        return (Verdict::Yes, None);
+        return (Grant::Yes, None);
     }
     let stars = grant.split(':').filter(|segment| *segment == "*").count();
-    // A star within a word is a character like others.
+    // A star inside a word is an ordinary character.
     let (stem, below) = (grant.strip_suffix(":*"), grant.strip_prefix("*:"));
     match (stars, stem, below) {
-        (0, ..) => (Verdict::No, None),
+        (0, ..) => (Grant::No, None),
         (1, Some(""), _) => (
-            Verdict::Open,
+            Grant::Open,
             Some("the document does not say what is below an empty name"),
         ),
         (1, Some(stem), _) => {
@@ -129,23 +129,23 @@ fn covers(grant: &str, required: &str) -> (Verdict, Option<&'static str>) {
         (1, None, Some(action)) => {
             let before = required.strip_suffix(action);
             if before.is_some_and(|before| before.ends_with(':')) {
-                (Verdict::Yes, None)
+                (Grant::Yes, None)
             } else if format!(":{required}:").contains(&format!(":{action}:")) {
                 let why = "the document does not say whether `anywhere` includes this place";
-                (Verdict::Open, Some(why))
+                (Grant::Open, Some(why))
             } else {
-                (Verdict::No, None)
+                (Grant::No, None)
             }
         }
         _ if may_match(grant, required) => (
-            Verdict::Open,
+            Grant::Open,
             Some("the document has a star at the end or at the front, not in other places"),
         ),
-        _ => (Verdict::No, None),
+        _ => (Grant::No, None),
     }
 }
 
-/// Whether a grant would match if each star stood for one segment, or at the end for several.
+/// Returns true if a grant matches when each star stands for one segment, or at the end for several.
 fn may_match(grant: &str, required: &str) -> bool {
     let mut wanted = required.split(':');
     let mut segments = grant.split(':').peekable();
@@ -166,7 +166,7 @@ fn may_match(grant: &str, required: &str) -> bool {
 fn code<'a>(scope: &[&'a str], required: &str) -> Ruling<'a> {
     let grant = scope.iter().copied().find(|grant| {
         let is_above = |stem: &str| {
-            // A proper prefix, in whole segments; none at all is one, too.
+            // A proper prefix of whole segments; an empty one counts too.
             stem.is_empty()
                 || required
                     .strip_prefix(stem)
@@ -183,11 +183,11 @@ fn code<'a>(scope: &[&'a str], required: &str) -> Ruling<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Verdict::{No, Open, Yes};
+    use super::Grant::{No, Open, Yes};
     use super::*;
 
     #[test]
-    fn both_rules() {
+    fn both_rules_judge_each_grant() {
         for (grant, required, by_document, by_code) in [
             ("a:b", "a:b", Yes, Yes),
             ("a:b:*", "a:b", Yes, No),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_yes_beats_an_open_question() {
+    fn a_grant_that_covers_precedes_an_open_one() {
         let found = allows(&["a:*:c", "a:b:c"], "a:b:c").document;
         assert_eq!((found.verdict, found.grant), (Yes, Some("a:b:c")));
         assert_eq!(allows(&[], "a").document.verdict, No);

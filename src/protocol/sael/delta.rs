@@ -1,10 +1,10 @@
-//! Deltas folded: what a stream's value is after each STR.
+//! The value of a stream after each STR.
 //!
 //! The first delta of a call is its snapshot; each later one is a merge patch (RFC 7386): null removes a member, an
-//! object goes into what is there, anything else takes its place.
+//! object is merged into the present one, any other value replaces the present one.
 //!
-//! Values are kept as their own JSON text but for the objects around them, so that numbers stay exact and members in
-//! order. A null in the snapshot is kept; no patch can bring one in.
+//! Values keep their own JSON text, except the objects around them, so that numbers stay exact and members keep their
+//! order. A null in the snapshot is kept; no patch can add one.
 
 use super::token::is_token;
 use crate::encoding::json::write_str;
@@ -14,27 +14,27 @@ use crate::protocol::{Message, Role, holds_secret};
 use crate::tape::Node;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Streams that are held at a time; the one that was patched longest ago goes first.
+/// The largest number of streams. One more replaces the stream that was patched longest ago.
 pub const STREAMS: usize = 1024;
-/// Bytes that one stream's value may take.
+/// The largest size of the value of one stream, in bytes.
 pub const VALUE: usize = 16 << 20;
-/// Bytes that all of them may take.
+/// The largest size of all values, in bytes.
 pub const TOTAL: usize = 64 << 20;
 
-/// A value that patches can be merged into.
+/// A value that accepts merge patches.
 #[derive(Clone, Debug)]
 pub enum Folded {
     /// An object.
     Object(Members),
-    /// A list: replaced whole.
+    /// An array, which is only replaced as a whole.
     Array(Vec<Folded>),
-    /// Anything else, as JSON.
+    /// Any other value, as JSON.
     Leaf(String),
     /// Text that looks like a capability token or holds JSON with a secret, as JSON.
     Secret(String),
 }
 
-/// The members of an object, found by key and kept in the order in which they came.
+/// The members of an object, found by key and kept in order of insertion.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     map: BTreeMap<String, (u64, Folded)>,
@@ -42,7 +42,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// Each key with its value, in order.
+    /// Returns each key with its value, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Folded)> {
         let mut all: Vec<_> = self.map.iter().collect();
         all.sort_unstable_by_key(|(_, (place, _))| *place);
@@ -50,7 +50,7 @@ impl Members {
             .map(|(key, (_, value))| (key.as_str(), value))
     }
 
-    /// Puts a value in its place, or at the end; gives the bytes by which the object grew.
+    /// Replaces a value, or appends it. Returns the growth of the object in bytes.
     fn put(&mut self, key: String, value: Folded) -> isize {
         let size = value.size();
         if let Some((_, old)) = self.map.get_mut(&key) {
@@ -65,17 +65,17 @@ impl Members {
     }
 }
 
-/// Bytes of a value beside its text, roughly.
+/// The approximate memory of a value besides its text, in bytes.
 const NODE: usize = 64;
 
-/// Memory is bounded far below where these would wrap.
+/// Memory is bounded far below the sizes at which these casts wrap.
 #[allow(clippy::cast_possible_wrap)]
 fn difference(after: usize, before: usize) -> isize {
     after as isize - before as isize
 }
 
 impl Folded {
-    /// A value of a message. Where a key is there twice, the last one counts.
+    /// Converts a value of a message. If a key is repeated, the last one counts.
     pub fn new(node: Node<'_>) -> Self {
         if node.is_array() {
             return Self::Array(node.children().map(Self::new).collect());
@@ -98,7 +98,7 @@ impl Folded {
         }
     }
 
-    /// Merges a patch into it (RFC 7386, section 2); gives the bytes by which it grew.
+    /// Merges a patch (RFC 7386, section 2). Returns the growth in bytes.
     pub fn merge(&mut self, patch: Node<'_>) -> isize {
         let Some(members) = members(patch) else {
             let before = self.size();
@@ -129,7 +129,8 @@ impl Folded {
         grown
     }
 
-    /// Writes it as JSON on one line, and stops soon after `most` bytes; tokens are masked unless `show_secrets`.
+    /// Writes the value as JSON on one line, and stops soon after `most` bytes. Tokens are masked unless `show_secrets`
+    /// is set.
     pub fn write(&self, show_secrets: bool, most: usize, out: &mut String) {
         match self {
             Self::Leaf(json) => out.push_str(json),
@@ -170,7 +171,7 @@ impl Folded {
         }
     }
 
-    /// It as JSON on one line, whole, secrets included.
+    /// Returns the whole value as JSON on one line, with secrets.
     #[cfg(test)]
     pub fn json(&self) -> String {
         let mut out = String::new();
@@ -178,7 +179,7 @@ impl Folded {
         out
     }
 
-    /// Bytes of memory, roughly.
+    /// Returns the approximate memory in bytes.
     fn size(&self) -> usize {
         match self {
             Self::Leaf(json) | Self::Secret(json) => NODE + json.len(),
@@ -192,21 +193,21 @@ impl Folded {
     }
 }
 
-/// Whether nothing of a member may be shown.
+/// Returns true if no part of a member may be shown.
 pub fn is_secret_member(key: &str, value: &Folded) -> bool {
     let is_constant =
         matches!(value, Folded::Leaf(json) if matches!(json.as_str(), "null" | "true" | "false"));
     is_secret_name(key.as_bytes()) && !is_constant
 }
 
-/// A key as JSON.
+/// Writes a key as JSON.
 pub fn key_json(key: &str) -> String {
     let mut out = Vec::new();
     write_str(key, &mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The members of an object whose keys are all text; other maps are replaced whole.
+/// Returns the members of an object if all keys are text; other maps are replaced as a whole.
 fn members(node: Node<'_>) -> Option<Vec<(String, Node<'_>)>> {
     if !node.is_map() {
         return None;
@@ -217,43 +218,44 @@ fn members(node: Node<'_>) -> Option<Vec<(String, Node<'_>)>> {
         .collect()
 }
 
-/// What a message did to the stream that it belongs to.
+/// The effect of a message on its stream.
 #[derive(Clone, Copy, Debug)]
-pub enum Step<'s> {
-    /// The value it has come to.
+pub enum DeltaStep<'s> {
+    /// The new value.
     Now(&'s Folded),
-    /// It has outgrown the limit, and is not followed any more.
+    /// The value has exceeded the limit, and is not tracked any more.
     TooLarge,
 }
 
-type Key = (Option<u32>, String);
+type StreamKey = (Option<u32>, String);
 
-/// A stream's value, and the room it takes.
-struct State {
-    /// None once it grew too large: it stays known, lest its next patch be taken for a snapshot.
+/// The value of a stream, and its size.
+struct StreamState {
+    /// `None` after the value grew too large. The stream stays in the table, so that its next patch is not read as a
+    /// snapshot.
     value: Option<Folded>,
     size: usize,
 }
 
-/// The values of all streams that are open: one a connection and seq, bounded in number and size. One that had to make
-/// room begins anew with its next delta.
+/// The values of all open streams, one for each connection and seq, bounded in number and size. A stream that was
+/// removed for lack of space starts again with its next delta.
 #[derive(Default)]
 pub struct States {
-    open: BTreeMap<Key, State>,
-    /// From the one that was patched longest ago.
-    order: VecDeque<Key>,
+    open: BTreeMap<StreamKey, StreamState>,
+    /// The stream that was patched longest ago comes first.
+    order: VecDeque<StreamKey>,
     total: usize,
 }
 
 impl States {
-    /// Takes note of a message, of which `root` is the whole value. A STR with a delta gives the value it leads to; what
-    /// ends a call, or begins one anew, drops its value.
+    /// Handles a message; `root` is its whole value. Returns the new value after a STR with a delta. A message that
+    /// ends a call or starts it again drops its value.
     pub fn see(
         &mut self,
         conn: Option<u32>,
         message: &Message<'_>,
         root: Option<Node<'_>>,
-    ) -> Option<Step<'_>> {
+    ) -> Option<DeltaStep<'_>> {
         if matches!(
             message.role,
             Some(Role::End | Role::Error | Role::Response | Role::Request)
@@ -275,7 +277,7 @@ impl States {
             let size = value.size();
             self.total += size;
             let value = Some(value);
-            self.open.insert(key.clone(), State { value, size });
+            self.open.insert(key.clone(), StreamState { value, size });
         }
         self.order.retain(|k| *k != key);
         self.order.push_back(key.clone());
@@ -292,19 +294,19 @@ impl States {
             self.drop(&oldest);
         }
         match self.open.get(&key)?.value.as_ref() {
-            Some(value) => Some(Step::Now(value)),
-            None => Some(Step::TooLarge),
+            Some(value) => Some(DeltaStep::Now(value)),
+            None => Some(DeltaStep::TooLarge),
         }
     }
 
-    fn drop(&mut self, key: &Key) {
+    fn drop(&mut self, key: &StreamKey) {
         if let Some(state) = self.open.remove(key) {
             self.total = self.total.saturating_sub(state.size);
             self.order.retain(|k| k != key);
         }
     }
 
-    /// Streams that are held.
+    /// Returns the number of streams.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.open.len()

@@ -1,4 +1,4 @@
-//! The filter language of pipelines: which items of a list are kept.
+//! The filter language of pipelines, which selects items of a list.
 //!
 //! ```text
 //!   or      and || and …                  and     not && not …
@@ -8,30 +8,30 @@
 //!   value   7  'text'  "text"  true false null  [value, …]  now()  value + value (- * /)  field  bare text
 //! ```
 //!
-//! One grammar, read once; three references that evaluate it differently in places. Each is a [`Dialect`], modelled on
-//! what its reference was measured to keep. The document says nothing where they differ, so wiretool follows Go: it is
-//! the server, and pipelines run there. [`Filter::judge`] has all three verdicts and says where they part.
+//! There is one grammar, and three references that evaluate it differently in places. Each is a [`FilterDialect`], modelled
+//! on the measured results of its reference. The document does not define these cases, so wiretool follows Go: that is
+//! the server, and pipelines run there. [`ItemFilter::judge`] returns all three results and the reasons for differences.
 //!
-//! Nothing is refused but what is too long or too deep: the references evaluate any text. What looks like a mistake is in
-//! [`Filter::problems`].
+//! Only a text that is too long or too deep is refused: the references evaluate any text. Likely mistakes are in
+//! [`ItemFilter::problems`].
 
 mod evaluate;
 mod parse;
 mod pattern;
 mod value;
 
-use pattern::Pattern;
+use pattern::RegexPattern;
 use serde_json::Value;
 use std::fmt;
 
-/// Longest expression that is read, in bytes.
+/// The longest expression, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// Deepest nesting of parentheses and lists that is read.
+/// The deepest nesting of parentheses and lists.
 pub const DEEPEST: u32 = 128;
 
-/// Whose rules decide where the references differ.
+/// The reference whose rules decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub enum FilterDialect {
     /// The reference server.
     #[default]
     Go,
@@ -41,8 +41,8 @@ pub enum Dialect {
     TypeScript,
 }
 
-impl Dialect {
-    /// Every dialect, the one that is followed first.
+impl FilterDialect {
+    /// All dialects; the default one is first.
     pub const ALL: [Self; 3] = [Self::Go, Self::Python, Self::TypeScript];
 
     /// The name in output and on the command line.
@@ -54,39 +54,39 @@ impl Dialect {
         }
     }
 
-    /// The dialect of that name.
+    /// Returns the dialect with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|d| d.name() == name)
     }
 }
 
-/// Something that is evaluated all the same, and likely meant otherwise.
+/// A likely mistake in a valid expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Problem {
+pub struct FilterProblem {
     /// The part of the expression.
     pub part: String,
-    /// What is odd about it, and what becomes of it.
+    /// The mistake, and its effect.
     pub text: &'static str,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for FilterProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`: {}", self.part, self.text)
     }
 }
 
-/// An expression that is not read at all.
+/// The reason why an expression is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum FilterError {
     /// Longer than [`LONGEST`].
     TooLong,
     /// Deeper than [`DEEPEST`].
     TooDeep,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong => write!(f, "the expression is longer than {LONGEST} bytes"),
@@ -95,9 +95,9 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for FilterError {}
 
-/// How a field is compared.
+/// The operator of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Op {
     AtLeast,
@@ -114,7 +114,7 @@ enum Op {
     NotIn,
 }
 
-/// As they are written; of two that begin alike, the longer first.
+/// The operators as they are written. Of two with the same start, the longer comes first.
 const OPS: [(&str, Op); 12] = [
     (">=", Op::AtLeast),
     ("<=", Op::AtMost),
@@ -139,25 +139,25 @@ impl Op {
 
 /// A parsed expression.
 #[derive(Clone, Debug)]
-enum Expr {
-    /// Nothing written: true.
+enum FilterExpr {
+    /// Empty text: true.
     All,
-    Or(Vec<Expr>),
-    And(Vec<Expr>),
-    Not(Box<Expr>),
-    Truthy(Path),
-    Compare(Box<Compare>),
+    Or(Vec<FilterExpr>),
+    And(Vec<FilterExpr>),
+    Not(Box<FilterExpr>),
+    Truthy(FilterPath),
+    Compare(Box<Comparison>),
 }
 
 #[derive(Clone, Debug)]
-struct Compare {
-    /// As it was written.
+struct Comparison {
+    /// The source text.
     text: String,
-    field: Path,
+    field: FilterPath,
     op: Op,
     value: Term,
-    /// The value as a pattern, where it is a literal.
-    pattern: Option<Pattern>,
+    /// The compiled pattern, if the value is a literal.
+    pattern: Option<RegexPattern>,
 }
 
 /// The right side of a comparison.
@@ -167,76 +167,76 @@ enum Term {
     List(Vec<Term>),
     Now,
     Arithmetic(char, Box<Term>, Box<Term>),
-    /// A field where the item has it, else its own text.
-    Word(Path),
+    /// The value of a field if the item has it, otherwise its own text.
+    Word(FilterPath),
 }
 
 /// `a.b[0]`.
 #[derive(Clone, Debug)]
-struct Path {
+struct FilterPath {
     text: String,
-    steps: Vec<Step>,
+    steps: Vec<FilterStep>,
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum FilterStep {
     Key(String),
     Index(usize),
 }
 
-/// A filter, ready to be evaluated.
+/// A parsed filter.
 #[derive(Clone, Debug)]
-pub struct Filter {
-    root: Expr,
-    problems: Vec<Problem>,
+pub struct ItemFilter {
+    root: FilterExpr,
+    problems: Vec<FilterProblem>,
 }
 
-/// What the three references do with one item.
+/// The results of the three references for one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// Kept or not, by [`Dialect::ALL`]; `None` where that cannot be known here.
+    /// True if the item is kept, in the order of [`FilterDialect::ALL`]; `None` if only that reference can decide.
     pub kept: [Option<bool>; 3],
-    /// Where they differ, and why: one line a comparison.
+    /// The differences and their reasons: one line for each comparison.
     pub differences: Vec<String>,
 }
 
 impl Judgement {
-    /// What one of them does.
-    pub fn by(&self, dialect: Dialect) -> Option<bool> {
-        let mut all = Dialect::ALL.into_iter().zip(self.kept);
+    /// Returns the result of one reference.
+    pub fn by(&self, dialect: FilterDialect) -> Option<bool> {
+        let mut all = FilterDialect::ALL.into_iter().zip(self.kept);
         all.find(|(d, _)| *d == dialect).and_then(|(_, kept)| kept)
     }
 
-    /// Whether all do the same.
+    /// Returns true if all references give the same result.
     pub fn agree(&self) -> bool {
         self.kept.iter().all(|k| k.is_some() && *k == self.kept[0])
     }
 }
 
-impl Filter {
-    /// Reads an expression.
-    pub fn parse(text: &str) -> Result<Self, Refused> {
+impl ItemFilter {
+    /// Parses an expression.
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
         parse::parse(text)
     }
 
-    /// What is likely not meant as it will be evaluated.
-    pub fn problems(&self) -> &[Problem] {
+    /// Returns the likely mistakes.
+    pub fn problems(&self) -> &[FilterProblem] {
         &self.problems
     }
 
-    /// Whether an item is kept. `now` is in seconds since 1970. Numbers are doubles, as in every reference.
-    pub fn keeps(&self, item: &Value, now: i64, dialect: Dialect) -> bool {
-        evaluate::evaluate(&self.root, &evaluate::Scene { item, now, dialect }) == Some(true)
+    /// Returns true if an item is kept. `now` is in seconds since 1970. Numbers are doubles, as in every reference.
+    pub fn keeps(&self, item: &Value, now: i64, dialect: FilterDialect) -> bool {
+        evaluate::evaluate(&self.root, &evaluate::EvalContext { item, now, dialect }) == Some(true)
     }
 
-    /// What the three references do with an item.
+    /// Returns the results of the three references for an item.
     pub fn judge(&self, item: &Value, now: i64) -> Judgement {
         evaluate::judge(&self.root, item, now)
     }
 
-    /// A filter stage of a pipeline: of a list, the objects that are kept; anything else as it is.
-    pub fn apply(&self, input: &Value, now: i64, dialect: Dialect) -> Value {
+    /// Applies the filter as a stage of a pipeline: of an array, the objects that match; any other value unchanged.
+    pub fn apply(&self, input: &Value, now: i64, dialect: FilterDialect) -> Value {
         let Value::Array(items) = input else {
             return input.clone();
         };
@@ -247,28 +247,28 @@ impl Filter {
     }
 }
 
-/// The parse tree, one line a node.
-impl fmt::Display for Filter {
+/// Writes the parse tree, one line for each node.
+impl fmt::Display for ItemFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(&self.root, 0, f)
     }
 }
 
-fn show(expr: &Expr, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn show(expr: &FilterExpr, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let indent = "  ".repeat(depth);
     match expr {
-        Expr::All => writeln!(f, "{indent}everything"),
-        Expr::Truthy(path) => writeln!(f, "{indent}truthy  field {}", path.text),
-        Expr::Compare(c) => {
+        FilterExpr::All => writeln!(f, "{indent}everything"),
+        FilterExpr::Truthy(path) => writeln!(f, "{indent}truthy  field {}", path.text),
+        FilterExpr::Compare(c) => {
             let name = c.op.name();
             writeln!(f, "{indent}{name}  field {}  {}", c.field.text, c.value)
         }
-        Expr::Not(inner) => {
+        FilterExpr::Not(inner) => {
             writeln!(f, "{indent}not")?;
             show(inner, depth + 1, f)
         }
-        Expr::Or(parts) | Expr::And(parts) => {
-            let name = if matches!(expr, Expr::Or(_)) {
+        FilterExpr::Or(parts) | FilterExpr::And(parts) => {
+            let name = if matches!(expr, FilterExpr::Or(_)) {
                 "or"
             } else {
                 "and"

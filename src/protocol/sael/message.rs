@@ -1,4 +1,4 @@
-//! One frame in any of its three forms, understood.
+//! Interprets a frame in any of its three forms.
 
 use crate::encoding::{Parsed, msgpack};
 use crate::error::{DecodeError, show_byte};
@@ -8,37 +8,8 @@ use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
-/// A frame, for users of the library. Fields that are absent are `None`.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct Sael<'a> {
-    /// The call or subscription it belongs to.
-    pub seq: Option<Node<'a>>,
-    /// The tool of an INV.
-    pub tool: Option<Node<'a>>,
-    /// The stages of an INV.
-    pub pipeline: Option<Node<'a>>,
-    /// What a tool is given.
-    pub input: Option<Node<'a>>,
-    /// What it gave: `output` of RES, `data` of STR and EVT.
-    pub output: Option<Node<'a>>,
-    /// A merge patch in place of data.
-    pub delta: Option<Node<'a>>,
-}
-
-/// Reads a frame's fields from its parsed message.
-pub fn sael(root: Node<'_>) -> Sael<'_> {
-    Sael {
-        seq: root.get("seq"),
-        tool: root.get("tool"),
-        pipeline: root.get("pipeline"),
-        input: root.get("input"),
-        output: root.get("output").or_else(|| root.get("data")),
-        delta: root.get("delta"),
-    }
-}
-
-/// Whether a frame behind a big-endian length begins here: a `MessagePack` map with a short key, or a JSON object.
+/// Returns `true` if a frame with a big-endian length starts here: a `MessagePack` map with a short key, or a JSON
+/// object.
 pub(super) fn plausible(bytes: &[u8]) -> bool {
     match bytes {
         [0, _, _, _, 0x80..=0x8f, 0xa1..=0xb0, first, ..] => first.is_ascii_lowercase(),
@@ -47,8 +18,8 @@ pub(super) fn plausible(bytes: &[u8]) -> bool {
     }
 }
 
-/// How a message begins.
-enum Form {
+/// The form of a message.
+enum BodyForm {
     Json,
     /// The version byte and three letters, then the rest.
     Header,
@@ -56,13 +27,13 @@ enum Form {
     Unknown(u8),
 }
 
-fn form(body: &[u8]) -> Form {
-    // `{`, 1 or 2, and the map markers are told apart by one byte.
+fn form(body: &[u8]) -> BodyForm {
+    // `{`, 1 or 2, and the map markers differ in the first byte.
     match body.trim_ascii_start().first() {
-        Some(0x80..=0x8f | 0xde | 0xdf) => Form::MessagePack,
-        Some(1 | 2) if is_header(body) => Form::Header,
-        Some(&byte) if !byte.is_ascii_graphic() => Form::Unknown(byte),
-        _ => Form::Json,
+        Some(0x80..=0x8f | 0xde | 0xdf) => BodyForm::MessagePack,
+        Some(1 | 2) if is_header(body) => BodyForm::Header,
+        Some(&byte) if !byte.is_ascii_graphic() => BodyForm::Unknown(byte),
+        _ => BodyForm::Json,
     }
 }
 
@@ -85,15 +56,15 @@ pub(super) fn read<'a>(
     };
     let mut header = None;
     let mut form = form(body.of(bytes));
-    if let Form::Header = form {
+    if let BodyForm::Header = form {
         header = bytes
             .get(body.at() + 1..body.at() + 4)
             .and_then(|kind| std::str::from_utf8(kind).ok());
         body = Span::new(body.at() + 4, body.end());
         message.body = body;
         form = match self::form(body.of(bytes)) {
-            Form::MessagePack => Form::MessagePack,
-            _ => Form::Json,
+            BodyForm::MessagePack => BodyForm::MessagePack,
+            _ => BodyForm::Json,
         };
     }
     let blank = body.of(bytes).trim_ascii().is_empty();
@@ -110,8 +81,8 @@ pub(super) fn read<'a>(
         parsed.clear();
     } else {
         let result = match form {
-            Form::MessagePack => parsed.msgpack(bytes, body),
-            Form::Unknown(byte) => {
+            BodyForm::MessagePack => parsed.msgpack(bytes, body),
+            BodyForm::Unknown(byte) => {
                 parsed.clear();
                 let wanted = "`{`, a MessagePack map, or a version byte and three capital letters";
                 Err(DecodeError::new(
@@ -147,12 +118,12 @@ pub(super) fn read<'a>(
             return message;
         }
     }
-    understand(root, header, context, &mut message);
+    interpret(root, header, context, &mut message);
     message
 }
 
-/// The fields that say what a message is, found in one pass.
-fn understand<'a>(
+/// Finds the fields that define the message in one pass.
+fn interpret<'a>(
     root: Option<Node<'a>>,
     header: Option<&'a str>,
     context: &Context,
@@ -173,7 +144,7 @@ fn understand<'a>(
             _ => {}
         }
     }
-    // In the header form the kind is in the header; whether the JSON repeats it is not said.
+    // In the header form the kind is in the header. The document does not say if the JSON repeats it.
     let kind = header.map(Cow::Borrowed).or(kind);
     let name = kind.as_deref().unwrap_or_default();
     let role = role(name);
@@ -184,7 +155,7 @@ fn understand<'a>(
     };
     message.evidence = match (role.is_some(), kind.is_some()) {
         (true, _) => Evidence::Certain,
-        // Three capitals behind a 1 or 2 are soon found by chance.
+        // Three capitals after a 1 or 2 often occur by chance.
         (false, true) if header.is_none() => Evidence::Possible,
         _ => Evidence::None,
     };
@@ -201,8 +172,8 @@ fn understand<'a>(
     message.kind = kind.unwrap_or(Cow::Borrowed("unknown"));
 }
 
-/// The role of a kind; that of LST is another where it answers. The schema says the same, and a test compares the two:
-/// this runs for each message.
+/// Returns the role of a kind; LST has another role as an answer. The schema has the same facts, and a test compares
+/// the two: this function runs for each message.
 pub(super) fn role(kind: &str) -> Option<Role> {
     let letters = <[u8; 3]>::try_from(kind.as_bytes()).ok()?;
     Some(match &letters {
@@ -223,7 +194,7 @@ fn has_stages(pipeline: Node<'_>) -> bool {
     pipeline.is_array() && reached(&mut Tape::new())
 }
 
-/// `seq`: a number in any spelling that is whole, otherwise as it stands.
+/// Returns `seq` as an id: a number in any integral spelling, otherwise as it is spelled.
 fn id(node: Node<'_>) -> Id<'_> {
     match node.value() {
         Value::Scalar(Scalar::Number(text) | Scalar::Json(text, _)) if text.len() < 64 => {
@@ -233,6 +204,17 @@ fn id(node: Node<'_>) -> Id<'_> {
         Value::Scalar(Scalar::Str(_)) => node.text().map_or(Id::None, Id::Text),
         _ => node.as_i128().map_or(Id::None, Id::Number),
     }
+}
+
+/// The text of the error, the arguments, the result, or the main member of another kind.
+pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+    const NAMES: [&str; 7] = [
+        "input", "pipeline", "output", "data", "delta", "window", "reason",
+    ];
+    if message.role == Some(Role::Error) {
+        return root.get("message");
+    }
+    NAMES.into_iter().find_map(|name| root.get(name))
 }
 
 pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -247,7 +229,7 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     }
 }
 
-/// Whether text looks like a capability token: the prefix, and parts of the right alphabet.
+/// Returns true if text looks like a capability token: the prefix, and parts in the right alphabet.
 pub fn is_token(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("qct.") else {
         return false;
@@ -262,7 +244,7 @@ pub(super) fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// Marks what looks like a capability token, wherever it stands.
+/// Marks every text that looks like a capability token as secret.
 fn tokens(node: Node<'_>, notes: &mut Notes) {
     for child in node.children() {
         if child.is_map() || child.is_array() {

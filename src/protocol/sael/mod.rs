@@ -11,11 +11,9 @@
 //!                                   v  I  N  V   rest of the message, or nothing
 //! ```
 //!
-//! Kinds: the seventeen of the schema, as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
-//! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
+//! Kinds: the seventeen of the schema, as written. The id is `seq`; the subject is the tool of an INV or the topic of a
+//! SUB. The first byte decides the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
-#[cfg(feature = "rules")]
-mod behavior;
 #[cfg(feature = "rules")]
 pub mod capability;
 #[cfg(feature = "rules")]
@@ -39,22 +37,21 @@ use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
-pub use message::{Sael as SaelFrame, sael as frame};
 
 /// The protocol.
 pub struct Sael;
 
-/// Fault codes beside those of framing and encodings.
+/// Fault codes in addition to those of framing and encodings.
 pub const FAULTS: &[(&str, &str)] = &[
-    ("not-an-object", "a value, but no object"),
+    ("not-an-object", "a value, but not an object"),
     ("blank-line", "a line without a message"),
     (
         "bad-header",
-        "neither a version byte and three capital letters nor anything else a message begins with",
+        "the start of a message: not a version byte and three capital letters, nor any other form",
     ),
 ];
 
-/// The facts of the protocol.
+/// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "sael",
     port: None,
@@ -85,16 +82,26 @@ static DESCRIPTOR: Descriptor = Descriptor {
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
-    takes_turns: false,
+    is_sequential: false,
+    is_fallback: false,
 };
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    Sael,
+    ["rules.md"],
+    "$CARGO_MANIFEST_DIR/fixtures/sael/rules",
+    |_, config| session::SaelSession::new(config),
+    |_, side, config| peer::peer(side, config),
+);
 
 impl Protocol for Sael {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
-        schema::goes(&message.kind)
+    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
+        schema::fixed_direction(&message.kind)
     }
 
     fn read<'a>(
@@ -117,6 +124,10 @@ impl Protocol for Sael {
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         schema::make(kind, words, mint)
+    }
+
+    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+        message::content(root, message)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

@@ -1,18 +1,18 @@
-//! The active half: the client opens a session, keeps it alive and takes its leave; the server lets in, lists its tools,
-//! and keeps what it said for those who come back.
+//! The peers of sael. The client opens a session, keeps it alive and closes it. The server admits clients, lists its
+//! tools, and stores sent frames for clients that reconnect.
 //!
 //! ```text
-//!   client   HEY --> HEY: calls may be made     HBT every 30 s      UNS, CAN, BYE at the end
-//!            RSM instead, where a session lost its connection
+//!   client   HEY --> HEY: calls are possible       HBT every 30 s      UNS, CAN, BYE at the end
+//!            RSM instead, if a session lost its connection
 //!   server   HEY <-- HEY, or ERR and close      LST SUB HBT <-- answered here     CAN <-- ERR CANCELLED
 //!            RSM <-- the last 64 frames again, HEY     silence of 90 s <-- close     BYE <-- close
 //! ```
 //!
-//! A pipeline is for the script to answer as a whole: no stage of it is run here.
+//! The script answers a pipeline as a whole: its stages are not run here.
 
+mod answers;
 mod client;
-mod enter;
-mod phrase;
+mod login;
 mod server;
 mod sessions;
 #[cfg(test)]
@@ -23,48 +23,48 @@ use crate::protocol::make::Object;
 use crate::protocol::peer::{Peer, PeerConfig};
 use crate::tape::Node;
 
-/// What both sides say that they can do: of the list of real servers, all but checks of input.
+/// The features that both sides announce: those of real servers except input checks.
 const SUPPORTS: &str =
     r#"["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]"#;
-/// How a side that was given no name calls itself.
+/// The default name of a side.
 const NAME: &str = "wiretool";
 const SECOND: i64 = 1_000_000_000;
-/// Numbers beyond 2^53 do not survive the readers.
-const MOST_SEQ: i128 = (1 << 53) - 1;
+/// Readers that use doubles cannot represent larger numbers.
+const MAX_SEQ: i128 = (1 << 53) - 1;
 
-/// Plays the side that speaks in that direction.
+/// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     match side {
-        Direction::ToServer => Box::new(client::Client::new(config)),
-        Direction::ToClient => Box::new(server::Server::new(config)),
+        Direction::ToServer => Box::new(client::SaelClient::new(config)),
+        Direction::ToClient => Box::new(server::SaelServer::new(config)),
     }
 }
 
-/// The beginning of a frame.
+/// Starts a frame.
 fn frame(v: u8, kind: &str) -> Object {
     Object::default()
         .json("v", &v.to_string())
         .text("kind", kind)
 }
 
-/// The beginning of a frame that belongs to a call.
+/// Starts a frame that belongs to a call.
 fn in_call(v: u8, kind: &str, seq: i128) -> Object {
     frame(v, kind).json("seq", &seq.to_string())
 }
 
-/// An ERR; number 0 is the connection's own.
+/// Builds an ERR; seq 0 belongs to the connection.
 fn err(v: u8, seq: i128, code: &str, message: &str) -> String {
     let frame = in_call(v, "ERR", seq).text("code", code);
     frame.text("message", message).finish()
 }
 
-/// The number of a call, where it is one.
+/// Returns the number of a call, if it is valid.
 fn seq(root: Node<'_>) -> Option<i128> {
     let seq = root.get("seq")?.as_i128()?;
-    (1..=MOST_SEQ).contains(&seq).then_some(seq)
+    (1..=MAX_SEQ).contains(&seq).then_some(seq)
 }
 
-/// Text of a refusal, which shall not grow with what it is about.
+/// Shortens the text of a refusal, so that its size is bounded.
 fn short(text: &str) -> String {
     text.chars().take(80).collect()
 }

@@ -1,4 +1,4 @@
-//! Every kind of message, in any of its three forms.
+//! The schema: every kind of message, in any of its three forms.
 
 mod forms;
 
@@ -7,35 +7,35 @@ use crate::error::Refusal;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::make::{Made, Mint, Recipe, Words, unknown_kind};
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
-use crate::protocol::schema::json_schema::Shape;
+use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT, may, message,
-    must, nullable, object, one, request,
+    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT, may,
+    message, must, nullable, object, one, request,
 };
-use crate::protocol::{Form, Kind, Role, WriteOptions, Written};
+use crate::protocol::{Kind, MessageForm, Role, WriteOptions, Written};
 use crate::tape::Node;
 use forms::{CODE, SPAN, STAGE, TRACE, VERSION};
 pub(super) use forms::{EXTRA_CODES, stage_kinds};
 use std::sync::LazyLock;
 
-/// Numbers beyond 2^53 do not survive the readers, which take every number as a float.
+/// Readers take every number as a double, which cannot represent larger integers.
 const SAFE: i128 = (1 << 53) - 1;
 const COUNT: Type = Type::Whole(0, i128::MAX);
-/// What answers no request, or one without a number, has 0.
+/// A message that answers no request, or one without a number, has seq 0.
 const SEQ_OR_0: Type = Type::Whole(0, SAFE);
 
 const NUMBERED: &[Mark] = &[Mark::Generated("seq", Fresh::Id), Mark::Volatile];
-/// The number of a request. It counts from 1: 0 is the connection's own.
+/// The number of a request. It counts from 1: 0 belongs to the connection.
 const SEQ: Member = must("seq", Type::Whole(1, SAFE))
     .marked(NUMBERED)
     .rules("seq-missing", "seq-value");
 const NEW_SEQ: Member = SEQ.new(|mint| (mint.number() + 1).to_string());
-/// The number of the request that is answered.
+/// The number of the answered request.
 const ANSWERED: Member = must("seq", SEQ_OR_0)
     .marked(NUMBERED)
     .rules("seq-missing", "seq-value");
-/// A server asks for nothing else when a session is resumed.
+/// A server requires nothing else to resume a session.
 const SESSION: Member = must("session_id", TEXT)
     .marked(&[
         Mark::Generated("session", Fresh::Id),
@@ -65,7 +65,7 @@ macro_rules! frame {
 }
 
 /// Every kind in its forms.
-static MESSAGES: &[Message] = &[
+static MESSAGES: &[MessageSchema] = &[
     message("HEY", ToClient)
         .when("server")
         .role(Some(Role::Hello))
@@ -80,7 +80,7 @@ static MESSAGES: &[Message] = &[
                 presence: schema::Presence::Nullable,
                 ..SESSION
             },
-            // Real servers list grants and tools in another order each time.
+            // Real servers list grants and tools in a different order each time.
             nullable("granted_capabilities", ARRAY).marked(&[Mark::Unordered]),
         ]),
     message("HEY", ToClient)
@@ -130,7 +130,7 @@ static MESSAGES: &[Message] = &[
                 .rules("field-missing", ""),
         ])
         .words("session_id last-seq:last_seq_received")
-        .about("takes a session up again"),
+        .about("resumes a session"),
     message("LST", ToClient)
         .when("tools")
         .role(Some(Role::Response))
@@ -143,13 +143,13 @@ static MESSAGES: &[Message] = &[
     request("LST", ToServer)
         .of(frame!["LST", NEW_SEQ, may("types", OBJECT),])
         .words("seq=")
-        .about("asks for the tools"),
+        .about("requests the list of tools"),
     request("INV", ToServer)
         .when("pipeline[0]")
         .of(frame![
             "INV",
             NEW_SEQ,
-            may("tool", Type::Never("a pipeline is there")).rules("", "call-both"),
+            may("tool", Type::Never("a pipeline is present")).rules("", "call-both"),
             nullable("input", OBJECT),
             must("pipeline", Type::Array(&STAGE)),
             may("via", TEXT),
@@ -229,7 +229,7 @@ static MESSAGES: &[Message] = &[
         .role(Some(Role::Error))
         .of(frame![
             "ERR",
-            // An error without a number is the connection's.
+            // An error without a number belongs to the connection.
             ANSWERED.rules("", "seq-value"),
             must("code", CODE).rules("field-missing", "error-code"),
             nullable("message", TEXT),
@@ -237,7 +237,7 @@ static MESSAGES: &[Message] = &[
             nullable("retry_after_ms", COUNT),
         ])
         .words("seq code message")
-        .about("an answer that says no"),
+        .about("an error answer"),
     message("EVT", ToClient)
         .role(Some(Role::Item))
         .of(frame!["EVT", SEQ, must("data", ANY)])
@@ -250,7 +250,7 @@ static MESSAGES: &[Message] = &[
             nullable("retry_after_ms", COUNT),
         ])
         .words("window")
-        .about("how many calls may be open"),
+        .about("the limit of open calls"),
     message("HBA", ToClient)
         .role(Some(Role::Heartbeat))
         .of(frame![
@@ -266,7 +266,7 @@ static MESSAGES: &[Message] = &[
 /// Every kind of message.
 pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(MESSAGES));
 
-/// What differs from run to run. Requests pass traces on in what they hold, too.
+/// Values that differ from run to run. Requests also pass traces on in their content.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut collector = Collector::default();
     for message in MESSAGES {
@@ -280,30 +280,30 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks
 });
 
-/// The direction of a kind, where it has only one.
-pub(super) fn goes(kind: &str) -> Option<Direction> {
+/// Returns the direction of a kind if it has only one.
+pub(super) fn fixed_direction(kind: &str) -> Option<Direction> {
     let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
     let direction = forms.next()?.direction;
     let is_only = forms.all(|form| form.direction == direction);
     is_only.then_some(direction)
 }
 
-/// The direction of a message, where it tells.
+/// Returns the direction of a message if its content shows it.
 pub(super) fn direction(kind: &str, root: Option<Node<'_>>) -> Option<Direction> {
     let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
     let last = forms.next_back()?;
-    let is_told = goes(kind).is_some() || forms.any(|form| form.when.is_some());
+    let is_known = fixed_direction(kind).is_some() || forms.any(|form| form.when.is_some());
     let form = root.and_then(|root| form(MESSAGES, kind, root));
-    is_told.then_some(form.unwrap_or(last).direction)
+    is_known.then_some(form.unwrap_or(last).direction)
 }
 
-/// The form of a kind that a side sends.
+/// Returns the form of a kind that a side sends.
 pub(super) fn find(
     kind: &str,
     side: Option<Direction>,
     root: Option<Node<'_>>,
-) -> Option<&'static Message> {
-    let is_own = |message: &&Message| side.is_none_or(|side| message.direction == side);
+) -> Option<&'static MessageSchema> {
+    let is_own = |message: &&MessageSchema| side.is_none_or(|side| message.direction == side);
     let found = root.and_then(|root| form(MESSAGES, kind, root));
     let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
     found.filter(is_own).or_else(|| forms.find(is_own))
@@ -316,12 +316,12 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
     recipes.collect()
 });
 
-/// The JSON Schema of each kind.
-pub(super) fn shapes() -> Vec<Shape> {
+/// Returns the JSON Schema of each kind.
+pub(super) fn shapes() -> Vec<MessageJsonSchema> {
     schema::json_schema::shapes(MESSAGES)
 }
 
-/// Makes a message from words: a JSON object with its kind inside, as real peers send it.
+/// Makes a message from words: a JSON object that contains its kind, as real peers send it.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
     let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
     let made = made.find(|m| m.recipe.unwrap_or(m.name) == kind);
@@ -340,14 +340,14 @@ pub(super) fn write(
 ) -> Result<Written, Refusal> {
     let force = options.force;
     let start = out.len();
-    let Form::Header {
+    let MessageForm::Header {
         version,
         kind,
         packed,
     } = options.form
     else {
         let check = |root: Node<'_>| check(root, None);
-        return if options.form == Form::MessagePack {
+        return if options.form == MessageForm::MessagePack {
             write_msgpack(message, force, check, out)
         } else {
             write_json(message, force, check, out)
@@ -359,7 +359,7 @@ pub(super) fn write(
     out.extend_from_slice(&kind);
     let empty = message.is_null() || message.is_map() && message.children().next().is_none();
     let written = if empty {
-        // An empty message has no bytes; members that the kind must have may still be missing.
+        // An empty message has no bytes; required members of the kind may still be missing.
         let checked = if force { Ok(()) } else { check(message) };
         checked.map(|()| Written::default())
     } else if packed {
@@ -373,7 +373,7 @@ pub(super) fn write(
     written
 }
 
-/// Checks a message; in the header form the kind stands before it.
+/// Checks a message; in the header form the kind precedes it.
 fn check(root: Node<'_>, header: Option<&str>) -> Result<(), Refusal> {
     let inside = root.get("kind");
     let kind = match (header, inside) {
@@ -390,7 +390,7 @@ fn check(root: Node<'_>, header: Option<&str>) -> Result<(), Refusal> {
         let got = inside.map_or(kind.into_owned(), quote);
         return Err(Refusal::new("kind", kinds(), got));
     };
-    // With a header, a message without members is none.
+    // With a header, an empty message has no members.
     if root.is_null() && header.is_some() {
         refuse_nothing(&message.ty)
     } else {

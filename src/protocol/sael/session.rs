@@ -1,4 +1,4 @@
-//! A sael conversation, over time.
+//! The session of a sael conversation.
 //!
 //! ```text
 //!   connection   (new) -- HEY -->  greeting  -- HEY -->  open  -- BYE, end -->  over
@@ -6,16 +6,16 @@
 //!                                            -- ERR -->  refused
 //!
 //!   call         INV, LST -->  open  -- RES, END, ERR, LST -->  done
-//!                               STR*   '-- CAN -->  cancelled: an answer may come, none is owed
+//!                               STR*   '-- CAN -->  cancelled: an answer is allowed, but not required
 //!   subscription SUB      -->  open  -- RES -->  live  -- UNS -->  done
 //!                                                EVT*
 //! ```
 //!
-//! Requests belong to a session, not to a connection: until HEY names it, a connection has a session of its own, and RSM
-//! brings the one that it names to another connection. So what is asked on one may be answered on the next.
+//! Requests belong to a session, not to a connection. A connection has its own session until HEY names it; RSM moves
+//! the named session to another connection. So a request on one connection may be answered on the next.
 
 mod answers;
-mod bearer;
+mod bearer_token;
 mod calls;
 mod ends;
 mod envelope;
@@ -26,23 +26,23 @@ mod state;
 mod tools;
 mod upgrade;
 
-use crate::protocol::correlation::{Open, Scoped};
-use crate::protocol::session::memory::{ConnId, Connections, Recent};
+use crate::protocol::correlation::{OpenRequests, Scoped};
+use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
-    Happened, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use ends::OVER;
-use state::{Call, Conn, ENDED, Ended, Opening, State};
+use state::{ENDED, EndedCall, Opening, SaelCall, SaelConnection, SessionState};
 use std::collections::{HashMap, VecDeque};
 use tools::Tools;
 
 /// A session and a seq.
-type Key = (u32, i128);
+type SessionKey = (u32, i128);
 
-impl Scoped for Key {
+impl Scoped for SessionKey {
     type Scope = u32;
 
     fn scope(&self) -> Self::Scope {
@@ -50,32 +50,32 @@ impl Scoped for Key {
     }
 }
 
-/// What was said so far.
-pub(super) struct Conduct {
+/// The state of the conversation.
+pub(super) struct SaelSession {
     secret: Option<Vec<u8>>,
     connect: Option<String>,
-    conns: Connections<Conn>,
-    states: HashMap<u32, State>,
+    conns: Connections<SaelConnection>,
+    states: HashMap<u32, SessionState>,
     /// Sessions by the name that HEY gave them.
     named: HashMap<Box<str>, u32>,
-    /// Sessions whose connection is over, from the oldest; one that was taken up again may still be here.
-    resting: VecDeque<u32>,
-    calls: Open<Key, Call>,
-    ended: Recent<Key, Ended>,
+    /// Sessions whose connection has ended, the oldest first. One that was resumed may still be listed.
+    disconnected: VecDeque<u32>,
+    calls: OpenRequests<SessionKey, SaelCall>,
+    ended: RecentEntries<SessionKey, EndedCall>,
     tools: Tools,
-    minted: u32,
+    session_count: u32,
 }
 
-/// A message that a protocol rule can speak of, and what every rule asks of it.
+/// A valid message with the values that every rule needs.
 #[derive(Clone, Copy)]
 struct Turn<'s, 'a> {
     seen: &'s Seen<'a>,
     root: Option<Node<'a>>,
     kind: &'s str,
     conn: ConnId,
-    /// From its direction, else from what only one side says.
+    /// The direction; if it is unknown, the side that such a message must come from.
     side: Option<Direction>,
-    /// Written in the header form.
+    /// The message has the header form.
     header: bool,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Turn<'_, 'a> {
         self.get(key).and_then(Node::text)
     }
 
-    /// The place of a value where there is one, else of the whole frame.
+    /// Returns the position of a value, or of the whole frame if there is none.
     fn place(&self, node: Option<Node<'_>>) -> Place {
         node.map_or_else(|| self.seen.whole(), |node| self.seen.at(node))
     }
@@ -98,42 +98,42 @@ impl<'a> Turn<'_, 'a> {
     }
 }
 
-impl Conduct {
+impl SaelSession {
     pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
             secret: config.secret.clone().filter(|secret| !secret.is_empty()),
             connect: config.connect.clone(),
-            conns: Connections::with_room(config.most_open, OVER),
+            conns: Connections::with_capacity(config.max_open, OVER),
             states: HashMap::new(),
             named: HashMap::new(),
-            resting: VecDeque::new(),
-            calls: Open::with_room(config.most_open),
-            ended: Recent::with_room(ENDED),
+            disconnected: VecDeque::new(),
+            calls: OpenRequests::with_capacity(config.max_open),
+            ended: RecentEntries::with_capacity(ENDED),
             tools: Tools::default(),
-            minted: 0,
+            session_count: 0,
         }
     }
 
-    /// A connection and its session.
-    fn parts(&mut self, id: ConnId) -> (&mut Conn, &mut State) {
-        let (conns, minted) = (&mut self.conns, &mut self.minted);
+    /// Returns a connection and its session.
+    fn parts(&mut self, id: ConnId) -> (&mut SaelConnection, &mut SessionState) {
+        let (conns, session_count) = (&mut self.conns, &mut self.session_count);
         let conn = conns.entry(id, || {
-            *minted = minted.wrapping_add(1);
-            Conn::new(*minted)
+            *session_count = session_count.wrapping_add(1);
+            SaelConnection::new(*session_count)
         });
         let state = self.states.entry(conn.session);
-        (conn, state.or_insert_with(|| State::of(id)))
+        (conn, state.or_insert_with(|| SessionState::of(id)))
     }
 
-    /// Gives a connection a session that nothing was said in.
-    fn anew(&mut self, id: ConnId) {
-        self.minted = self.minted.wrapping_add(1);
-        let fresh = self.minted;
+    /// Assigns a new session to a connection.
+    fn assign_new_session(&mut self, id: ConnId) {
+        self.session_count = self.session_count.wrapping_add(1);
+        let fresh = self.session_count;
         let before = std::mem::replace(&mut self.parts(id).0.session, fresh);
-        self.resting.push_back(before);
+        self.disconnected.push_back(before);
     }
 
-    /// A control message: the upgrade, a close.
+    /// Handles a control message: the upgrade, a close.
     fn control(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let by = Some(turn.seen.index);
         match (turn.kind, turn.side) {
@@ -141,17 +141,17 @@ impl Conduct {
                 let (conn, _) = self.parts(turn.conn);
                 upgrade::head(turn, conn, report);
             }
-            ("close", Some(Direction::ToServer)) => self.client_leaves(turn.conn, by, report),
-            ("close", Some(Direction::ToClient)) => self.server_leaves(turn.conn, report),
+            ("close", Some(Direction::ToServer)) => self.client_ended(turn.conn, by, report),
+            ("close", Some(Direction::ToClient)) => self.server_ended(turn.conn, report),
             _ => {}
         }
     }
 
-    /// A message that is no control message and has no fault.
-    fn hear(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+    /// Handles a message that is not a control message and has no fault.
+    fn handle_message(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         if self.conns.is_full(turn.conn) {
             let gone = self.conns.evict();
-            self.resting.extend(gone.map(|conn| conn.session));
+            self.disconnected.extend(gone.map(|conn| conn.session));
         }
         let (conn, _) = self.parts(turn.conn);
         heartbeats::tick(turn, conn, report);
@@ -160,13 +160,13 @@ impl Conduct {
             return;
         }
         match turn.side {
-            Some(Direction::ToServer) => self.client_says(turn, report),
-            Some(Direction::ToClient) => self.server_says(turn, report),
+            Some(Direction::ToServer) => self.client_message(turn, report),
+            Some(Direction::ToClient) => self.server_message(turn, report),
             None => {}
         }
     }
 
-    fn client_says(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+    fn client_message(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let (conn, _) = self.parts(turn.conn);
         conn.beat_last = turn.kind == "HBT";
         match turn.kind {
@@ -182,15 +182,15 @@ impl Conduct {
             "HBT" => heartbeats::sent(turn, conn, report),
             "BYE" => {
                 conn.bye[0] = Some(turn.seen.index);
-                self.client_leaves(turn.conn, Some(turn.seen.index), report);
+                self.client_ended(turn.conn, Some(turn.seen.index), report);
             }
             _ => {}
         }
     }
 
-    fn server_says(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+    fn server_message(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let (conn, state) = self.parts(turn.conn);
-        // What is replayed is kept anew.
+        // Replayed frames are stored again.
         state.send(envelope::seq(turn).key);
         match turn.kind {
             "HEY" => self.server_hey(turn, report),
@@ -198,15 +198,15 @@ impl Conduct {
             "HBA" => heartbeats::answered(turn, conn, report),
             "BYE" => {
                 conn.bye[1] = Some(turn.seen.index);
-                self.server_leaves(turn.conn, report);
+                self.server_ended(turn.conn, report);
             }
             "ERR" => self.error(turn, report),
             _ => self.answer(turn, report),
         }
     }
 
-    /// A message that was only half understood: it pairs, and no rule is judged.
-    fn half(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+    /// Handles a message with a fault: it is matched, but no rule is judged.
+    fn handle_partial(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let (conn, _) = self.parts(turn.conn);
         let mut quiet = Report::default();
         match turn.side {
@@ -233,7 +233,7 @@ impl Conduct {
     }
 }
 
-impl Session for Conduct {
+impl Session for SaelSession {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let message = seen.message;
         let root = seen.root().filter(|root| root.is_map());
@@ -252,52 +252,52 @@ impl Session for Conduct {
             return;
         }
         if turn.side.is_none() {
-            turn.side = envelope::speaker(turn);
+            turn.side = envelope::sender(turn);
         }
         let faulty = !message.faults.is_empty() || seen.frame.fault.is_some();
         if faulty || !message.valid {
-            self.half(turn, report);
+            self.handle_partial(turn, report);
         } else {
-            self.hear(turn, report);
+            self.handle_message(turn, report);
         }
     }
 
-    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         let id = origin.conn;
         match what {
-            Happened::Opened => {
-                // A number that is used again is another connection.
+            ConnectionChange::Opened => {
+                // A number that is used again belongs to another connection.
                 if self.conns.has_ended(id) {
                     self.conns.remove(id);
                 }
-                self.parts(id).0.begun = true;
+                self.parts(id).0.has_start = true;
             }
-            Happened::Lost => self.parts(id).0.opening = Opening::Unclear,
-            Happened::Ended => match origin.direction {
-                Some(Direction::ToServer) => self.client_leaves(id, None, report),
-                Some(Direction::ToClient) => self.server_leaves(id, report),
+            ConnectionChange::Lost => self.parts(id).0.opening = Opening::Unclear,
+            ConnectionChange::Ended => match origin.direction {
+                Some(Direction::ToServer) => self.client_ended(id, None, report),
+                Some(Direction::ToClient) => self.server_ended(id, report),
                 None => {}
             },
-            Happened::Closed | Happened::Reset | Happened::Exited => {
+            ConnectionChange::Closed | ConnectionChange::Reset | ConnectionChange::Exited => {
                 let has_ended = self.conns.has_ended(id);
                 if let Some(now) = origin.time.filter(|_| !has_ended) {
                     heartbeats::over(self.parts(id).0, now, report);
                 }
-                // Who cuts a connection is not known: no client is blamed for it.
-                if what != Happened::Closed {
-                    self.server_leaves(id, report);
+                // The side that resets a connection is not known: the client is not blamed.
+                if what != ConnectionChange::Closed {
+                    self.server_ended(id, report);
                 }
-                self.client_leaves(id, None, report);
-                self.server_leaves(id, report);
-                self.part(id, report);
+                self.client_ended(id, None, report);
+                self.server_ended(id, report);
+                self.end_connection(id, report);
             }
         }
     }
 
     fn finish(&mut self, report: &mut Report) {
-        self.settle(None, report);
+        self.report_unanswered(None, report);
         for conn in self.conns.values_mut() {
-            login::unheard(conn, report);
+            login::report_unanswered_hello(conn, report);
         }
     }
 
@@ -310,9 +310,9 @@ impl Session for Conduct {
             all.extend(conn.heartbeats.open().map(|asked| asked.waiting(None)));
         }
         for ((session, _), asked, call) in self.calls.sorted() {
-            if call.owed() {
+            if call.needs_answer() {
                 let state = self.states.get(session);
-                all.push(asked.waiting(state.and_then(State::full)));
+                all.push(asked.waiting(state.and_then(SessionState::window_full)));
             }
         }
         all.sort_by_key(|waiting| waiting.place.index);
@@ -321,8 +321,10 @@ impl Session for Conduct {
 
     fn is_open(&self, index: u64) -> bool {
         let mut conns = self.conns.values();
-        let is_it = |asked: &crate::protocol::correlation::Asked| asked.place.index == index;
-        self.calls.at(index).is_some_and(|(_, _, call)| call.owed())
+        let is_it = |asked: &crate::protocol::correlation::OpenRequest| asked.place.index == index;
+        self.calls
+            .at(index)
+            .is_some_and(|(_, _, call)| call.needs_answer())
             || conns.any(|conn| {
                 let mut beats = conn.heartbeats.open();
                 conn.hello.as_ref().is_some_and(is_it) || beats.any(is_it)

@@ -7,9 +7,9 @@
 //!    prefix; it stays when the token is called SCT
 //! ```
 //!
-//! The signature covers the encoded text, not the JSON: minting languages spell JSON differently, so nothing is ever
-//! encoded anew to check it. [`Token::parse`] takes any text apart and names what is wrong, [`Token::verify`] makes every
-//! check of the document, [`mint`] writes one.
+//! The signature covers the encoded text, not the JSON. Issuers spell JSON differently, so a check never encodes the
+//! claims again. [`Token::parse`] splits any text and lists its problems, [`Token::verify`] makes every check of the
+//! document, [`mint`] creates a token.
 
 mod verify;
 
@@ -27,18 +27,18 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Map, Value};
 use sha2::Sha256;
 use std::fmt;
-pub use verify::{Check, Checked, Outcome, verified};
+pub use verify::{Check, CheckOutcome, Checked, verified};
 
-/// What every token begins with.
+/// The prefix of every token.
 pub const PREFIX: &str = "qct";
-/// The only version there is.
+/// The only version.
 pub const VERSION: &str = "v1";
-/// Claims that a token must have.
+/// The required claims.
 pub const REQUIRED: [&str; 4] = ["iss", "sub", "exp", "scope"];
-/// Nesting of claims that is read.
+/// The deepest nesting of claims.
 const DEPTH: u32 = 64;
 
-/// Reads what strict decoders refuse, so that claims can be shown whatever else is wrong: padding, spare bits.
+/// Accepts text that strict decoders refuse, so that claims can be shown despite other errors: padding, spare bits.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new()
@@ -46,23 +46,23 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The claims of a token, base64 resolved; `None` where they are no base64url.
+/// Decodes the claims of a token; `None` if they are not base64url.
 pub fn claims(text: &str) -> Option<Vec<u8>> {
     let payload = text.strip_prefix("qct.")?.split('.').nth(1)?;
     STRICT.decode(payload).ok()
 }
 
-/// Something wrong with a token or its claims.
+/// A problem of a token or its claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Problem {
+pub struct TokenProblem {
     /// The part or the claim: `payload`, `exp`.
     pub place: String,
-    /// What is wrong with it.
+    /// The problem.
     pub text: String,
 }
 
-impl Problem {
+impl TokenProblem {
     fn new(place: &str, text: impl Into<String>) -> Self {
         Self {
             place: place.to_owned(),
@@ -71,26 +71,26 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for TokenProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.text)
     }
 }
 
-/// A token taken apart, as far as that goes.
+/// A token, split as far as possible.
 #[derive(Clone, Debug)]
 pub struct Token<'a> {
     text: &'a str,
     parts: Vec<&'a str>,
     json: Option<String>,
     claims: Option<Map<String, Value>>,
-    problems: Vec<Problem>,
+    problems: Vec<TokenProblem>,
 }
 
 impl<'a> Token<'a> {
-    /// Takes any text apart; what is wrong is in [`Token::problems`].
+    /// Splits any text; [`Token::problems`] lists the errors.
     pub fn parse(text: &'a str) -> Self {
-        // One more than there should be: the rest of a text with ten thousand dots is of no interest.
+        // One part more than expected: a text with ten thousand dots is not split further.
         let parts: Vec<&str> = text.splitn(5, '.').collect();
         let mut token = Self {
             text,
@@ -106,17 +106,17 @@ impl<'a> Token<'a> {
     fn read(&mut self) {
         let mut problems = Vec::new();
         if self.parts.len() != 4 {
-            problems.push(Problem::new("token", self.count()));
+            problems.push(TokenProblem::new("token", self.count()));
         }
         if self.prefix() != PREFIX {
-            problems.push(Problem::new("prefix", "is not `qct`"));
+            problems.push(TokenProblem::new("prefix", "is not `qct`"));
         }
         if self.parts.len() > 1 && self.version() != VERSION {
-            problems.push(Problem::new("version", "is not `v1`"));
+            problems.push(TokenProblem::new("version", "is not `v1`"));
         }
         for (name, part) in [("payload", self.payload()), ("signature", self.signature())] {
-            if let Some(odd) = part.and_then(foreign) {
-                problems.push(Problem::new(name, odd));
+            if let Some(odd) = part.and_then(invalid_char) {
+                problems.push(TokenProblem::new(name, odd));
             }
         }
         if let Some(signature) = self.signature()
@@ -124,24 +124,24 @@ impl<'a> Token<'a> {
             && signature.len() != 43
         {
             let text = format!(
-                "has {} characters, and 32 bytes take 43",
+                "has {} characters, but 32 bytes need 43",
                 signature.chars().count()
             );
-            problems.push(Problem::new("signature", text));
+            problems.push(TokenProblem::new("signature", text));
         }
         match self.payload().map(|payload| LENIENT.decode(payload)) {
             None => {}
-            Some(Err(_)) => problems.push(Problem::new("payload", "is no base64url")),
+            Some(Err(_)) => problems.push(TokenProblem::new("payload", "is not base64url")),
             Some(Ok(bytes)) => match String::from_utf8(bytes) {
-                Err(_) => problems.push(Problem::new("payload", "is not UTF-8")),
+                Err(_) => problems.push(TokenProblem::new("payload", "is not UTF-8")),
                 Ok(json) => {
                     match object(&json) {
                         Ok(claims) => {
-                            problems.extend(lacking(&claims));
+                            problems.extend(check_claims(&claims));
                             problems.extend(repeated(&json));
                             self.claims = Some(claims);
                         }
-                        Err(text) => problems.push(Problem::new("payload", text)),
+                        Err(text) => problems.push(TokenProblem::new("payload", text)),
                     }
                     self.json = Some(json);
                 }
@@ -150,7 +150,7 @@ impl<'a> Token<'a> {
         self.problems = problems;
     }
 
-    /// How many parts there are, in words.
+    /// Describes the number of parts.
     fn count(&self) -> String {
         match self.parts.len() {
             5 => "has more than the four parts that dots separate".to_owned(),
@@ -158,42 +158,42 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// The text as it was given.
+    /// Returns the text.
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// What stands before the first dot.
+    /// Returns the text before the first dot.
     pub fn prefix(&self) -> &'a str {
         self.parts.first().copied().unwrap_or_default()
     }
 
-    /// What stands between the first and the second dot.
+    /// Returns the text between the first and the second dot.
     pub fn version(&self) -> &'a str {
         self.parts.get(1).copied().unwrap_or_default()
     }
 
-    /// The claims as they are encoded.
+    /// Returns the encoded claims.
     pub fn payload(&self) -> Option<&'a str> {
         self.parts.get(2).copied()
     }
 
-    /// The signature as it is encoded. A secret: whoever has all parts may use the token.
+    /// Returns the encoded signature. It is a secret: the whole token can be used by anyone who has it.
     pub fn signature(&self) -> Option<&'a str> {
         self.parts.get(3).copied()
     }
 
-    /// The claims as their JSON was written, where the payload is text.
+    /// Returns the JSON of the claims as it was written, if the payload is text.
     pub fn json(&self) -> Option<&str> {
         self.json.as_deref()
     }
 
-    /// The claims, where they are a JSON object.
+    /// Returns the claims, if they are a JSON object.
     pub fn claims(&self) -> Option<&Map<String, Value>> {
         self.claims.as_ref()
     }
 
-    /// The capabilities it grants; what is no text among them is left out.
+    /// Returns the granted capabilities; elements that are not text are left out.
     pub fn scope(&self) -> Vec<&str> {
         let scope = self.claims.as_ref().and_then(|c| c.get("scope"));
         let items = scope.and_then(Value::as_array);
@@ -204,56 +204,59 @@ impl<'a> Token<'a> {
             .collect()
     }
 
-    /// What is wrong with it, whoever signed it and whatever the time.
-    pub fn problems(&self) -> &[Problem] {
+    /// Returns the problems that depend neither on the secret nor on the time.
+    pub fn problems(&self) -> &[TokenProblem] {
         &self.problems
     }
 }
 
-/// The first character that base64url does not have.
-fn foreign(part: &str) -> Option<String> {
+/// Describes the first character that base64url does not have.
+fn invalid_char(part: &str) -> Option<String> {
     let (at, c) = part
         .char_indices()
         .find(|(_, c)| !u8::try_from(*c).is_ok_and(is_base64url))?;
     let what = match c {
-        '=' => "padding, and there must be none".to_owned(),
-        '+' | '/' => format!("`{c}`, which base64 has and base64url has not"),
+        '=' => "padding, which is not allowed".to_owned(),
+        '+' | '/' => format!("`{c}`, which belongs to base64, but not to base64url"),
         c if c.is_whitespace() => "white space".to_owned(),
-        c => format!("`{}`, which base64url has not", c.escape_default()),
+        c => format!(
+            "`{}`, which does not belong to base64url",
+            c.escape_default()
+        ),
     };
     Some(format!("byte {at} is {what}"))
 }
 
-/// Claims that are an object.
+/// Parses claims that are an object.
 fn object(json: &str) -> Result<Map<String, Value>, String> {
     if json.is_empty() {
         return Err("is empty".to_owned());
     }
     match serde_json::from_str(json) {
         Ok(Value::Object(claims)) => Ok(claims),
-        Ok(other) => Err(format!("is {}, no object", kind(&other))),
-        Err(error) => Err(format!("is no JSON: {error}")),
+        Ok(other) => Err(format!("is {}, not an object", kind(&other))),
+        Err(error) => Err(format!("is not JSON: {error}")),
     }
 }
 
-/// What is wrong with a set of claims, by the document's table of claims.
-fn lacking(claims: &Map<String, Value>) -> Vec<Problem> {
+/// Checks a set of claims against the table of claims in the document.
+fn check_claims(claims: &Map<String, Value>) -> Vec<TokenProblem> {
     let mut problems = Vec::new();
     for name in REQUIRED {
         if claims.get(name).is_none_or(Value::is_null) {
-            problems.push(Problem::new(name, "is required, and is not there"));
+            problems.push(TokenProblem::new(name, "is required, but missing"));
         }
     }
     for (name, value) in claims {
-        if let Some(text) = misfit(name, value) {
-            problems.push(Problem::new(name, text));
+        if let Some(text) = claim_error(name, value) {
+            problems.push(TokenProblem::new(name, text));
         }
     }
     problems
 }
 
-/// What is wrong with the value of a claim; null is as good as absent.
-fn misfit(name: &str, value: &Value) -> Option<String> {
+/// Describes the error in the value of a claim; null counts as absent.
+fn claim_error(name: &str, value: &Value) -> Option<String> {
     if value.is_null() {
         return None;
     }
@@ -270,7 +273,7 @@ fn misfit(name: &str, value: &Value) -> Option<String> {
         }
         _ => return None,
     };
-    Some(format!("is {}, and must be {wanted}", kind(value)))
+    Some(format!("is {}; it must be {wanted}", kind(value)))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -284,8 +287,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Claims that are there twice: the last one counts, and a reader may see the first.
-fn repeated(json: &str) -> Vec<Problem> {
+/// Reports repeated claims: the last one counts, but another reader may use the first.
+fn repeated(json: &str) -> Vec<TokenProblem> {
     let mut tape = Tape::new();
     if json::parse(json.as_bytes(), Span::new(0, json.len()), DEPTH, &mut tape).is_err() {
         return Vec::new();
@@ -296,11 +299,11 @@ fn repeated(json: &str) -> Vec<Problem> {
         .flat_map(crate::tape::Node::members)
         .filter_map(|(key, _)| key.text())
         .filter(|key| !seen.insert(key.clone()))
-        .map(|key| Problem::new(&key, "is there twice; the last one counts"))
+        .map(|key| TokenProblem::new(&key, "is repeated; the last one counts"))
         .collect()
 }
 
-/// The signature that text has under a secret; `None` under an empty one.
+/// Computes the signature of a text with a secret; `None` if the secret is empty.
 fn sign(text: &[&str], secret: &[u8]) -> Option<Hmac<Sha256>> {
     if secret.is_empty() {
         return None;
@@ -312,24 +315,24 @@ fn sign(text: &[&str], secret: &[u8]) -> Option<Hmac<Sha256>> {
     Some(mac)
 }
 
-/// What is wrong with claims that are to be signed: no object, or not what the document demands.
-pub fn claims_problems(json: &str) -> Vec<Problem> {
+/// Checks claims before signing: they must be an object that satisfies the document.
+pub fn claims_problems(json: &str) -> Vec<TokenProblem> {
     match object(json) {
         Ok(claims) => {
-            let mut problems = lacking(&claims);
+            let mut problems = check_claims(&claims);
             problems.extend(repeated(json));
             problems
         }
-        Err(text) => vec![Problem::new("claims", text)],
+        Err(text) => vec![TokenProblem::new("claims", text)],
     }
 }
 
-/// A token over claims exactly as they are written; [`claims_problems`] says whether they should be. An empty secret
-/// signs nothing, as in the reference.
-pub fn mint(claims: &str, secret: &[u8]) -> Result<String, Problem> {
+/// Creates a token from claims exactly as they are written; [`claims_problems`] checks them. An empty secret is
+/// refused, as in the reference.
+pub fn mint(claims: &str, secret: &[u8]) -> Result<String, TokenProblem> {
     let payload = STRICT.encode(claims);
     let mac = sign(&[VERSION, ".", &payload], secret)
-        .ok_or_else(|| Problem::new("secret", "is empty"))?;
+        .ok_or_else(|| TokenProblem::new("secret", "is empty"))?;
     let signature = STRICT.encode(mac.finalize().into_bytes());
     Ok(format!("{PREFIX}.{VERSION}.{payload}.{signature}"))
 }

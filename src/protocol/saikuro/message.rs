@@ -1,6 +1,4 @@
-//! One `MessagePack` value, understood.
-
-// Long: two dialects of every message, and tables of names.
+//! Interprets a `MessagePack` value.
 
 use crate::encoding::{Parsed, msgpack};
 use crate::error::DecodeError;
@@ -10,7 +8,7 @@ use crate::span::SpannedText;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
-/// An envelope's fields in the order in which they stand when written by position.
+/// The fields of an envelope in their order when written by position.
 pub(super) const POSITIONS: [&str; 10] = [
     "version",
     "type",
@@ -24,69 +22,7 @@ pub(super) const POSITIONS: [&str; 10] = [
     "seq",
 ];
 
-/// An invocation, for users of the library. Fields that are absent or nil are `None`.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct Envelope<'a> {
-    /// Must be 1.
-    pub version: Option<Node<'a>>,
-    /// `call`, `cast`, …
-    pub kind: Node<'a>,
-    /// Ties answers to it.
-    pub id: Option<Node<'a>>,
-    /// `namespace.function`, split at the last dot.
-    pub target: Option<Node<'a>>,
-    /// Positional arguments.
-    pub args: Option<Node<'a>>,
-    /// The capability token: `capability` of real peers, `cap` of the document.
-    pub capability: Option<Node<'a>>,
-    /// The calls of a batch.
-    pub batch_items: Option<Node<'a>>,
-}
-
-/// An answer, for users of the library.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct Reply<'a> {
-    /// Whose answer it is.
-    pub id: Option<Node<'a>>,
-    /// Whether it worked.
-    pub ok: bool,
-    /// What it gave; absent and nil are different bytes.
-    pub result: Option<Node<'a>>,
-    /// What went wrong.
-    pub error: Option<Node<'a>>,
-    /// The place in a stream.
-    pub seq: Option<Node<'a>>,
-}
-
-/// Reads an invocation from its parsed message.
-pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
-    let field = |name| field(root, name);
-    Some(Envelope {
-        version: field("version"),
-        kind: field("type")?,
-        id: field("id"),
-        target: field("target"),
-        args: field("args"),
-        capability: field("capability").or_else(|| field("cap")),
-        batch_items: field("batch_items"),
-    })
-}
-
-/// Reads an answer from its parsed message.
-pub fn reply(root: Node<'_>) -> Option<Reply<'_>> {
-    let ok = root.get("ok")?.as_bool()?;
-    Some(Reply {
-        id: root.get("id"),
-        ok,
-        result: root.get("result"),
-        error: root.get("error"),
-        seq: root.get("seq"),
-    })
-}
-
-/// A field by name, or by position where the envelope is an array. Nil is absent.
+/// A field by name, or by position if the envelope is an array. Nil counts as absent.
 pub(super) fn field<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
     let found = if root.is_array() {
         POSITIONS
@@ -99,7 +35,8 @@ pub(super) fn field<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
     found.filter(|node| !node.is_null())
 }
 
-/// Whether a frame begins here: a length below 16 MiB, then a map whose first key is short text, or an array of ten.
+/// Returns true if a frame starts here: a length below 16 MiB, then a map whose first key is short text, or an array of
+/// ten.
 pub(super) fn plausible(bytes: &[u8]) -> bool {
     match bytes {
         [0, _, _, _, 0x80..=0x8f, 0xa2..=0xb0, first, ..] => first.is_ascii_lowercase(),
@@ -124,7 +61,7 @@ pub(super) fn read<'a>(frame: &Frame<'a>, parsed: &'a mut Parsed) -> Message<'a>
     let parsed = &*parsed;
     if let Some(root) = parsed.root(view.bytes) {
         message.value = Some(parsed);
-        understand(root, &mut message);
+        interpret(root, &mut message);
         if message.valid && !root.is_map() && message.role.is_none() {
             message.kind = Cow::Borrowed("");
             let wanted = "a map, or an envelope by position";
@@ -158,9 +95,9 @@ fn explain(error: DecodeError, frame: &Frame<'_>) -> DecodeError {
     }
 }
 
-/// The fields that say what a message is, found in one pass.
+/// The fields that define the message, found in one pass.
 #[derive(Clone, Copy, Default)]
-struct Keys<'a> {
+struct HeadFields<'a> {
     kind: Option<Node<'a>>,
     id: Option<Node<'a>>,
     target: Option<Node<'a>>,
@@ -175,7 +112,7 @@ struct Keys<'a> {
     close: bool,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> HeadFields<'a> {
     fn of(root: Node<'a>) -> Self {
         let mut keys = Self::default();
         if root.is_array() {
@@ -206,8 +143,8 @@ impl<'a> Keys<'a> {
     }
 }
 
-fn understand<'a>(root: Node<'a>, message: &mut Message<'a>) {
-    let keys = Keys::of(root);
+fn interpret<'a>(root: Node<'a>, message: &mut Message<'a>) {
+    let keys = HeadFields::of(root);
     (message.id, message.id_span) = (keys.id.map_or(Id::None, id), keys.id.map(Node::span));
     message.outcome = outcome(&keys);
     let (kind, role) = match keys.kind.and_then(Node::text) {
@@ -235,12 +172,12 @@ fn understand<'a>(root: Node<'a>, message: &mut Message<'a>) {
     (message.kind, message.role) = (kind, role);
 }
 
-/// The role of a message with a `type`.
-fn envelope_role(kind: &str, keys: &Keys<'_>) -> Option<Role> {
+/// Returns the role of a message with a `type`.
+fn envelope_role(kind: &str, keys: &HeadFields<'_>) -> Option<Role> {
     Some(match kind {
         "call" | "stream" | "batch" | "resource" | "announce" => Role::Request,
         "cast" | "log" => Role::Notification,
-        // What follows on an open channel is an envelope without a target; the document has no such thing.
+        // A later message on an open channel is an envelope without a target; the document has no such message.
         "channel" => match keys.control.and_then(Node::text).as_deref() {
             Some("end" | "abort") => Role::End,
             Some("pause" | "resume") => Role::Notification,
@@ -253,8 +190,8 @@ fn envelope_role(kind: &str, keys: &Keys<'_>) -> Option<Role> {
     })
 }
 
-/// Kind and role of a message without a `type`: answers, and the document's stream and channel frames.
-fn answer(keys: &Keys<'_>) -> (&'static str, Option<Role>) {
+/// Returns kind and role of a message without a `type`: answers, and the document's stream and channel frames.
+fn answer(keys: &HeadFields<'_>) -> (&'static str, Option<Role>) {
     let control = keys.control.and_then(Node::text);
     match (keys.ok.map(Node::as_bool), control.as_deref()) {
         (Some(_), Some("end")) => ("end", Some(Role::End)),
@@ -278,8 +215,8 @@ fn answer(keys: &Keys<'_>) -> (&'static str, Option<Role>) {
     }
 }
 
-/// An error's code; `ok` for an answer without one.
-fn outcome<'a>(keys: &Keys<'a>) -> Option<SpannedText<'a>> {
+/// Returns the code of an error; `ok` for an answer without one.
+fn outcome<'a>(keys: &HeadFields<'a>) -> Option<SpannedText<'a>> {
     let code = keys.error.and_then(|e| e.get("code"));
     if let Some(code) = code.and_then(Node::spanned_text) {
         return Some(code);
@@ -292,7 +229,7 @@ fn outcome<'a>(keys: &Keys<'a>) -> Option<SpannedText<'a>> {
     Some(SpannedText::new(text, ok.span()))
 }
 
-/// One id in its many forms: sixteen bytes, an array of sixteen numbers, or text that spells a UUID.
+/// Returns an id, which has several forms: sixteen bytes, an array of sixteen numbers, or text that spells a UUID.
 pub(super) fn id(node: Node<'_>) -> Id<'_> {
     match node.value() {
         Value::Scalar(Scalar::Bin(bytes)) => match <[u8; 16]>::try_from(bytes) {
@@ -321,7 +258,7 @@ pub(super) fn id(node: Node<'_>) -> Id<'_> {
     }
 }
 
-/// A UUID as the runtime reads it: hyphenated, 32 digits, `urn:uuid:`, or in braces.
+/// Parses a UUID as the runtime does: hyphenated, 32 digits, `urn:uuid:`, or in braces.
 pub(super) fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
     let text = text.strip_prefix(b"urn:uuid:").unwrap_or(text);
     let text = text
@@ -355,7 +292,7 @@ pub(super) fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
     (bad < 16).then_some(uuid)
 }
 
-/// What a hex digit stands for; 255 for every other byte.
+/// The values of hex digits; 255 for every other byte.
 const NIBBLE: [u8; 256] = {
     let (mut table, mut i) = ([255; 256], 0);
     while i < 16 {
@@ -366,20 +303,20 @@ const NIBBLE: [u8; 256] = {
     table
 };
 
-/// Whose word an error code is.
+/// The vocabulary of an error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vocabulary {
-    /// The document and real peers have it.
+    /// The document and real peers have the code.
     Shared,
-    /// Only the document has it: a real runtime cannot decode it.
+    /// Only the document has the code: a real runtime cannot decode it.
     Document,
-    /// Only real peers have it.
+    /// Only real peers have the code.
     Peers,
-    /// Nobody has it: a real runtime cannot decode it.
+    /// Neither has the code: a real runtime cannot decode it.
     Nobody,
 }
 
-/// Error codes: which vocabulary has each.
+/// Returns the vocabulary of an error code.
 pub(super) fn vocabulary(code: &str) -> Vocabulary {
     match code {
         "CapabilityDenied" | "ProviderError" | "Timeout" => Vocabulary::Shared,
@@ -416,6 +353,16 @@ fn code_origin(code: &str) -> &'static str {
     }
 }
 
+/// The text of the error, the result, the messages of a batch or the arguments.
+pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+    if message.role == Some(Role::Error) {
+        return field(root, "error")?.get("message");
+    }
+    ["result", "results", "batch_items", "args", "schema"]
+        .into_iter()
+        .find_map(|name| field(root, name))
+}
+
 pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
     if let Some(node) = field(root, "id")
         && !node.is_string()
@@ -449,7 +396,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uuids_in_every_form_are_one() {
+    fn uuids_in_every_form_are_equal() {
         let want = Some([
             0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf6, 0x78, 0x90, 0xab, 0xcd, 0xef, 0x12, 0x34, 0x56,
             0x78, 0x90,

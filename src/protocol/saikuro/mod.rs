@@ -1,4 +1,5 @@
-//! saikuro: cross-language calls, `MessagePack` maps behind a big-endian length (tcp, unix) or one a WebSocket message.
+//! saikuro: cross-language calls, `MessagePack` maps after a big-endian length (tcp, unix) or one in each WebSocket
+//! message.
 //!
 //! ```text
 //!   caller                        runtime                      provider
@@ -7,12 +8,10 @@
 //! ```
 //!
 //! Kinds: see the schema. The document and the real peers share the envelope and differ in nearly everything else:
-//! stream items are `{id,seq,data}` in one and `{id,ok,result,seq}` in the other. Both are read; what the keys say
-//! decides, never the direction. id: a UUID in any of its forms is one id; subject: the target, or the namespace of an
-//! announce in the document's form.
+//! stream items are `{id,seq,data}` in one and `{id,ok,result,seq}` in the other. Both are read; the keys decide, never
+//! the direction. The id is a UUID, equal in all its forms; the subject is the target, or the namespace of an announce
+//! in the document's form.
 
-#[cfg(feature = "rules")]
-mod behavior;
 mod message;
 #[cfg(feature = "rules")]
 mod peer;
@@ -26,18 +25,17 @@ use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
-pub use message::{Envelope, Reply, envelope, reply};
 
 /// The protocol.
 pub struct Saikuro;
 
-/// Fault codes beside those of framing and `MessagePack`.
+/// Fault codes in addition to those of framing and `MessagePack`.
 pub const FAULTS: &[(&str, &str)] = &[(
     "not-an-envelope",
-    "a MessagePack value that is neither a map nor an envelope written by position",
+    "a MessagePack value that is not a map, and not an envelope as an array",
 )];
 
-/// The facts of the protocol.
+/// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "saikuro",
     port: Some(7700),
@@ -57,8 +55,18 @@ static DESCRIPTOR: Descriptor = Descriptor {
     faults: FAULTS,
     value_types: None,
     is_re_encoded: true,
-    takes_turns: false,
+    is_sequential: false,
+    is_fallback: false,
 };
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    Saikuro,
+    ["rules.md"],
+    "$CARGO_MANIFEST_DIR/fixtures/saikuro/rules",
+    |_, config| session::SaikuroSession::new(config),
+    |_, side, config| Box::new(peer::SaikuroPeer::new(side, config)),
+);
 
 impl Protocol for Saikuro {
     fn descriptor(&self) -> &'static Descriptor {
@@ -80,6 +88,10 @@ impl Protocol for Saikuro {
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         schema::make(kind, words, mint)
+    }
+
+    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+        message::content(root, message)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

@@ -1,22 +1,22 @@
-//! The active half: a provider announces what it has, a runtime takes note; channels are closed by both; items are
-//! numbered, and held back while the other side asks for a pause.
+//! The peers of saikuro. A provider announces its functions and a runtime acknowledges them. Both sides close channels.
+//! Items are numbered, and held back while the other side asks for a pause.
 //!
 //! ```text
-//!   client    announce (where it offers something) --> ack: calls may be made
+//!   client    announce (if it offers functions) --> ack: calls are possible
 //!   runtime   announce <-- ack        a version other than 1, a target that is not offered <-- error
 //!   both      close <-- close         pause, resume: items wait
 //! ```
 //!
-//! Dialects (of [`PeerConfig::dialect`]): `peers`, the default, and `document`. Once the other side has said something that
-//! only the document has, answers to it are in the document's form. Ids are answered as they were spelled, but a runtime
-//! for which `peers` is set writes each id as the real runtime does: as sixteen bytes.
+//! The dialects ([`PeerConfig::dialect`]) are `peers`, the default, and `document`. After the other side has sent a
+//! message that only the document has, answers to it have the document's form. An answer spells the id as the request
+//! does; but a runtime with `peers` set writes each id as the real runtime does: as sixteen bytes.
 //!
-//! A batch is one request: its result is the array of all results. It is refused as a whole where one of its calls is for
-//! something that is not offered, as the real runtime does.
+//! A batch is one request: its result is the array of all results. If one of its calls needs a function that is not
+//! offered, the whole batch is refused, as the real runtime does.
 
 mod announce;
+mod answers;
 mod flows;
-mod phrase;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,8 @@ use super::message::{self, field, parse_uuid};
 use crate::error::Refusal;
 use crate::protocol::make::{Mint, Object};
 use crate::protocol::peer::{
-    MOST, Offer, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says, json_of,
+    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+    json_of,
 };
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id, Role};
@@ -32,20 +33,20 @@ use crate::tape::Node;
 use announce::Hello;
 use flows::Flows;
 
-/// The one version of the protocol.
+/// The only version of the protocol.
 const VERSION: &str = "1";
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Debug, Default)]
-struct Conn {
-    /// The other side writes what only the document has.
+struct PeerConnection {
+    /// The other side uses the document's dialect.
     document: bool,
     hello: Hello,
 }
 
-/// One side; the two do not differ in much.
-#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
-pub(super) struct Side {
+/// One side; the two are nearly equal.
+#[allow(clippy::struct_excessive_bools)] // independent facts
+pub(super) struct SaikuroPeer {
     is_runtime: bool,
     no_hello: bool,
     document: bool,
@@ -53,14 +54,14 @@ pub(super) struct Side {
     exact: bool,
     offers: Vec<Offer>,
     mint: Mint,
-    conns: Recent<u32, Conn>,
+    conns: RecentValues<u32, PeerConnection>,
     flows: Flows,
 }
 
-/// Why a request cannot be served: the code of real peers, that of the document, words, and more.
-type Refused = (&'static str, &'static str, String, Option<String>);
+/// A refusal: the code of real peers, that of the document, text, and details.
+type CallRefusal = (&'static str, &'static str, String, Option<String>);
 
-impl Side {
+impl SaikuroPeer {
     pub(super) fn new(side: Direction, config: &PeerConfig) -> Self {
         Self {
             is_runtime: side == Direction::ToClient,
@@ -69,17 +70,17 @@ impl Side {
             exact: side == Direction::ToClient && config.dialect.as_deref() == Some("peers"),
             offers: config.offers.clone(),
             mint: config.mint(),
-            conns: Recent::with_room(MOST),
+            conns: RecentValues::with_capacity(MAX_ENTRIES),
             flows: Flows::default(),
         }
     }
 
-    /// Whether what is said on a connection is in the document's form.
+    /// Returns true if messages on a connection have the document's form.
     fn is_document(&self, conn: u32) -> bool {
         self.document || self.conns.get(&conn).is_some_and(|c| c.document)
     }
 
-    /// The id of a message, as its answer spells it. The real runtime reads no id but a UUID.
+    /// Returns the id of a message, as its answer spells it. The real runtime reads only UUIDs.
     fn id_of(&self, conn: u32, root: Node<'_>) -> Option<String> {
         let id = field(root, "id")?;
         if !self.exact || self.is_document(conn) {
@@ -89,18 +90,21 @@ impl Side {
         Some(format!("{{\"$bin\":\"{}\"}}", hex::encode(uuid)))
     }
 
-    /// A message that is no envelope: the real runtime says so under an id of its own making.
-    fn malformed(&mut self, conn: u32, id: Option<String>, says: &mut Vec<Says>) {
+    /// Answers a message that is not an envelope: the real runtime uses a generated id.
+    fn answer_malformed(&mut self, conn: u32, id: Option<String>, outgoing: &mut Vec<Outgoing>) {
         if !self.is_runtime || self.is_document(conn) {
             return;
         }
-        let id = id.unwrap_or_else(|| fresh_id(&mut self.mint));
+        let id = id.unwrap_or_else(|| generate_id(&mut self.mint));
         let why = "malformed envelope: no type that a runtime has, or no MessagePack map";
-        says.push(Says::new(conn, no(&id, "MalformedEnvelope", why, None)));
+        outgoing.push(Outgoing::new(
+            conn,
+            failure(&id, "MalformedEnvelope", why, None),
+        ));
     }
 
-    /// What keeps a request from being served.
-    fn objection(&self, kind: &str, root: Node<'_>) -> Option<Refused> {
+    /// Returns the reason why a request is refused.
+    fn find_refusal(&self, kind: &str, root: Node<'_>) -> Option<CallRefusal> {
         if self.is_runtime {
             let version = field(root, "version");
             if version.and_then(Node::as_i128) != Some(1) {
@@ -111,26 +115,26 @@ impl Side {
             }
         }
         if kind != "batch" {
-            return self.unknown(field(root, "target"));
+            return self.unknown_target(field(root, "target"));
         }
         let items = field(root, "batch_items").filter(|items| items.is_array());
         let mut items = items.into_iter().flat_map(Node::children).peekable();
         if items.peek().is_none() {
-            let why = "a batch has one call or more".to_owned();
+            let why = "a batch has at least one call".to_owned();
             return Some(("MalformedEnvelope", "InvalidArgs", why, None));
         }
         items.enumerate().find_map(|(at, item)| {
             let target = field(item, "target");
-            let (real, document, why, _) = self.unknown(target)?;
+            let (real, document, why, _) = self.unknown_target(target)?;
             let details = Object::default().json("batch_index", &at.to_string());
-            let details = details.maybe("target", target.map(json_of)).finish();
+            let details = details.optional("target", target.map(json_of)).finish();
             let why = format!("batch item at index {at}: {why}");
             Some((real, document, why, Some(details)))
         })
     }
 
-    /// What nobody offers; nothing is known of that where there are no offers.
-    fn unknown(&self, target: Option<Node<'_>>) -> Option<Refused> {
+    /// Returns the refusal of an unknown target; without offers every target is known.
+    fn unknown_target(&self, target: Option<Node<'_>>) -> Option<CallRefusal> {
         let target = target.and_then(Node::text).unwrap_or_default();
         let known = |offer: &Offer| offer.name == target;
         if self.offers.is_empty() || self.offers.iter().any(known) {
@@ -155,20 +159,23 @@ impl Side {
         Some((code, "NotFound", why, None))
     }
 
-    /// An envelope that asks for something.
-    fn asked(&mut self, seen: &Seen<'_>, root: Node<'_>, says: &mut Vec<Says>) {
+    /// Handles a request.
+    fn handle_request(&mut self, seen: &Seen<'_>, root: Node<'_>, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let kind = seen.message.kind.as_ref();
         let Some(id) = self.id_of(conn, root) else {
-            return self.malformed(conn, None, says);
+            return self.answer_malformed(conn, None, outgoing);
         };
-        if let Some((real, document, why, details)) = self.objection(kind, root) {
+        if let Some((real, document, why, details)) = self.find_refusal(kind, root) {
             let code = if self.is_document(conn) {
                 document
             } else {
                 real
             };
-            says.push(Says::new(conn, no(&id, code, &why, details.as_deref())));
+            outgoing.push(Outgoing::new(
+                conn,
+                failure(&id, code, &why, details.as_deref()),
+            ));
             return;
         }
         if matches!(kind, "stream" | "channel") {
@@ -177,8 +184,8 @@ impl Side {
         }
     }
 
-    /// What only the document has tells that the other side speaks by it.
-    fn learn(&mut self, seen: &Seen<'_>, root: Node<'_>) {
+    /// Detects a peer that uses the document's dialect by messages that only the document has.
+    fn detect_dialect(&mut self, seen: &Seen<'_>, root: Node<'_>) {
         let by_kind = match seen.message.kind.as_ref() {
             "announce" => announce::document_form(root).is_some(),
             "announce_ack" | "close" | "stream-error" => true,
@@ -192,59 +199,59 @@ impl Side {
     }
 }
 
-impl Peer for Side {
-    fn opened(&mut self, conn: u32, _: i64, says: &mut Vec<Says>) {
+impl Peer for SaikuroPeer {
+    fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
         let mut hello = Hello::default();
         if !self.is_runtime && !self.offers.is_empty() {
             hello = Hello::Due;
             if !self.no_hello {
                 let all = announce::messages(&self.offers, self.document, &mut self.mint);
-                says.extend(all.into_iter().map(|message| Says::new(conn, message)));
+                outgoing.extend(all.into_iter().map(|message| Outgoing::new(conn, message)));
             }
         }
         let document = false;
-        self.conns.put(conn, Conn { document, hello });
+        self.conns.put(conn, PeerConnection { document, hello });
     }
 
-    fn heard(&mut self, seen: &Seen<'_>, _: i64, says: &mut Vec<Says>) {
+    fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let message = seen.message;
         let Some(root) = seen.root().filter(|_| message.valid) else {
-            return self.malformed(conn, None, says);
+            return self.answer_malformed(conn, None, outgoing);
         };
-        self.learn(seen, root);
+        self.detect_dialect(seen, root);
         let id = self.id_of(conn, root);
         let name = message.id.text();
         match (message.kind.as_ref(), message.role) {
             ("announce", _) if self.is_runtime => {
-                let id = id.unwrap_or_else(|| fresh_id(&mut self.mint));
+                let id = id.unwrap_or_else(|| generate_id(&mut self.mint));
                 let ack = announce::ack(root, &id);
-                says.push(Says::new(conn, ack));
+                outgoing.push(Outgoing::new(conn, ack));
             }
             ("call" | "stream" | "channel" | "batch" | "resource", Some(Role::Request)) => {
-                self.asked(seen, root, says);
+                self.handle_request(seen, root, outgoing);
             }
-            // The document has no answer to a cast, and providers give none.
+            // The document has no answer to a cast, and providers send none.
             ("log", _) if self.is_runtime && !self.is_document(conn) => match id {
-                Some(id) => says.push(Says::new(conn, yes(&id).finish())),
-                None => self.malformed(conn, None, says),
+                Some(id) => outgoing.push(Outgoing::new(conn, success(&id).finish())),
+                None => self.answer_malformed(conn, None, outgoing),
             },
             ("announce_ack" | "response" | "error", _) => {
                 let hello = &mut self.conns.entry(conn).hello;
                 hello.answered(root, &name);
                 if message.role == Some(Role::Error) {
-                    self.flows.over(conn, &name);
+                    self.flows.remove(conn, &name);
                 }
             }
-            ("abort" | "stream-error", _) => self.flows.over(conn, &name),
+            ("abort" | "stream-error", _) => self.flows.remove(conn, &name),
             (_, Some(Role::End)) => {
                 let aborts = field(root, "stream_control").is_some_and(|c| c.is_text("abort"));
                 if aborts {
-                    return self.flows.over(conn, &name);
+                    return self.flows.remove(conn, &name);
                 }
-                if let Some((flow, id)) = self.flows.closed_by_them(conn, &name).zip(id) {
+                if let Some((flow, id)) = self.flows.closed_by_peer(conn, &name).zip(id) {
                     let document = self.is_document(conn);
-                    says.push(Says::new(conn, flows::close(&id, flow, document)));
+                    outgoing.push(Outgoing::new(conn, flows::close(&id, flow, document)));
                 }
             }
             ("pause" | "resume" | "channel", Some(Role::Notification)) => {
@@ -253,18 +260,18 @@ impl Peer for Side {
                     self.flows.pause(conn, &name);
                 } else if control.is_some_and(|c| c.is_text("resume")) {
                     let held = self.flows.resume(conn, &name);
-                    says.extend(held.into_iter().map(|message| Says::new(conn, message)));
+                    outgoing.extend(held.into_iter().map(|message| Outgoing::new(conn, message)));
                 }
             }
             (_, None) => {
                 let own = id.filter(|_| matches!(message.id, Id::Uuid(_)));
-                self.malformed(conn, own, says);
+                self.answer_malformed(conn, own, outgoing);
             }
             _ => {}
         }
     }
 
-    fn said(&mut self, seen: &Seen<'_>, _: i64) {
+    fn sent(&mut self, seen: &Seen<'_>, _: i64) {
         let conn = seen.origin.conn.unwrap_or_default();
         let (message, name) = (seen.message, seen.message.id.text());
         let Some(root) = seen.root() else {
@@ -278,19 +285,19 @@ impl Peer for Side {
                 self.conns.entry(conn).hello.announced(&name);
             }
             ("channel", Some(Role::Request)) => self.flows.open(conn, &name, true, true),
-            ("abort" | "stream-error", _) => self.flows.over(conn, &name),
+            ("abort" | "stream-error", _) => self.flows.remove(conn, &name),
             (_, Some(Role::Item)) => {
                 let seq = field(root, "seq").and_then(Node::as_i128);
-                self.flows.said_item(conn, &name, seq);
+                self.flows.record_item(conn, &name, seq);
             }
-            (_, Some(Role::End)) => self.flows.closed_by_us(conn, &name),
+            (_, Some(Role::End)) => self.flows.closed_here(conn, &name),
             _ => {}
         }
     }
 
     fn closed(&mut self, conn: u32, _: i64) {
         self.conns.take(&conn);
-        self.flows.leave(conn);
+        self.flows.remove_connection(conn);
     }
 
     fn readiness(&self, conn: u32) -> Readiness {
@@ -300,48 +307,57 @@ impl Peer for Side {
         }
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        self.put(to, phrase)
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        self.put(to, reply)
     }
 }
 
-/// The beginning of a yes.
-fn yes(id: &str) -> Object {
+/// Starts a successful answer.
+fn success(id: &str) -> Object {
     Object::default().json("id", id).json("ok", "true")
 }
 
 fn error(code: &str, why: &str, details: Option<&str>) -> String {
     let error = Object::default().text("code", code).text("message", why);
-    error.maybe("details", details.map(str::to_owned)).finish()
+    error
+        .optional("details", details.map(str::to_owned))
+        .finish()
 }
 
-/// A whole no.
-fn no(id: &str, code: &str, why: &str, details: Option<&str>) -> String {
+/// Builds an error answer.
+fn failure(id: &str, code: &str, why: &str, details: Option<&str>) -> String {
     let answer = Object::default().json("id", id).json("ok", "false");
     answer.json("error", &error(code, why, details)).finish()
 }
 
-/// An envelope that begins something.
+/// Builds an envelope that starts a call, stream or channel.
 fn envelope(kind: &str, target: &str, args: &str, mint: &mut Mint) -> String {
     let envelope = Object::default()
         .json("version", VERSION)
         .text("type", kind);
-    let envelope = envelope.json("id", &fresh_id(mint)).text("target", target);
+    let envelope = envelope
+        .json("id", &generate_id(mint))
+        .text("target", target);
     envelope.json("args", args).finish()
 }
 
-/// A fresh id as the runtime writes it: sixteen bytes.
-fn fresh_id(mint: &mut Mint) -> String {
+/// Generates an id as the runtime writes it: sixteen bytes.
+fn generate_id(mint: &mut Mint) -> String {
     format!("{{\"$bin\":\"{}\"}}", hex::encode(mint.uuid()))
 }
 
-/// The bytes of an id in a message that is text.
+/// Returns the bytes of an id in a JSON message.
 fn bytes_of(id: Node<'_>) -> Option<Vec<u8>> {
     let digits = id.get("$bin").and_then(Node::text)?;
     hex::decode(digits.as_bytes()).ok()
 }
 
-/// The UUID that an id is, in a message of the wire or in one that is text.
+/// Returns the UUID of an id in a decoded or a JSON message.
 fn uuid_of(id: Node<'_>) -> Option<[u8; 16]> {
     match (bytes_of(id), id.text()) {
         (Some(bytes), _) => <[u8; 16]>::try_from(bytes.as_slice()).ok(),
@@ -353,7 +369,7 @@ fn uuid_of(id: Node<'_>) -> Option<[u8; 16]> {
     }
 }
 
-/// An id in a message that is text, as [`message::id`] would show it.
+/// Returns the id in a JSON message as [`message::id`] would show it.
 fn name_of(id: Node<'_>) -> String {
     match (uuid_of(id), bytes_of(id), id.text()) {
         (Some(uuid), ..) => Id::Uuid(uuid).text().into_owned(),

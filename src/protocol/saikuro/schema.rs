@@ -1,4 +1,4 @@
-//! Envelopes, as objects or as arrays, and their answers: what the document has, and what real peers send.
+//! The schema: envelopes, as objects or as arrays, and their answers, of the document and of real peers.
 
 use super::message::{field, parse_uuid};
 use crate::encoding::lossless::quote;
@@ -6,45 +6,45 @@ use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Made, Mint, Recipe, Words, text, unknown_kind};
 use crate::protocol::schema::check::{form, is_text, refuse, whole, write_msgpack};
-use crate::protocol::schema::json_schema::{Shape, any_of, of};
+use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, BOOL, Code, Form, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT,
-    may, members, message, must, nullable, object, one, request,
+    self, ANY, ARRAY, BOOL, CodeType, Fresh, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT,
+    ValueForm, may, members, message, must, nullable, object, one, request,
 };
 use crate::protocol::{Kind, Role, WriteOptions, Written};
 use crate::tape::{Node, Scalar, Value};
 use std::sync::LazyLock;
 
 /// A UUID in sixteen bytes, as the runtime writes it; other peers write text.
-const ID: Type = Type::Code(&Code {
+const ID: Type = Type::Code(&CodeType {
     name: "a string, 16 bytes, or an array of 16 numbers",
     members: &[],
     is: is_id,
     word: |word, _| Ok(parse_uuid(word.as_bytes()).map_or_else(|| text(word), |id| bytes(&id))),
 });
-const TARGET: Type = Type::Code(&Code {
+const TARGET: Type = Type::Code(&CodeType {
     name: "\"namespace.function\"",
     members: &[],
     is: is_target,
     word: |word, _| Ok(text(word)),
 });
-/// What follows on an open channel has no target.
-const CHANNEL: Type = Type::Code(&Code {
+/// A later message on an open channel has no target.
+const CHANNEL: Type = Type::Code(&CodeType {
     name: "\"namespace.function\", or \"\"",
     members: &[],
     is: |node| node.is_text("") || is_target(node),
     word: |word, _| Ok(text(word)),
 });
-/// Words of `stream_control`.
+/// The values of `stream_control`.
 pub(super) const CONTROLS: &[&str] = &["end", "pause", "resume", "abort"];
 const CONTROL: Type = Type::OneOf(CONTROLS);
 const TRUE: Type = Type::Form(
     &BOOL,
-    &Form::of("", "true", |node| node.as_bool() == Some(true)).refused(),
+    &ValueForm::of("", "true", |node| node.as_bool() == Some(true)).refused(),
 );
 /// A call of a batch; [`items`] checks it.
-const ITEM: Type = Type::Code(&Code {
+const ITEM: Type = Type::Code(&CodeType {
     name: "an envelope",
     members: &[NEW_ID, CAPABILITY, CAP],
     is: |_| true,
@@ -55,7 +55,7 @@ const ITEM: Type = Type::Code(&Code {
 });
 const ITEMS: Type = Type::Form(
     &Type::Array(&ITEM),
-    &Form::of("", "an array of one envelope or more", |node| {
+    &ValueForm::of("", "an array of at least one envelope", |node| {
         node.at(0).is_some()
     })
     .refused(),
@@ -65,16 +65,16 @@ pub(super) const ERROR: Type = object![
     must("message", TEXT).rules("bad-error", "bad-error"),
     nullable("details", OBJECT).rules("", "bad-error"),
 ];
-/// What places a frame in a stream.
+/// The number of a frame in a stream.
 const SEQ: Member = nullable("seq", UINT).rules("", "bad-field");
 const STREAM_CONTROL: Member = nullable("stream_control", CONTROL).rules("", "bad-field");
 pub(super) const FRAME: Type = object![SEQ, STREAM_CONTROL];
-/// What lint wants of an announced schema.
+/// The part of an announced schema that lint checks.
 pub(super) const SCHEMA: Type =
     object![must("version", Type::Integer(1, 1)).rules("schema-version", "schema-version")];
 
-/// What a word of `make` gives as text; nothing checks it.
-const WORD: Type = Type::Code(&Code {
+/// A word of `make` that becomes text; nothing checks it.
+const WORD: Type = Type::Code(&CodeType {
     name: "a string",
     members: &[],
     is: |_| true,
@@ -87,7 +87,7 @@ const RECORD: Type = object![
     may("ts", ANY).marked(&[Mark::Generated("log", Fresh::Time)]),
 ];
 
-/// The position of a member that an array has no place for.
+/// The position of a member that arrays do not have.
 const NOWHERE: usize = usize::MAX;
 const IDS: &[Mark] = &[Mark::Generated("id", Fresh::Id), Mark::Volatile];
 const TOKEN: &[Mark] = &[Mark::Generated("token", Fresh::Given), Mark::Secret];
@@ -105,14 +105,14 @@ const CAP: Member = nullable("cap", TEXT)
     .rules("", "bad-field");
 const ANSWERED: Member = must("id", ID).marked(IDS);
 const RESULTS: Member = may("results", Type::Array(&object![may("id", ANY).marked(IDS)]));
-/// A resource that is opened has an id of its own.
+/// An opened resource has its own id.
 const RESULT: Type = Type::Either(&[
     object![may("id", ANY).marked(&[Mark::Generated("resource", Fresh::Same)])],
     ANY,
 ]);
 const ARGS: Member = may("args", ARRAY).default("[]");
 
-/// An envelope of a type: its target, its arguments, and what only it has.
+/// An envelope of a type: its target, its arguments, and further members.
 macro_rules! envelope {
     ($type:literal, $target:expr, $args:expr $(, $member:expr)* $(,)?) => {
         Type::Record(members![
@@ -135,23 +135,23 @@ macro_rules! envelope {
 }
 
 const WORDS: &str = "target [arg:args…] id= capability=";
-/// An announcement and its answer in the document's form, which are no envelopes.
+/// An announcement in the document's form, which is not an envelope.
 const ANNOUNCE: Type = object![must("namespace", TEXT), must("schema", OBJECT)];
 
-/// Every envelope.
-static ENVELOPES: &[Message] = &[
+/// All envelopes.
+static ENVELOPES: &[MessageSchema] = &[
     request("call", ToServer)
         .of(envelope!["call", must("target", TARGET), ARGS])
         .words(WORDS)
-        .about("asks for one answer"),
+        .about("requests one answer"),
     message("cast", ToServer)
         .of(envelope!["cast", must("target", TARGET), ARGS])
         .words(WORDS)
-        .about("asks for none"),
+        .about("requests no answer"),
     request("stream", ToServer)
         .of(envelope!["stream", must("target", TARGET), ARGS])
         .words(WORDS)
-        .about("asks for items"),
+        .about("requests items"),
     request("channel", ToServer)
         .role(None)
         .of(envelope!["channel", must("target", CHANNEL), ARGS])
@@ -170,7 +170,7 @@ static ENVELOPES: &[Message] = &[
     request("resource", ToServer)
         .of(envelope!["resource", must("target", TARGET), ARGS])
         .words(WORDS)
-        .about("asks for a resource"),
+        .about("requests a resource"),
     message("log", ToServer)
         .of(envelope![
             "log",
@@ -201,12 +201,12 @@ static ENVELOPES: &[Message] = &[
         ])
         .about("the answer to an announcement in the document's form"),
 ];
-static CALL: &Message = &request("call", ToServer)
+static CALL: &MessageSchema = &request("call", ToServer)
     .of(envelope!["call", must("target", TARGET), ARGS])
     .words("target [arg:args…]");
 
-/// What is no envelope: answers, and the stream and channel frames of the document.
-static ANSWERS: &[Message] = &[
+/// Messages that are not envelopes: answers, and the stream and channel frames of the document.
+static ANSWERS: &[MessageSchema] = &[
     message("", ToClient)
         .when("ok")
         .of(object![
@@ -230,8 +230,8 @@ static ANSWERS: &[Message] = &[
         .of(object![ANSWERED, must("close", TRUE)]),
 ];
 
-/// The answers that words make.
-static MADE: &[Message] = &[
+/// The answers that `make` can build.
+static MADE: &[MessageSchema] = &[
     message("response", ToClient)
         .role(Some(Role::Response))
         .of(object![
@@ -249,7 +249,7 @@ static MADE: &[Message] = &[
             must("error", ERROR),
         ])
         .words("id error.code error.message")
-        .about("an answer that says no"),
+        .about("an error answer"),
     message("item", ToClient)
         .role(Some(Role::Item))
         .of(object![
@@ -282,8 +282,8 @@ static MADE: &[Message] = &[
         .about("the end of a stream after an error"),
 ];
 
-/// The answers that words do not make.
-static OTHERS: &[Message] = &[
+/// The answers that `make` cannot build.
+static OTHERS: &[MessageSchema] = &[
     message("batch-response", ToClient)
         .role(None)
         .of(object![RESULTS])
@@ -293,26 +293,26 @@ static OTHERS: &[Message] = &[
         .about("the end of a stream by an error, in the document's form"),
     message("close", ToClient)
         .role(Some(Role::End))
-        .about("one side of a channel is done, in the document's form"),
-    message("pause", ToClient).about("hold items back (real peers)"),
+        .about("the end of one side of a channel, in the document's form"),
+    message("pause", ToClient).about("stop sending items (real peers)"),
     message("resume", ToClient).about("send items again (real peers)"),
     message("unknown", ToClient)
         .role(None)
-        .about("a map that is none of these"),
+        .about("a map of another kind"),
 ];
 
 /// Every kind of message.
 pub(super) static KINDS: LazyLock<Vec<Kind>> =
     LazyLock::new(|| schema::kinds(ENVELOPES.iter().chain(MADE).chain(OTHERS)));
 
-/// What differs from run to run.
+/// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut collector = Collector::default();
     for message in ENVELOPES.iter().chain(MADE).chain(OTHERS) {
         collector.add(message.name, "", &message.ty);
     }
     let mut marks = collector.finish();
-    // A call may hold a batch as an argument, and a batch a batch.
+    // A call may have a batch as an argument, and a batch may contain a batch.
     let nested = Generated::new("**.batch_items[*].id", "id", Fresh::Id);
     marks.generated.push(nested.volatile());
     marks
@@ -325,8 +325,8 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
     recipes.collect()
 });
 
-/// The JSON Schema of each kind: of all answers, the same.
-pub(super) fn shapes() -> Vec<Shape> {
+/// Returns the JSON Schema of each kind; all answers have the same.
+pub(super) fn shapes() -> Vec<MessageJsonSchema> {
     let mut shapes = schema::json_schema::shapes(ENVELOPES);
     let answers: Vec<String> = ANSWERS.iter().map(|message| of(&message.ty)).collect();
     let others = MADE.iter().chain(OTHERS).map(|message| message.name);
@@ -335,7 +335,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes
 }
 
-/// Makes a message from words, in the form that real peers use.
+/// Makes a message from words, in the form of real peers.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
     let mut made = ENVELOPES.iter().chain(MADE);
     let message = made.find(|m| m.name == kind && m.words.is_some());
@@ -355,14 +355,14 @@ pub(super) fn write(
     write_msgpack(message, options.force, check, out)
 }
 
-/// Whether an envelope of this type may be sent, or be an item of a batch.
+/// Returns true if an envelope of this type may be sent, or be an item of a batch.
 pub(super) fn is_invocation(name: &str) -> bool {
     let mut envelopes = ENVELOPES.iter();
     envelopes.any(|m| m.is_named(name) && m.direction == ToServer)
 }
 
-/// The form of an envelope that real peers send; of an unknown type, a call.
-pub(super) fn find(name: &str) -> &'static Message {
+/// Returns the form of an envelope that real peers send; for an unknown type, a call.
+pub(super) fn find(name: &str) -> &'static MessageSchema {
     let known = ENVELOPES.iter().rfind(|m| m.is_named(name));
     known.unwrap_or(CALL)
 }
@@ -379,7 +379,7 @@ fn check(root: Node<'_>) -> Result<(), Refusal> {
     check_as(root, answer)
 }
 
-fn check_as(root: Node<'_>, message: &Message) -> Result<(), Refusal> {
+fn check_as(root: Node<'_>, message: &MessageSchema) -> Result<(), Refusal> {
     refuse(root, &message.ty)?;
     message.check.map_or(Ok(()), |check| check(root))
 }
@@ -397,7 +397,7 @@ fn envelope(root: Node<'_>) -> Result<(), Refusal> {
     check_as(root, message)
 }
 
-/// The items of a batch are envelopes.
+/// Checks that the items of a batch are envelopes.
 fn items(root: Node<'_>) -> Result<(), Refusal> {
     let items = field(root, "batch_items").into_iter();
     for (n, item) in items.flat_map(Node::children).enumerate() {
@@ -413,7 +413,7 @@ fn reply(root: Node<'_>) -> Result<(), Refusal> {
         return Err(Refusal::new("error", "nothing, since ok is true", "one"));
     }
     let results = root.get("results");
-    // The end by an error comes after the error, and a batch says which of its calls failed.
+    // An abort comes after the error, and a batch lists the failed calls.
     if !(ok || has("error") || has("stream_control") || results.is_some()) {
         let wanted = "an object, since ok is false";
         return Err(Refusal::new("error", wanted, "nothing"));

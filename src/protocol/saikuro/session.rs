@@ -1,15 +1,15 @@
-//! A saikuro conversation, over time.
+//! The session of a saikuro conversation.
 //!
 //! ```text
 //!   call resource batch announce   asked --response | error--> past
-//!   cast log                       past at once; a runtime answers all the same
+//!   cast log                       past at once; a runtime still answers
 //!   stream                         asked --item*--> --end | error (+ abort)--> past
-//!   channel                        asked --items either way--> closed by one --closed by both | error--> past
+//!   channel                        asked --items in both directions--> closed by one --closed by both | error--> past
 //! ```
 //!
-//! Either side of a connection may ask, so an answer belongs to what the other side asked under its id, and only a
-//! frame that does not is looked for among what its own side opened. A runtime that cannot read a message refuses it
-//! under an id of its own making: that is laid to the oldest message which it may mean.
+//! Either side of a connection may send requests. So an answer first belongs to a request of the other side with its
+//! id; otherwise it may belong to a stream or channel that its own side opened. A runtime that cannot read a message
+//! refuses it under a generated id: the refusal belongs to the oldest message that it may mean.
 
 mod announce;
 mod answers;
@@ -21,35 +21,39 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod unmatched;
+mod waiting;
 
 use super::message::field;
 use crate::framing::Head;
-use crate::protocol::correlation::{Asked, Open};
-use crate::protocol::session::memory::Recent;
+use crate::protocol::correlation::{OpenRequest, OpenRequests};
+use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
-use crate::protocol::session::{Happened, Report, Seen, Session, SessionConfig, Waiting};
+use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
 use schema::Functions;
-use state::{Batch, Channel, Conn, Ended, Form, How, Key, Name, PAST, Side, State, Stream};
+use state::{
+    Batch, CallId, CallKey, Channel, Conn, Ending, IdForm, OneWay, OpenKind, PAST, Past, SeqStream,
+};
 use std::collections::HashMap;
+use waiting::{find_open_problem, waiting_for};
 
-/// What was said so far.
-pub(super) struct Conduct {
-    open: Open<Key, State>,
-    ended: Recent<Key, Ended>,
+/// The state of the conversation.
+pub(super) struct SaikuroSession {
+    open: OpenRequests<CallKey, OpenKind>,
+    ended: RecentEntries<CallKey, Past>,
     conns: HashMap<Option<u32>, Conn>,
     namespaces: Namespaces,
     functions: Functions,
     orphans: usize,
 }
 
-impl Conduct {
+impl SaikuroSession {
     pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            open: Open::with_room(config.most_open),
-            ended: Recent::with_room(PAST),
+            open: OpenRequests::with_capacity(config.max_open),
+            ended: RecentEntries::with_capacity(PAST),
             conns: HashMap::new(),
             namespaces: Namespaces::default(),
             functions: Functions::default(),
@@ -57,54 +61,55 @@ impl Conduct {
         }
     }
 
-    /// The side that sends in this direction.
-    fn side(&mut self, conn: Option<u32>, direction: Option<Direction>) -> &mut Side {
+    /// Returns the side that sends in this direction.
+    fn side(&mut self, conn: Option<u32>, direction: Option<Direction>) -> &mut OneWay {
         self.conns.entry(conn).or_default().sides.get_mut(direction)
     }
 
-    /// The side that sent this.
-    fn sender(&mut self, seen: &Seen<'_>) -> &mut Side {
+    /// Returns the side that sent the message.
+    fn sender(&mut self, seen: &Seen<'_>) -> &mut OneWay {
         self.side(seen.origin.conn, seen.origin.direction)
     }
 
-    /// What one side asked under the id of this message; the other side's where `flip` is set.
-    fn key(seen: &Seen<'_>, flip: bool) -> Option<Key> {
+    /// Returns the key of a request with the id of this message from the same side; from the other side if `flip` is
+    /// set.
+    fn key(seen: &Seen<'_>, flip: bool) -> Option<CallKey> {
         let Origin {
             conn, direction, ..
         } = seen.origin;
-        Some(Key {
+        Some(CallKey {
             conn,
-            asker: if flip {
+            requester: if flip {
                 direction.map(Direction::other)
             } else {
                 direction
             },
-            name: Name::of(&seen.message.id)?,
+            name: CallId::of(&seen.message.id)?,
         })
     }
 
-    /// An envelope.
+    /// Handles an envelope.
     fn envelope(&mut self, seen: &Seen<'_>, root: Node<'_>, unread: bool, report: &mut Report) {
         let kind = seen.message.kind.as_ref();
         let plain = document_form(root).filter(|_| kind == "announce");
-        // A runtime reads no announce in the document's form. Where bytes are left over, what is missing stands there.
+        // A runtime reads no announce in the document's form. Bytes after the value may be its missing members.
         let refused = if plain.is_some() || !seen.message.valid {
             true
         } else {
             check::envelope(seen, root, kind, false, report) || unread
         };
         let key = match plain.and_then(Node::text) {
-            Some(namespace) => Some(Key {
+            Some(namespace) => Some(CallKey {
                 conn: seen.origin.conn,
-                asker: seen.origin.direction,
-                name: Name::Namespace(namespace.as_ref().into()),
+                requester: seen.origin.direction,
+                name: CallId::Namespace(namespace.as_ref().into()),
             }),
             None => Self::key(seen, false),
         };
         if refused {
-            self.sender(seen).doubt(seen.index, key.clone());
+            self.sender(seen).add_refusable(seen.index, key.clone());
         } else if seen.origin.direction != Some(Direction::ToClient) {
-            // What a runtime hands on, it has checked.
+            // A runtime has checked the calls that it forwards.
             self.functions.check(seen, root, report);
         }
         if kind == "announce" {
@@ -112,11 +117,11 @@ impl Conduct {
         }
         if let Some(key) = key {
             match kind {
-                "cast" => self.told(key, seen, How::Cast),
-                "log" => self.told(key, seen, How::Told),
-                // A runtime that hands on announces waits for no answer.
+                "cast" => self.record_ended(key, seen, Ending::Cast),
+                "log" => self.record_ended(key, seen, Ending::NoAnswer),
+                // A runtime that forwards announces waits for no answer.
                 "announce" if seen.origin.direction == Some(Direction::ToClient) => {
-                    self.told(key, seen, How::Told);
+                    self.record_ended(key, seen, Ending::NoAnswer);
                 }
                 "channel" => self.channel(key, seen, root, report),
                 "stream" if self.is_stream(&key) && field(root, "stream_control").is_some() => {
@@ -130,61 +135,61 @@ impl Conduct {
         side.announced |= kind == "announce";
     }
 
-    fn is_stream(&self, key: &Key) -> bool {
-        matches!(self.open.get(key), Some((_, State::Stream(_))))
+    fn is_stream(&self, key: &CallKey) -> bool {
+        matches!(self.open.get(key), Some((_, OpenKind::Stream(_))))
     }
 
-    /// A request is over.
-    fn end(&mut self, key: Key, asked: Asked, how: How, seen: &Seen<'_>) {
+    /// Records the end of a request.
+    fn end(&mut self, key: CallKey, asked: OpenRequest, how: Ending, seen: &Seen<'_>) {
         let by = seen.index;
-        self.ended.insert(key, Ended { asked, how, by });
+        self.ended.insert(key, Past { asked, how, by });
     }
 
-    /// A message to which no answer is owed.
-    fn told(&mut self, key: Key, seen: &Seen<'_>, how: How) {
-        self.end(key, Asked::of(seen), how, seen);
+    /// Records a message that needs no answer.
+    fn record_ended(&mut self, key: CallKey, seen: &Seen<'_>, how: Ending) {
+        self.end(key, OpenRequest::of(seen), how, seen);
     }
 
     fn announced(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         announce::check(seen, root, report);
-        self.functions.learn(seen, root);
+        self.functions.record(seen, root);
         if seen.origin.direction == Some(Direction::ToClient) {
             return;
         }
         self.namespaces.announce(seen, root, report);
         let side = self.sender(seen);
         if let Some(first) = side.first.filter(|_| !side.announced) {
-            let text = format!("the announce comes after #{first}, it should come first");
+            let text = format!("the announce comes after #{first}; it should come first");
             report.broken_by("announce-late", seen.whole(), first, text);
         }
     }
 
-    /// A message to which an answer is owed.
-    fn ask(&mut self, key: Key, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    /// Adds a message that needs an answer.
+    fn ask(&mut self, key: CallKey, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         let state = match seen.message.kind.as_ref() {
-            "stream" => State::Stream(Stream::default()),
-            "channel" => State::Channel(Channel::default()),
-            "batch" => State::Batch(self.batch(seen, root, report)),
-            _ => State::Single {
-                own: self.is_own(seen, root, report),
-                form: field(root, "id").map_or(Form::Other, Form::of),
+            "stream" => OpenKind::Stream(SeqStream::default()),
+            "channel" => OpenKind::Channel(Channel::default()),
+            "batch" => OpenKind::Batch(self.batch(seen, root, report)),
+            _ => OpenKind::Single {
+                own: self.offers_target(seen, root, report),
+                form: field(root, "id").map_or(IdForm::Other, IdForm::of),
             },
         };
-        let is_single = matches!(state, State::Single { .. } | State::Batch(_));
+        let is_single = matches!(state, OpenKind::Single { .. } | OpenKind::Batch(_));
         self.ended.remove(&key);
         let refused = self.open.refused();
-        let before = self.open.ask(key.clone(), Asked::of(seen), state);
+        let before = self.open.ask(key.clone(), OpenRequest::of(seen), state);
         if self.open.refused() > refused {
             return;
         }
         match before {
-            Some((_, State::Stream(Stream { orphan: true, .. }))) => self.orphans -= 1,
+            Some((_, OpenKind::Stream(SeqStream { orphan: true, .. }))) => self.orphans -= 1,
             Some((before, _)) => {
                 let index = before.place.index;
                 self.sender(seen).order.remove(&index);
                 let text = format!(
-                    "the id is that of {}, #{index}, which is open",
-                    before.what()
+                    "the id belongs to {}, #{index}, which is open",
+                    before.describe()
                 );
                 let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
                 report.broken_by("id-reused", place, index, text);
@@ -198,29 +203,30 @@ impl Conduct {
 
     fn batch(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> Batch {
         let mut batch = Batch {
-            form: field(root, "id").map_or(Form::Other, Form::of),
+            form: field(root, "id").map_or(IdForm::Other, IdForm::of),
             ..Batch::default()
         };
         let items = field(root, "batch_items").filter(|items| items.is_array());
         for item in items.into_iter().flat_map(Node::children) {
             let id = field(item, "id").map_or(Id::None, super::message::id);
-            batch.push(Name::of(&id));
-            batch.own = batch.own || self.is_own(seen, item, report);
+            batch.push(CallId::of(&id));
+            batch.own = batch.own || self.offers_target(seen, item, report);
         }
         batch
     }
 
-    /// Whether the sender of a call offers itself what it calls.
-    fn is_own(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
+    /// Returns true if the sender of a call offers the called function itself.
+    fn offers_target(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
         let Some(target) = field(root, "target") else {
             return false;
         };
-        let Some((by, is_first)) = self.namespaces.own(seen.origin, target) else {
+        let Some((by, is_first)) = self.namespaces.own_announce(seen.origin, target) else {
             return false;
         };
         if is_first {
             let text = format!(
-                "{} is what this connection itself announced in #{by}: a runtime that waits for its answer reads none",
+                "this connection itself announced {} in #{by}: a runtime waits for the answer and cannot \
+                    read it",
                 quote(target)
             );
             report.broken_by("own-namespace", seen.at(target), by, text);
@@ -228,15 +234,15 @@ impl Conduct {
         true
     }
 
-    /// An envelope of a channel: the first, or one that follows under its id.
-    fn channel(&mut self, key: Key, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-        let other = Key {
-            asker: key.asker.map(Direction::other),
+    /// Handles an envelope of a channel: the first, or a later one with the same id.
+    fn channel(&mut self, key: CallKey, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+        let other = CallKey {
+            requester: key.requester.map(Direction::other),
             ..key.clone()
         };
-        if matches!(self.open.get(&key), Some((_, State::Channel(_)))) {
+        if matches!(self.open.get(&key), Some((_, OpenKind::Channel(_)))) {
             self.opener_frame(&key, seen, root, report);
-        } else if matches!(self.open.get(&other), Some((_, State::Channel(_)))) {
+        } else if matches!(self.open.get(&other), Some((_, OpenKind::Channel(_)))) {
             self.answered(&other, seen, root, report);
         } else if seen.message.role == Some(Role::Request) {
             self.ask(key, seen, root, report);
@@ -247,69 +253,74 @@ impl Conduct {
         }
     }
 
-    /// A message that cannot be read whole: what it may be is not held against anyone.
-    fn half_read(&mut self, seen: &Seen<'_>) {
+    /// Handles a message that cannot be read completely: later messages about it cause no findings.
+    fn handle_unreadable(&mut self, seen: &Seen<'_>) {
         let asks = seen
             .root()
             .is_some_and(|root| field(root, "type").is_some());
         let key = Self::key(seen, !asks);
         if let Some(key) = key.clone().filter(|_| asks) {
-            self.told(key, seen, How::HalfRead);
+            self.record_ended(key, seen, Ending::Unreadable);
         } else if let Some(key) = &key {
             match self.open.get_mut(key) {
-                Some((_, State::Stream(stream))) => stream.flow.next = None,
-                Some((_, State::Channel(channel))) => channel.lose(),
+                Some((_, OpenKind::Stream(stream))) => stream.flow.next = None,
+                Some((_, OpenKind::Channel(channel))) => channel.record_loss(),
                 Some((asked, _)) => {
                     let index = asked.place.index;
                     self.open.close(key);
-                    self.side(key.conn, key.asker).order.remove(&index);
+                    self.side(key.conn, key.requester).order.remove(&index);
                 }
                 None => {}
             }
         }
-        self.sender(seen).doubt(seen.index, key.filter(|_| asks));
+        self.sender(seen)
+            .add_refusable(seen.index, key.filter(|_| asks));
     }
 
-    /// Bytes of a connection went by unread: what they held may be missed.
-    fn lose(&mut self, conn: Option<u32>) {
+    /// Handles lost bytes of a connection: messages in them may be missing.
+    fn record_loss(&mut self, conn: Option<u32>) {
         self.conns.entry(conn).or_default().lost = true;
         self.open.retain(conn, |_, _, state| {
             match state {
-                State::Stream(stream) => stream.flow.next = None,
-                State::Channel(channel) => channel.lose(),
+                OpenKind::Stream(stream) => stream.flow.next = None,
+                OpenKind::Channel(channel) => channel.record_loss(),
                 _ => {}
             }
             true
         });
     }
 
-    /// Nothing more will come for these requests: they stay open.
-    fn over(&mut self, left: Vec<(Key, Asked, State)>, report: &mut Report) {
+    /// Reports requests that stay open because nothing more will come.
+    fn report_left_open(
+        &mut self,
+        left: Vec<(CallKey, OpenRequest, OpenKind)>,
+        report: &mut Report,
+    ) {
         for (key, asked, state) in left {
-            if matches!(state, State::Stream(Stream { orphan: true, .. })) {
+            if matches!(state, OpenKind::Stream(SeqStream { orphan: true, .. })) {
                 self.orphans -= 1;
             }
             let lost = self.conns.get(&key.conn).is_some_and(|c| c.lost);
-            if let Some((rule, text)) = left_open(&asked, &state).filter(|_| !lost) {
+            if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {
                 report.broken(rule, asked.place, text);
             }
         }
     }
 }
 
-impl Session for Conduct {
+impl Session for SaikuroSession {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let message = seen.message;
         let fault = seen.frame.fault.as_ref();
         if message.kind == "skipped" || fault.is_some_and(|f| f.error.code == "truncated") {
-            self.lose(seen.origin.conn);
+            self.record_loss(seen.origin.conn);
         }
         let is_text = matches!(seen.frame.head, Head::WebSocket { opcode: 1, .. });
         if is_text {
-            // What cannot be read in it follows from that.
+            // Further errors of the frame follow from that.
             report.broken.clear();
             if self.sender(seen).reported.first("text-frame") {
-                let text = "the frame is a text frame; peers read binary frames alone";
+                let text = "the frame is a text frame; peers read only binary frames";
                 report.broken("text-frame", seen.whole(), text);
             }
         }
@@ -319,15 +330,15 @@ impl Session for Conduct {
             report.broken("mask", seen.whole(), text);
         }
         if is_text {
-            return self.half_read(seen);
+            return self.handle_unreadable(seen);
         }
         if message.role == Some(Role::Control) {
             return;
         }
-        // Bytes behind the value are passed over by a runtime, all else makes it refuse the message.
+        // A runtime ignores bytes after the value; every other fault makes it refuse the message.
         let is_whole = message.faults.iter().all(|f| f.code == "trailing-bytes");
         let Some(root) = seen.root().filter(|_| is_whole) else {
-            return self.half_read(seen);
+            return self.handle_unreadable(seen);
         };
         let unread = check::values(seen, root, report);
         match (message.role, message.kind.as_ref()) {
@@ -335,7 +346,7 @@ impl Session for Conduct {
                 if message.valid {
                     check::unknown(seen, root, report);
                 }
-                self.sender(seen).doubt(seen.index, None);
+                self.sender(seen).add_refusable(seen.index, None);
             }
             (_, "announce_ack") => self.acknowledged(seen, root, report),
             _ if field(root, "type").is_some() => self.envelope(seen, root, unread, report),
@@ -343,47 +354,49 @@ impl Session for Conduct {
         }
     }
 
-    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         match what {
-            Happened::Opened => return,
-            Happened::Ended => {
-                // What this side still has to answer has no answer.
-                let asker = origin.direction.map(Direction::other);
-                let left = self.open.end_where(origin.conn, |key| key.asker == asker);
-                self.over(left, report);
+            ConnectionChange::Opened => return,
+            ConnectionChange::Ended => {
+                // Requests that this side has not answered stay unanswered.
+                let requester = origin.direction.map(Direction::other);
+                let left = self
+                    .open
+                    .end_where(origin.conn, |key| key.requester == requester);
+                self.report_left_open(left, report);
                 self.side(origin.conn, origin.direction).ended = true;
-                if asker.is_none() || !self.side(origin.conn, asker).ended {
+                if requester.is_none() || !self.side(origin.conn, requester).ended {
                     return;
                 }
             }
-            Happened::Lost => return self.lose(origin.conn),
-            Happened::Closed | Happened::Reset | Happened::Exited => {}
+            ConnectionChange::Lost => return self.record_loss(origin.conn),
+            ConnectionChange::Closed | ConnectionChange::Reset | ConnectionChange::Exited => {}
         }
         let left = self.open.end(origin.conn);
-        self.over(left, report);
-        self.unaborted(origin.conn, report);
+        self.report_left_open(left, report);
+        self.report_unaborted(origin.conn, report);
         self.conns.remove(&origin.conn);
-        self.namespaces.leave(origin.conn);
-        self.functions.leave(origin.conn);
+        self.namespaces.remove_connection(origin.conn);
+        self.functions.remove_connection(origin.conn);
     }
 
     fn finish(&mut self, report: &mut Report) {
         let left = self.open.end_all();
-        self.over(left, report);
+        self.report_left_open(left, report);
         let mut conns: Vec<_> = self.conns.keys().copied().collect();
         conns.sort_unstable();
         for conn in conns {
-            self.unaborted(conn, report);
+            self.report_unaborted(conn, report);
         }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.open.sorted();
-        open.into_iter().filter_map(waits).collect()
+        open.into_iter().filter_map(waiting_for).collect()
     }
 
     fn is_open(&self, index: u64) -> bool {
-        self.open.at(index).and_then(waits).is_some()
+        self.open.at(index).and_then(waiting_for).is_some()
     }
 
     fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
@@ -393,54 +406,4 @@ impl Session for Conduct {
     fn refused(&self) -> u64 {
         self.open.refused()
     }
-}
-
-/// Who owes what, and why it may take long.
-fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
-    let why = match state {
-        State::Single { own: true, .. } | State::Batch(Batch { own: true, .. }) => Some(
-            "the connection that asks announced the namespace itself; a runtime reads its answer after 30 s",
-        ),
-        State::Single { .. } | State::Batch(_) => None,
-        State::Stream(Stream { orphan: true, .. }) => return None,
-        State::Stream(stream) => stream
-            .acknowledged
-            .then_some("it was acknowledged by a runtime, which hands on no items"),
-        State::Channel(channel) => match &channel.flows {
-            [opener, other] if opener.done.is_some() != other.done.is_some() => {
-                let mut waiting = asked.waiting(Some("closed by one side only".into()));
-                if other.done.is_some() {
-                    waiting.owes = asked.origin().direction;
-                }
-                return Some(waiting);
-            }
-            _ if channel.acknowledged => {
-                Some("it was acknowledged by a runtime, which hands on no items")
-            }
-            _ => Some("closed by neither side"),
-        },
-    };
-    Some(asked.waiting(why.map(Into::into)))
-}
-
-/// What is said of something that stays open: the rule that is broken, and how.
-fn left_open(asked: &Asked, state: &State) -> Option<(&'static str, String)> {
-    let what = asked.what();
-    Some(match state {
-        State::Single { .. } | State::Batch(_) => ("unanswered", format!("{what} has no answer")),
-        // That none of its items will come was said.
-        State::Stream(stream) if stream.orphan || stream.acknowledged => return None,
-        State::Stream(_) => ("stream-unfinished", format!("{what} is not ended")),
-        // Real peers have no way to close one, but for Rust's.
-        State::Channel(channel) if channel.peers => return None,
-        State::Channel(channel) => {
-            let closed = channel.flows.iter().any(|flow| flow.done.is_some());
-            let by = if closed {
-                "one side only"
-            } else {
-                "neither side"
-            };
-            ("channel-not-closed", format!("{what} is closed by {by}"))
-        }
-    })
 }

@@ -1,11 +1,11 @@
-//! Compares a value with a type and reports each problem with its place.
+//! Compares a value with a type and reports each problem with its position.
 //!
 //! ```text
-//!   check(value, type)     each problem         lint: which rule it breaks is for the protocol to say
+//!   check(value, type)     each problem         lint: the protocol decides which rule it breaks
 //!   refuse(value, type)    the first problem    the check before a message is written
 //! ```
 
-use super::{Form, Member, Message, Presence, Type};
+use super::{Member, MessageSchema, Presence, Type, ValueForm};
 use crate::encoding::lossless::quote;
 use crate::encoding::{json, msgpack};
 use crate::error::Refusal;
@@ -14,14 +14,14 @@ use crate::span::Span;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::fmt;
 
-/// The place of a value: a path from the message, in steps that borrow from each other.
+/// The path of a value from the message. Each step borrows the one before.
 #[derive(Clone, Copy)]
 pub(crate) enum At<'p> {
-    /// The whole.
+    /// The whole message.
     Root,
-    /// A member of what is there: as it is spelled, and as the schema has it.
+    /// A member of an outer value: its spelling, and the member of the schema.
     Member(&'p Self, &'p str, &'p Member),
-    /// An element of what is there.
+    /// An element of an outer value.
     Item(&'p Self, usize),
 }
 
@@ -37,32 +37,32 @@ impl fmt::Display for At<'_> {
 }
 
 /// A value that its type does not allow.
-pub(crate) struct Problem<'p, 'a> {
+pub(crate) struct TypeProblem<'p, 'a> {
     /// The value; for a missing member, the object that lacks it.
     pub node: Node<'a>,
-    /// The place of the value; for a missing member, the place where it should be.
+    /// The path of the value; for a missing member, the expected path.
     pub at: At<'p>,
-    /// What is wrong.
+    /// The kind of problem.
     pub wrong: Wrong<'p>,
 }
 
-/// What is wrong with a value.
+/// The kind of a problem.
 #[derive(Clone, Copy)]
 pub(crate) enum Wrong<'p> {
-    /// The member is not there.
+    /// The member is missing.
     Missing(&'p Member),
-    /// None of several members is there: the first of them, and the others.
+    /// None of several members is present: the first of them, and the others.
     None(&'p Member, &'p [Member]),
-    /// It is there beside a member that excludes it.
+    /// The member is present together with a member that excludes it.
     Beside(&'p str, &'p Member),
-    /// It is of another type.
+    /// The value has another type.
     Type(&'p Type),
-    /// It has another form.
-    Form(&'static Form),
+    /// The value has another form.
+    Form(&'static ValueForm),
 }
 
-impl Problem<'_, '_> {
-    /// The refusal to write such a value; `None` where it may be written all the same.
+impl TypeProblem<'_, '_> {
+    /// Returns the refusal to write such a value; `None` if it may be written.
     pub fn refusal(&self) -> Option<Refusal> {
         let at = self.at.to_string();
         Some(match self.wrong {
@@ -81,11 +81,11 @@ impl Problem<'_, '_> {
     }
 }
 
-/// Told of each problem.
-pub(crate) type Tell<'t, 'a> = &'t mut dyn FnMut(&Problem<'_, 'a>);
+/// A callback for each problem.
+pub(crate) type ProblemSink<'t, 'a> = &'t mut dyn FnMut(&TypeProblem<'_, 'a>);
 
 /// Compares a value with a type.
-pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, 'a>) {
+pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, report: ProblemSink<'_, 'a>) {
     let is = match ty {
         Type::Any => true,
         Type::Never(_) => false,
@@ -101,22 +101,22 @@ pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, '
         Type::Array(item) => {
             if node.is_array() && !matches!(item, Type::Any) {
                 for (n, child) in node.children().enumerate() {
-                    check(child, item, &At::Item(at, n), tell);
+                    check(child, item, &At::Item(at, n), report);
                 }
             }
             node.is_array()
         }
-        Type::Object(members) if node.is_map() => return all(node, members, at, tell),
-        Type::Tuple(members) if node.is_array() => return each(node, members, at, tell),
+        Type::Object(members) if node.is_map() => return all(node, members, at, report),
+        Type::Tuple(members) if node.is_array() => return each(node, members, at, report),
         Type::Record(members) if node.is_map() || node.is_array() => {
-            return all(node, members, at, tell);
+            return all(node, members, at, report);
         }
         Type::Object(_) | Type::Tuple(_) | Type::Record(_) => false,
         Type::Either(types) => {
-            // What is wrong inside an array or an object is more useful than that it is neither.
+            // A problem inside an array or object is more useful than a mismatch of the whole.
             let same = types.iter().find(|ty| is_container(node, ty));
             match same {
-                Some(ty) => return check(node, ty, at, tell),
+                Some(ty) => return check(node, ty, at, report),
                 None => types.iter().any(|ty| fits(node, ty)),
             }
         }
@@ -125,29 +125,29 @@ pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, '
             let mut is_whole = true;
             check(node, ty, at, &mut |problem| {
                 is_whole = false;
-                tell(problem);
+                report(problem);
             });
             if is_whole && !(form.is)(node) {
                 let (at, wrong) = (*at, Wrong::Form(form));
-                tell(&Problem { node, at, wrong });
+                report(&TypeProblem { node, at, wrong });
             }
             return;
         }
     };
     if !is {
         let (at, wrong) = (*at, Wrong::Type(ty));
-        tell(&Problem { node, at, wrong });
+        report(&TypeProblem { node, at, wrong });
     }
 }
 
-/// Whether a value is of a type.
+/// Returns true if a value has a type.
 pub(crate) fn fits(node: Node<'_>, ty: &Type) -> bool {
     let mut fits = true;
     check(node, ty, &At::Root, &mut |_| fits = false);
     fits
 }
 
-/// Whether a value is an array where the type is one, or an object where the type is one.
+/// Returns true if value and type are both arrays, or both objects.
 fn is_container(node: Node<'_>, ty: &Type) -> bool {
     match ty {
         Type::Array(_) | Type::Tuple(_) => node.is_array(),
@@ -157,12 +157,13 @@ fn is_container(node: Node<'_>, ty: &Type) -> bool {
     }
 }
 
-/// The form of a kind that a message has: the first one of which the member is there, or its first element (`stages[0]`).
+/// Returns the form of a kind that a message has: the first form whose member, or its first element (`stages[0]`), is
+/// present.
 pub(crate) fn form(
-    messages: &'static [Message],
+    messages: &'static [MessageSchema],
     name: &str,
     root: Node<'_>,
-) -> Option<&'static Message> {
+) -> Option<&'static MessageSchema> {
     let has = |member: &str| match member.strip_suffix("[0]") {
         Some(list) => root.get(list).is_some_and(|list| list.at(0).is_some()),
         None => root.get(member).is_some(),
@@ -172,14 +173,14 @@ pub(crate) fn form(
 }
 
 /// Compares the elements of an array that has members at fixed positions.
-fn each<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) {
+fn each<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, report: ProblemSink<'_, 'a>) {
     for (n, member) in members.iter().enumerate() {
         let at = At::Item(at, n);
         match node.at(n) {
-            Some(value) => check(value, &member.ty, &at, tell),
+            Some(value) => check(value, &member.ty, &at, report),
             None if member.presence == Presence::Required => {
                 let wrong = Wrong::Missing(member);
-                tell(&Problem { node, at, wrong });
+                report(&TypeProblem { node, at, wrong });
             }
             None => {}
         }
@@ -187,7 +188,7 @@ fn each<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>)
 }
 
 /// Compares the members of an object, or of an array that has them at fixed positions.
-fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) {
+fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, report: ProblemSink<'_, 'a>) {
     let mut one: Option<&str> = None;
     let keys = node.keys();
     for (n, member) in members.iter().enumerate() {
@@ -208,7 +209,7 @@ fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) 
         let Some(value) = value else {
             if member.presence == Presence::Required {
                 let wrong = Wrong::Missing(member);
-                tell(&Problem { node, at, wrong });
+                report(&TypeProblem { node, at, wrong });
             }
             continue;
         };
@@ -219,9 +220,9 @@ fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) 
             && let Some(other) = one.replace(name)
         {
             let (node, wrong) = (value, Wrong::Beside(other, member));
-            tell(&Problem { node, at, wrong });
+            report(&TypeProblem { node, at, wrong });
         }
-        check(value, &member.ty, &at, tell);
+        check(value, &member.ty, &at, report);
     }
     let first = || members.iter().find(|m| m.presence == Presence::One);
     if one.is_none()
@@ -229,7 +230,7 @@ fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) 
     {
         let at = At::Member(at, first.name, first);
         let wrong = Wrong::None(first, members);
-        tell(&Problem { node, at, wrong });
+        report(&TypeProblem { node, at, wrong });
     }
 }
 
@@ -244,7 +245,7 @@ pub fn refuse(node: Node<'_>, ty: &Type) -> Result<(), Refusal> {
     first.map_or(Ok(()), Err)
 }
 
-/// Refuses the absence of the first member that must be there: nothing stands where the object should be.
+/// Refuses an absent object: names the first member that must be present.
 pub(crate) fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
     let mut members = super::members_of(ty).iter();
     match members.find(|member| member.presence == Presence::Required) {
@@ -253,7 +254,7 @@ pub(crate) fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a value is text that is UTF-8.
+/// Returns true if a value is UTF-8 text.
 pub(crate) fn is_text(node: Node<'_>) -> bool {
     node.is_string() && node.text().is_some()
 }
@@ -263,8 +264,8 @@ fn is_number(node: Node<'_>) -> bool {
     float || node.number_text().is_some() || node.as_i128().is_some()
 }
 
-/// A number as a float.
-#[allow(clippy::cast_precision_loss)] // what readers that know only floats make of it
+/// Returns a number as a float.
+#[allow(clippy::cast_precision_loss)] // precision of readers that know only floats
 pub fn number(node: Node<'_>) -> Option<f64> {
     match node.value() {
         Value::Scalar(Scalar::F64(bits)) => Some(f64::from_bits(bits)),
@@ -275,7 +276,7 @@ pub fn number(node: Node<'_>) -> Option<f64> {
     }
 }
 
-/// An integer that is written as one.
+/// Returns an integer that is written as one.
 pub(crate) fn whole(node: Node<'_>) -> Option<i128> {
     match node.value() {
         Value::Scalar(Scalar::Uint(value)) => Some(value.into()),
@@ -299,8 +300,8 @@ pub fn write_json(
     Ok(Written::default())
 }
 
-/// Writes a message that is `MessagePack`. The check reads the bytes that were written, so that it needs no knowledge of
-/// lossless forms.
+/// Writes a message that is `MessagePack`. The check reads the written bytes, so that it needs no knowledge of lossless
+/// forms.
 pub fn write_msgpack(
     message: Node<'_>,
     force: bool,

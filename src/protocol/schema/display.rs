@@ -1,4 +1,4 @@
-//! Types as error messages name them.
+//! Formats types for error messages.
 
 use super::Type;
 use std::fmt;
@@ -19,7 +19,7 @@ impl fmt::Display for Type {
                 } else if is_open {
                     write!(f, "an integer of {first} or more")
                 } else {
-                    let (first, last) = (Bound(*first), Bound(*last));
+                    let (first, last) = (IntegerBound(*first), IntegerBound(*last));
                     write!(f, "an integer of {first} to {last}")
                 }
             }
@@ -43,7 +43,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// `a, b or c`.
+/// Writes `a, b or c`.
 fn list(f: &mut fmt::Formatter<'_>, words: impl Iterator<Item = String>) -> fmt::Result {
     let words: Vec<String> = words.collect();
     match words.split_last() {
@@ -53,10 +53,10 @@ fn list(f: &mut fmt::Formatter<'_>, words: impl Iterator<Item = String>) -> fmt:
     }
 }
 
-/// The bound of an integer: a power of two is written as one.
-struct Bound(i128);
+/// The bound of an integer. A large power of two is written as a power.
+struct IntegerBound(i128);
 
-impl fmt::Display for Bound {
+impl fmt::Display for IntegerBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const LARGE: u32 = 32;
         let size = self.0.unsigned_abs();

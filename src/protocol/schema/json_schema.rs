@@ -1,15 +1,16 @@
-//! Types as JSON Schema (draft 2020-12), of messages as `decode -f json` shows them.
+//! Converts types to JSON Schema (draft 2020-12), for messages as `decode -f json` shows them.
 //!
-//! A type that only code can check allows any value there; what [`check`](super::check) accepts, the JSON Schema allows.
+//! A type that only code can check allows any value. The JSON Schema allows every value that [`check`](super::check)
+//! accepts.
 
-use super::{Member, Message, Presence, Type};
+use super::{Member, MessageSchema, Presence, Type};
 use crate::protocol::make::{Object, array, text};
 
 /// A kind of message, and the JSON Schema of its messages.
-pub type Shape = (&'static str, String);
+pub type MessageJsonSchema = (&'static str, String);
 
-/// The kinds of messages, each with the types of all its forms.
-pub fn shapes<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<Shape> {
+/// Returns the kinds of messages, each with the types of all its forms.
+pub fn shapes<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<MessageJsonSchema> {
     let mut forms: Vec<(&'static str, Vec<String>)> = Vec::new();
     for message in messages {
         let schema = of(&message.ty);
@@ -22,12 +23,12 @@ pub fn shapes<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<Shape>
     forms.into_iter().map(shape).collect()
 }
 
-/// The JSON Schema of a type.
+/// Returns the JSON Schema of a type.
 pub fn of(ty: &Type) -> String {
     within(ty, &mut Vec::new())
 }
 
-/// One of these.
+/// A schema that allows any of these.
 pub(crate) fn any_of(schemas: &[String]) -> String {
     match schemas {
         [only] => only.clone(),
@@ -40,20 +41,20 @@ pub(crate) fn of_type(name: &str) -> Object {
     Object::default().text("type", name)
 }
 
-/// One of these texts.
+/// A schema that allows one of these texts.
 pub(crate) fn one_of(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| text(word)).collect();
     Object::default().json("enum", &array(&words)).finish()
 }
 
-/// An integer from the first to the last.
+/// A schema of an integer from the first to the last value, inclusive.
 pub(crate) fn integer(first: i128, last: i128) -> String {
     let bound = |bound: i128| {
         let is_open = bound == i128::MIN || bound == i128::MAX;
         (!is_open).then(|| bound.to_string())
     };
-    let integer = of_type("integer").maybe("minimum", bound(first));
-    integer.maybe("maximum", bound(last)).finish()
+    let integer = of_type("integer").optional("minimum", bound(first));
+    integer.optional("maximum", bound(last)).finish()
 }
 
 /// A definition that all protocols share.
@@ -74,7 +75,7 @@ fn within(ty: &Type, around: &mut Vec<*const Member>) -> String {
         Type::OneOf(words) => one_of(words),
         Type::Array(item) => {
             let item = Some(within(item, around)).filter(|item| item != "true");
-            of_type("array").maybe("items", item).finish()
+            of_type("array").optional("items", item).finish()
         }
         Type::Code(code) => Object::default().text("description", code.name).finish(),
         Type::Form(ty, form) => {
@@ -89,7 +90,7 @@ fn within(ty: &Type, around: &mut Vec<*const Member>) -> String {
             any_of(&types)
         }
         Type::Object(members) | Type::Tuple(members) | Type::Record(members) => {
-            // A type that holds itself is told once.
+            // A recursive type is expanded once.
             if around.contains(&members.as_ptr()) && !members.is_empty() {
                 return "true".into();
             }
@@ -138,11 +139,11 @@ fn object(members: &[Member], around: &mut Vec<*const Member>) -> String {
         schema = schema.json("properties", &properties.finish());
     }
     let some = |list: &[String]| (!list.is_empty()).then(|| array(list));
-    let schema = schema.maybe("required", some(&required));
-    schema.maybe("allOf", some(&several)).finish()
+    let schema = schema.optional("required", some(&required));
+    schema.optional("allOf", some(&several)).finish()
 }
 
-/// The member is there.
+/// A schema that requires a member.
 fn has(name: &str) -> String {
     let names = array(&[text(name)]);
     Object::default().json("required", &names).finish()
@@ -156,10 +157,10 @@ fn value(member: &Member, around: &mut Vec<*const Member>) -> String {
     }
 }
 
-/// Members at fixed positions; `holes`: null is as good as nothing there.
+/// A schema of members at fixed positions. `holes`: null means absent.
 fn positions(members: &[Member], holes: bool, around: &mut Vec<*const Member>) -> String {
     let place = |(n, member): (usize, &Member)| member.position.unwrap_or(n);
-    // What an array has no place for is beyond its end.
+    // A position that no member has is beyond the end of the array.
     let at = |wanted: usize| {
         let mut all = members.iter().enumerate();
         all.find(|member| place(*member) == wanted)
@@ -181,5 +182,5 @@ fn positions(members: &[Member], holes: bool, around: &mut Vec<*const Member>) -
     }
     let least = (least > 0).then(|| least.to_string());
     let schema = of_type("array").json("prefixItems", &array(&items));
-    schema.maybe("minItems", least).finish()
+    schema.optional("minItems", least).finish()
 }

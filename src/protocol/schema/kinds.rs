@@ -1,13 +1,13 @@
 //! The kinds of messages, for completions and output.
 
-use super::Message;
+use super::MessageSchema;
 use crate::protocol::Kind;
 
-/// The kinds of messages, each once. A kind has no role where its forms have several.
-pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<Kind> {
+/// Returns the kinds of messages, each once. A kind has no role if its forms have several.
+pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for message in messages {
-        let &Message {
+        let &MessageSchema {
             name, role, about, ..
         } = message;
         let Some(kind) = kinds.iter_mut().find(|kind| kind.name == name) else {
@@ -20,4 +20,27 @@ pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<Kind> {
         }
     }
     kinds
+}
+
+impl MessageSchema {
+    /// Returns true if this is the name. It compares the first and the last byte first: most names differ there, and
+    /// the comparison of whole texts is a call.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        let ends = |text: &str| {
+            (
+                text.as_bytes().first().copied(),
+                text.as_bytes().last().copied(),
+            )
+        };
+        ends(self.name) == ends(name) && self.name == name
+    }
+
+    /// Both sides send the message; the direction is that of `make`.
+    #[must_use]
+    pub const fn both_ways(self) -> Self {
+        Self {
+            both_ways: true,
+            ..self
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Shape findings of lint: what the schema says of a message, as broken rules.
+//! Shape findings of lint: schema problems of a message as broken rules.
 //!
 //! ```text
 //!   member missing       the first rule of the member      `tool is not there; it should be a string`
@@ -6,9 +6,10 @@
 //!   wrong form           the rule of the form
 //! ```
 //!
-//! A protocol decides by a function which rule a problem breaks; `Problem::rule` is the one that the schema names.
+//! A protocol decides with a function which rule a problem breaks; `Problem::rule` returns the one that the schema
+//! names.
 
-use super::check::{At, Problem, Wrong, check};
+use super::check::{At, TypeProblem, Wrong, check};
 use super::{Presence, Type, members_of};
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{Report, Seen};
@@ -16,8 +17,8 @@ use crate::tape::Node;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-impl Problem<'_, '_> {
-    /// The rule that the schema names for it.
+impl TypeProblem<'_, '_> {
+    /// Returns the rule that the schema names for the problem.
     pub fn rule(&self) -> Option<&'static str> {
         let rule = match self.wrong {
             Wrong::Missing(member) | Wrong::None(member, _) | Wrong::Beside(_, member) => {
@@ -29,7 +30,7 @@ impl Problem<'_, '_> {
         Some(rule).filter(|rule| !rule.is_empty())
     }
 
-    /// What is there and what should be, in one sentence. `whole` names the value that was compared.
+    /// Describes the actual and the expected value in one sentence. `whole` names the compared value.
     pub fn text(&self, whole: &str) -> String {
         let at = match self.at {
             At::Root => whole.to_owned(),
@@ -38,7 +39,7 @@ impl Problem<'_, '_> {
         };
         let node = self.node;
         match self.wrong {
-            Wrong::Missing(member) => format!("{at} is not there; it should be {}", member.ty),
+            Wrong::Missing(member) => format!("{at} is missing; it should be {}", member.ty),
             Wrong::None(_, members) => {
                 let one = members.iter().filter(|m| m.presence == Presence::One);
                 let names: Vec<_> = one.map(|m| m.name).collect();
@@ -55,7 +56,7 @@ impl Problem<'_, '_> {
 }
 
 impl At<'_> {
-    /// The rule that a wrong value of the innermost member breaks.
+    /// Returns the rule that a wrong value of the innermost member breaks.
     fn wrong_rule(&self) -> &'static str {
         match self {
             Self::Root => "",
@@ -70,7 +71,7 @@ pub(crate) fn lint<'a>(
     seen: &Seen<'a>,
     node: Node<'a>,
     (ty, whole): (&Type, &str),
-    rule: &dyn Fn(&Problem<'_, 'a>) -> Option<&'static str>,
+    rule: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<&'static str>,
     report: &mut Report,
 ) {
     let is_message = |node: Node<'_>| seen.root().is_some_and(|r| r.index() == node.index());
@@ -86,13 +87,13 @@ pub(crate) fn lint<'a>(
     });
 }
 
-/// Reports the absence of the members that a message without any should have.
+/// Reports missing members of a message that has none.
 pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Report) {
     for member in members_of(ty) {
         let [rule, _] = member.rules;
         if member.presence == Presence::Required && !rule.is_empty() {
             let text = format!(
-                "{} of {whole} is not there; it should be {}",
+                "{} of {whole} is missing; it should be {}",
                 member.name, member.ty
             );
             report.broken(rule, seen.whole(), text);
@@ -100,7 +101,7 @@ pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Re
     }
 }
 
-/// The first key that an object has twice.
+/// Returns the first repeated key of an object.
 pub fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
     if !object.is_map() || object.keys().are_unique() == Some(true) {
         return None;
@@ -110,7 +111,7 @@ pub fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
     keys.find(|key| !known.insert(content(*key)))
 }
 
-/// A key to be compared: whether it is text, and its bytes.
+/// Returns a key for comparison: `(is_text, bytes)`.
 fn content(key: Node<'_>) -> (bool, Cow<'_, [u8]>) {
     if key.is_string() {
         (true, key.key_bytes())

@@ -1,35 +1,35 @@
 //! Builds messages from words of the command line.
 //!
-//! Each message names its words, in order, by the paths of the members that they give:
+//! Each message lists its words, in order, by the paths of the members that they set:
 //!
 //! ```text
-//!   component input          two words that must be there
-//!   [kind:agent.kind]        a word that may be absent, shown as KIND
+//!   component input          two required words
+//!   [kind:agent.kind]        an optional word, shown as KIND
 //!   target [args…]           all further words, as the elements of an array
 //!   token=auth.token         KEY=VALUE sets a member; `attempt=` sets the member of that name
 //! ```
 //!
-//! Members that no word gives have their default, if they have one.
+//! Members that no word sets have their default, if they have one.
 
-use super::{Default, Member, Message, Type, check, members_of};
+use super::{Default, Member, MessageSchema, Type, check, members_of};
 use crate::error::Refusal;
 use crate::protocol::make::{Mint, Object, Recipe, Words, array, is_json, text, value};
-use crate::protocol::notes::look;
+use crate::protocol::notes::with_json;
 
-/// One part of [`Message::words`].
+/// One part of [`MessageSchema::words`].
 #[derive(Clone, Copy)]
-struct Part {
+struct WordPart {
     /// The word as help shows it, or the key.
     label: &'static str,
-    /// The member that it gives.
+    /// The path of the member that it sets.
     path: &'static str,
     optional: bool,
-    /// All further words.
+    /// It takes all further words.
     rest: bool,
     key: bool,
 }
 
-fn parts(words: &'static str) -> impl Iterator<Item = Part> {
+fn parts(words: &'static str) -> impl Iterator<Item = WordPart> {
     words.split(' ').filter(|w| !w.is_empty()).map(|word| {
         let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
         let optional = inner.is_some();
@@ -37,7 +37,7 @@ fn parts(words: &'static str) -> impl Iterator<Item = Part> {
         if let Some((label, path)) = inner.split_once('=') {
             let path = if path.is_empty() { label } else { path };
             let (rest, key) = (false, true);
-            return Part {
+            return WordPart {
                 label,
                 path,
                 optional,
@@ -52,7 +52,7 @@ fn parts(words: &'static str) -> impl Iterator<Item = Part> {
         let last = || (inner.rsplit('.').next().unwrap_or(inner), inner);
         let (label, path) = inner.split_once(':').unwrap_or_else(last);
         let key = false;
-        Part {
+        WordPart {
             label,
             path,
             optional,
@@ -62,8 +62,8 @@ fn parts(words: &'static str) -> impl Iterator<Item = Part> {
     })
 }
 
-/// What help shows of a message that can be made. `id`: a key of that name sets the id.
-pub fn recipe(message: &Message, id: bool) -> Option<Recipe> {
+/// Returns the help for a message that can be made. If `id` is set, a key of that name sets the id.
+pub fn recipe(message: &MessageSchema, id: bool) -> Option<Recipe> {
     let (mut words, mut keys) = (Vec::new(), Vec::new());
     keys.extend(id.then_some("id"));
     for part in parts(message.words?) {
@@ -87,8 +87,12 @@ pub fn recipe(message: &Message, id: bool) -> Option<Recipe> {
     })
 }
 
-/// The content of a message in JSON: of an object without members, `{}`.
-pub fn build(message: &Message, words: &mut Words<'_>, mint: &mut Mint) -> Result<String, Refusal> {
+/// Builds the content of a message in JSON; `{}` for an object without members.
+pub fn build(
+    message: &MessageSchema,
+    words: &mut Words<'_>,
+    mint: &mut Mint,
+) -> Result<String, Refusal> {
     let mut given: Vec<(&str, String)> = Vec::new();
     for part in parts(message.words.unwrap_or_default()) {
         let ty = type_at(&message.ty, part.path);
@@ -105,7 +109,7 @@ pub fn build(message: &Message, words: &mut Words<'_>, mint: &mut Mint) -> Resul
                 _ => Type::Any,
             };
             let mut items = Vec::new();
-            while let Some(word) = words.maybe() {
+            while let Some(word) = words.optional() {
                 items.push(json(&item, word, &words.place(), mint)?);
             }
             if items.is_empty() && !part.optional {
@@ -115,7 +119,7 @@ pub fn build(message: &Message, words: &mut Words<'_>, mint: &mut Mint) -> Resul
             continue;
         }
         let word = if part.optional {
-            words.maybe()
+            words.optional()
         } else {
             Some(words.word(&wanted)?)
         };
@@ -127,7 +131,7 @@ pub fn build(message: &Message, words: &mut Words<'_>, mint: &mut Mint) -> Resul
     Ok(filled(&message.ty, "", &given, mint))
 }
 
-/// The JSON that a word means where a value of a type is wanted.
+/// Converts a word to JSON of a type.
 fn json(ty: &Type, word: &str, place: &str, mint: &mut Mint) -> Result<String, Refusal> {
     let refuse = || Refusal::new(place, ty.to_string(), format!("`{word}`"));
     match ty {
@@ -136,14 +140,16 @@ fn json(ty: &Type, word: &str, place: &str, mint: &mut Mint) -> Result<String, R
         Type::Object(_) | Type::Array(_) | Type::Tuple(_) | Type::Record(_) if !is_json(word) => {
             Err(refuse())
         }
-        Type::Either(_) if look(word, |node| check::fits(node, ty)) != Some(true) => Ok(text(word)),
+        Type::Either(_) if with_json(word, |node| check::fits(node, ty)) != Some(true) => {
+            Ok(text(word))
+        }
         Type::Code(code) => (code.word)(word, mint),
         Type::Form(ty, _) => json(ty, word, place, mint),
         _ => Ok(value(word)),
     }
 }
 
-/// The type of the member at a path.
+/// Returns the type of the member at a path.
 fn type_at(ty: &Type, path: &str) -> Type {
     let (name, rest) = path.split_once('.').unwrap_or((path, ""));
     let member = members_of(ty).iter().find(|member| member.name == name);
@@ -154,7 +160,7 @@ fn type_at(ty: &Type, path: &str) -> Type {
     }
 }
 
-/// An object, or an array of members at fixed positions, with what words gave and with defaults.
+/// Builds an object, or an array of members at fixed positions, from the given words and defaults.
 fn filled(ty: &Type, path: &str, given: &[(&str, String)], mint: &mut Mint) -> String {
     let mut object = Object::default();
     let mut items = Vec::new();

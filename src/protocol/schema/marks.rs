@@ -1,22 +1,22 @@
-//! Collects the marks of all members: the paths of values that are generated, volatile, without order, or secret.
+//! Collects the marks of all members: the paths of values that are generated, volatile, unordered or secret.
 //!
-//! A path is written `KIND:PATH`, or `PATH` where several kinds share it; `*` stands for any one key or index, `**` for any
-//! number of them.
+//! A path is written `KIND:PATH`, or `PATH` if several kinds share it. `*` stands for any one key or index, `**` for
+//! any number of them.
 
 use super::{Fresh, Mark, Member, Type, members_of};
 use std::borrow::Cow;
 
-/// A value that every run makes anew.
+/// A value that is generated in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Generated {
-    /// Its place: `KIND:PATH`.
+    /// The path: `KIND:PATH`.
     pub path: Cow<'static, str>,
-    /// Values of one group name the same things.
+    /// The group: values of one group name the same objects.
     pub group: &'static str,
-    /// How the side that is played makes a new one; `None` where a replay sends the old one.
+    /// The method by which a replay makes a new value; `None` if it sends the old one.
     pub fresh: Option<Fresh>,
-    /// Whether it says nothing, so that it is not compared.
+    /// The value has no meaning and is not compared.
     pub volatile: bool,
 }
 
@@ -41,7 +41,7 @@ impl Generated {
         }
     }
 
-    /// The same values, which are not compared.
+    /// The same values, but not compared.
     #[must_use]
     pub fn volatile(self) -> Self {
         Self {
@@ -54,23 +54,23 @@ impl Generated {
 /// The marks of a protocol.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    /// Values that every run makes anew. The first path that fits counts.
+    /// Values that are generated in every run. The first matching path counts.
     pub generated: Vec<Generated>,
-    /// Paths of lists of which the order has no meaning.
+    /// Paths of lists whose order has no meaning.
     pub unordered: Vec<Cow<'static, str>>,
-    /// Names of members that are secret, beside [`crate::framing::fields::NAMES`]: lower case.
+    /// Names of secret members beyond [`crate::framing::fields::NAMES`], in lower case.
     pub secrets: Vec<&'static str>,
 }
 
-/// Marks as they are found: kind and path, and what is said of the member there.
+/// Collected marks: kind, path and marks of each member.
 #[derive(Default)]
 pub(crate) struct Collector {
-    found: Vec<Found>,
-    /// The objects around the one that is added: a type may hold itself.
+    found: Vec<FoundMark>,
+    /// The objects that contain the current one: a type may be recursive.
     around: Vec<*const Member>,
 }
 
-struct Found {
+struct FoundMark {
     kind: &'static str,
     path: String,
     name: &'static str,
@@ -78,12 +78,12 @@ struct Found {
 }
 
 impl Collector {
-    /// Adds the members of a type that stand at a path (empty: the whole message) in messages of a kind.
+    /// Adds the members of a type at a path (empty: the whole message) in messages of a kind.
     pub fn add(&mut self, kind: &'static str, path: &str, ty: &Type) {
         match ty {
             Type::Array(item) => self.add(kind, &format!("{path}[*]"), item),
             Type::Form(ty, _) => return self.add(kind, path, ty),
-            // The members of the first one follow.
+            // The members of the first alternative follow.
             Type::Either([_, others @ ..]) => {
                 for ty in others {
                     self.add(kind, path, ty);
@@ -107,7 +107,7 @@ impl Collector {
                 };
                 self.add(kind, &below, &member.ty);
                 if !member.marks.is_empty() {
-                    self.found.push(Found {
+                    self.found.push(FoundMark {
                         kind,
                         path: below,
                         name,
@@ -123,7 +123,7 @@ impl Collector {
     pub fn id(&mut self, kind: &'static str, marks: &'static [Mark]) {
         if !marks.is_empty() {
             let (path, name) = ("id".to_owned(), "id");
-            self.found.push(Found {
+            self.found.push(FoundMark {
                 kind,
                 path,
                 name,
@@ -132,7 +132,7 @@ impl Collector {
         }
     }
 
-    /// The marks of what was added.
+    /// Returns the marks of all added members.
     pub fn finish(self) -> Marks {
         let mut marks = Marks::default();
         for found in &self.found {
@@ -163,8 +163,8 @@ impl Collector {
         marks
     }
 
-    /// A path as it is written: without a kind where several kinds have it, and mark it alike.
-    fn path(&self, found: &Found) -> String {
+    /// Writes a path, without a kind if several kinds have it with equal marks.
+    fn path(&self, found: &FoundMark) -> String {
         let mut others = self.found.iter().filter(|other| other.path == found.path);
         let several = others.clone().any(|other| other.kind != found.kind);
         if several && others.all(|other| other.marks == found.marks) {

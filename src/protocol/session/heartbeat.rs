@@ -1,58 +1,58 @@
-//! Heartbeats of one connection: those that wait for their answers.
+//! The open heartbeats of one connection.
 //!
 //! ```text
 //!   heartbeat "5"   heartbeat "6"   heartbeat "7"        open: 5 6 7
-//!   answer "6"                                           5 is passed over, 6 is answered; open: 7
+//!   answer "6"                                           5 is skipped, 6 is answered; open: 7
 //! ```
 
-use super::Asked;
+use super::OpenRequest;
 use std::collections::VecDeque;
 
-/// Heartbeats that wait; of more than these, the oldest are forgotten.
-const MOST: usize = 64;
+/// The largest number of open heartbeats; one more removes the oldest.
+const MAX_ENTRIES: usize = 64;
 
-/// Heartbeats without an answer, the oldest first, each with what its answer repeats.
+/// Heartbeats without an answer, the oldest first, each with the value that its answer repeats.
 #[derive(Debug, Default)]
-pub struct Heartbeats(VecDeque<(Asked, String)>);
+pub struct Heartbeats(VecDeque<(OpenRequest, String)>);
 
-/// What an answer to heartbeats is.
+/// The meaning of an answer.
 pub enum Echo {
-    /// It answers one; those before it have no answer.
-    Of(Asked, Vec<Asked>),
-    /// It repeats what no heartbeat has; the oldest one, and what that has.
-    Other(Asked, String),
-    /// None waits.
+    /// It answers one heartbeat; those before it stay unanswered.
+    Of(OpenRequest, Vec<OpenRequest>),
+    /// It repeats a value that no heartbeat has. The fields are the oldest heartbeat and its value.
+    Other(OpenRequest, String),
+    /// No heartbeat is open.
     Nothing,
 }
 
 impl Heartbeats {
-    /// A heartbeat is sent.
-    pub fn sent(&mut self, asked: Asked, stamp: String) {
-        if self.0.len() >= MOST {
+    /// Adds a heartbeat that was sent.
+    pub fn sent(&mut self, asked: OpenRequest, stamp: String) {
+        if self.0.len() >= MAX_ENTRIES {
             self.0.pop_front();
         }
         self.0.push_back((asked, stamp));
     }
 
-    /// An answer comes.
+    /// Handles an answer.
     pub fn answered(&mut self, stamp: &str) -> Echo {
         let at = self.0.iter().position(|(_, sent)| sent == stamp);
-        let passed_over = self.0.drain(..at.unwrap_or(0));
-        let passed_over = passed_over.map(|(asked, _)| asked).collect();
+        let skipped = self.0.drain(..at.unwrap_or(0));
+        let skipped = skipped.map(|(asked, _)| asked).collect();
         match self.0.pop_front() {
-            Some((asked, _)) if at.is_some() => Echo::Of(asked, passed_over),
+            Some((asked, _)) if at.is_some() => Echo::Of(asked, skipped),
             Some((asked, sent)) => Echo::Other(asked, sent),
             None => Echo::Nothing,
         }
     }
 
-    /// Takes out the newest one.
-    pub fn newest(&mut self) -> Option<Asked> {
+    /// Removes the newest heartbeat.
+    pub fn newest(&mut self) -> Option<OpenRequest> {
         self.0.pop_back().map(|(asked, _)| asked)
     }
 
-    /// Takes out the oldest one, where it has waited for longer than this, in nanoseconds.
-    pub fn overdue(&mut self, now: i64, limit: i64) -> Option<Asked> {
+    /// Removes the oldest heartbeat if it waits for longer than `limit` nanoseconds.
+    pub fn overdue(&mut self, now: i64, limit: i64) -> Option<OpenRequest> {
         let (asked, _) = self.0.front()?;
         let waited = now.saturating_sub(asked.origin().time?);
         let oldest = if waited > limit {
@@ -63,8 +63,8 @@ impl Heartbeats {
         oldest.map(|(asked, _)| asked)
     }
 
-    /// Those that wait.
-    pub fn open(&self) -> impl Iterator<Item = &Asked> {
+    /// Returns the open heartbeats.
+    pub fn open(&self) -> impl Iterator<Item = &OpenRequest> {
         self.0.iter().map(|(asked, _)| asked)
     }
 }

@@ -5,7 +5,7 @@ use crate::framing::Head;
 use crate::framing::fields::fields;
 use crate::span::Span;
 
-/// The head of a message that HTTP carries; `None` for an event of a stream, and where a body was put together.
+/// Returns the head of a message in HTTP; `None` for an event of a stream, and for a body that was reassembled.
 pub fn head<'a>(seen: &Seen<'a>) -> Option<&'a [u8]> {
     let frame = seen.frame;
     match frame.head {
@@ -22,7 +22,8 @@ pub fn head<'a>(seen: &Seen<'a>) -> Option<&'a [u8]> {
     }
 }
 
-/// A field of a head: its values, joined by commas, and where the first is. Where there is none, the place is the head.
+/// Returns the values of a field, joined by commas, and the position of the first. If the field is absent, the position
+/// is that of the head.
 pub fn field(head: &[u8], name: &str) -> (Option<String>, Span) {
     let named = || fields(head).filter(|field| field.is(name));
     let text = |value| String::from_utf8_lossy(head.get(value).unwrap_or_default()).into_owned();
@@ -32,8 +33,8 @@ pub fn field(head: &[u8], name: &str) -> (Option<String>, Span) {
     (values, Span::new(place.start, place.end))
 }
 
-/// Whether a response begins an event stream.
-pub fn begins_events(seen: &Seen<'_>) -> bool {
+/// Returns true if a response starts an event stream.
+pub fn starts_events(seen: &Seen<'_>) -> bool {
     let kind = head(seen).and_then(|head| field(head, "content-type").0);
     kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("text/event-stream"))
 }

@@ -1,11 +1,10 @@
-//! What the sessions of all protocols remember beside open requests ([`Open`](crate::protocol::correlation::Open)):
-//! each table is bounded.
+//! The bounded tables of all sessions, except open requests ([`Open`](crate::protocol::correlation::OpenRequests)).
 //!
 //! ```text
 //!   Reported          rules that are reported once
 //!   PerDirection      one value for each direction of a connection, and one for messages of unknown direction
-//!   Recent            by key, the last of what ended: answers that are late or come twice
-//!   Connections       by number, those that are open and the last that ended
+//!   Recent            by key, recent entries: answers that are late or repeated
+//!   Connections       by number, open connections and recently ended ones
 //! ```
 
 use crate::protocol::Direction;
@@ -13,20 +12,20 @@ use std::collections::btree_map::{BTreeMap, Values, ValuesMut};
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// A connection, where there are several.
+/// A connection, if there are several.
 pub type ConnId = Option<u32>;
 
-/// Rules that are reported once, each for both directions or for each of them.
+/// Rules that are reported once, either for both directions together or for each direction.
 #[derive(Debug, Default)]
 pub struct Reported(Vec<(&'static str, Option<Direction>)>);
 
 impl Reported {
-    /// Whether this is the first time.
+    /// Returns true at the first call for a rule.
     pub fn first(&mut self, rule: &'static str) -> bool {
         self.first_of(None, rule)
     }
 
-    /// Whether this is the first time in this direction.
+    /// Returns true at the first call for a rule in this direction.
     pub fn first_of(&mut self, direction: Option<Direction>, rule: &'static str) -> bool {
         let is_first = !self.0.contains(&(rule, direction));
         if is_first {
@@ -35,8 +34,8 @@ impl Reported {
         is_first
     }
 
-    /// The rule may be reported again.
-    pub fn again(&mut self, rule: &'static str) {
+    /// Allows a rule to be reported again.
+    pub fn reset(&mut self, rule: &'static str) {
         self.0.retain(|(reported, _)| *reported != rule);
     }
 }
@@ -46,7 +45,7 @@ impl Reported {
 pub struct PerDirection<T>([T; 3]);
 
 impl<T> PerDirection<T> {
-    /// That of a direction.
+    /// Returns the value of a direction.
     pub fn get(&self, direction: Option<Direction>) -> &T {
         let [to_server, to_client, unknown] = &self.0;
         match direction {
@@ -56,7 +55,7 @@ impl<T> PerDirection<T> {
         }
     }
 
-    /// That of a direction.
+    /// Returns the value of a direction.
     pub fn get_mut(&mut self, direction: Option<Direction>) -> &mut T {
         let [to_server, to_client, unknown] = &mut self.0;
         match direction {
@@ -66,42 +65,42 @@ impl<T> PerDirection<T> {
         }
     }
 
-    /// All of them.
+    /// Returns all values.
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter()
     }
 
-    /// All of them.
+    /// Returns all values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()
     }
 }
 
-/// The last entries, by key: the oldest goes where there is no room.
+/// Recent entries by key. If there is no space, the oldest is removed.
 #[derive(Debug)]
-pub struct Recent<K, V> {
+pub struct RecentEntries<K, V> {
     entries: HashMap<K, (u64, V)>,
-    /// Keys as they came, each with its number; an entry may have been replaced since.
+    /// Keys in order of insertion, each with its number. An entry may have been replaced since.
     order: VecDeque<(K, u64)>,
     count: u64,
-    most: usize,
+    capacity: usize,
 }
 
-impl<K: Clone + Eq + Hash, V> Recent<K, V> {
-    /// A table of so many.
-    pub fn with_room(most: usize) -> Self {
+impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
+    /// Creates a table for at most `capacity` entries.
+    pub fn with_capacity(capacity: usize) -> Self {
         Self {
             entries: HashMap::new(),
             order: VecDeque::new(),
             count: 0,
-            most,
+            capacity,
         }
     }
 
-    /// Adds an entry, in place of that of the same key.
+    /// Inserts an entry, or replaces the one with the same key.
     pub fn insert(&mut self, key: K, value: V) {
-        if self.order.len() >= self.most
+        if self.order.len() >= self.capacity
             && let Some((oldest, number)) = self.order.pop_front()
             && self.entries.get(&oldest).is_some_and(|(n, _)| *n == number)
         {
@@ -112,22 +111,22 @@ impl<K: Clone + Eq + Hash, V> Recent<K, V> {
         self.entries.insert(key, (self.count, value));
     }
 
-    /// The entry of a key.
+    /// Returns the entry of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.entries.get(key).map(|(_, value)| value)
     }
 
-    /// The entry of a key.
+    /// Returns the entry of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.entries.get_mut(key).map(|(_, value)| value)
     }
 
-    /// Takes the entry of a key out.
+    /// Removes the entry of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         self.entries.remove(key).map(|(_, value)| value)
     }
 
-    /// How many are kept.
+    /// Returns the number of stored entries.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.entries.len().max(self.order.len())
@@ -138,44 +137,44 @@ impl<K: Clone + Eq + Hash, V> Recent<K, V> {
 #[derive(Debug)]
 pub struct Connections<T> {
     all: BTreeMap<ConnId, T>,
-    /// Those that ended, from the oldest.
+    /// Connections that ended, the oldest first.
     ended: VecDeque<ConnId>,
-    /// Most that are open, and most that have ended.
-    most: [usize; 2],
+    /// The largest numbers of open and of ended connections.
+    capacity: [usize; 2],
 }
 
 impl<T> Connections<T> {
-    /// Tables of so many open connections, and of so many that have ended.
-    pub fn with_room(open: usize, ended: usize) -> Self {
+    /// Creates tables for at most `open` open connections and `ended` ended ones.
+    pub fn with_capacity(open: usize, ended: usize) -> Self {
         Self {
             all: BTreeMap::new(),
             ended: VecDeque::new(),
-            most: [open.max(1), ended],
+            capacity: [open.max(1), ended],
         }
     }
 
-    /// A connection.
+    /// Returns a connection.
     pub fn get(&self, conn: ConnId) -> Option<&T> {
         self.all.get(&conn)
     }
 
-    /// A connection.
+    /// Returns a connection.
     pub fn get_mut(&mut self, conn: ConnId) -> Option<&mut T> {
         self.all.get_mut(&conn)
     }
 
-    /// Whether there is no room for a new one.
+    /// Returns true if there is no space for a new connection.
     pub fn is_full(&self, conn: ConnId) -> bool {
         let open = self.all.len().saturating_sub(self.ended.len());
-        open >= self.most[0] && !self.all.contains_key(&conn)
+        open >= self.capacity[0] && !self.all.contains_key(&conn)
     }
 
-    /// A connection; a new one where it is not known.
+    /// Returns a connection; creates it if it is unknown.
     pub fn entry(&mut self, conn: ConnId, new: impl FnOnce() -> T) -> &mut T {
         self.all.entry(conn).or_insert_with(new)
     }
 
-    /// The same; where there is no room, another one goes.
+    /// Like [`Self::entry`], but removes another connection if there is no space.
     pub fn entry_or_evict(&mut self, conn: ConnId, new: impl FnOnce() -> T) -> &mut T {
         if self.is_full(conn) {
             self.evict();
@@ -183,53 +182,53 @@ impl<T> Connections<T> {
         self.entry(conn, new)
     }
 
-    /// Takes out the one with the lowest number.
+    /// Removes the connection with the lowest number.
     pub fn evict(&mut self) -> Option<T> {
         let (conn, gone) = self.all.pop_first()?;
         self.ended.retain(|ended| *ended != conn);
         Some(gone)
     }
 
-    /// Whether a connection has ended.
+    /// Returns true if a connection has ended.
     pub fn has_ended(&self, conn: ConnId) -> bool {
         self.ended.contains(&conn)
     }
 
-    /// A connection has ended; the one that ended first is forgotten where there is no room.
+    /// Marks a connection as ended. If there is no space, the one that ended first is removed.
     pub fn end(&mut self, conn: ConnId) {
         if self.has_ended(conn) {
             return;
         }
         self.ended.push_back(conn);
-        if self.ended.len() > self.most[1]
+        if self.ended.len() > self.capacity[1]
             && let Some(oldest) = self.ended.pop_front()
         {
             self.all.remove(&oldest);
         }
     }
 
-    /// A connection has not ended after all.
+    /// Marks an ended connection as open again.
     pub fn resume(&mut self, conn: ConnId) {
         self.ended.retain(|ended| *ended != conn);
     }
 
-    /// Takes a connection out.
+    /// Removes a connection.
     pub fn remove(&mut self, conn: ConnId) -> Option<T> {
         self.resume(conn);
         self.all.remove(&conn)
     }
 
-    /// All of them, by number.
+    /// Returns all connections, by number.
     pub fn values(&self) -> Values<'_, ConnId, T> {
         self.all.values()
     }
 
-    /// All of them, by number.
+    /// Returns all connections, by number.
     pub fn values_mut(&mut self) -> ValuesMut<'_, ConnId, T> {
         self.all.values_mut()
     }
 
-    /// How many are kept.
+    /// Returns the number of stored connections.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.all.len()

@@ -1,20 +1,18 @@
-//! What the wire holds, in the texts of findings: no more than a line of it.
+//! Shortens wire values for the texts of findings.
 
 use crate::encoding::lossless;
+use crate::escape::shorten;
 use crate::tape::Node;
 
-/// Most characters of a text that are shown.
+/// The largest number of characters that are shown.
 const LONGEST: usize = 60;
 
-/// The beginning of a text.
+/// Returns the start of a text.
 pub fn short(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    shorten(text, LONGEST + 1).into_owned()
 }
 
-/// A value as JSON; of a long array or object, only that it is one.
+/// Writes a value as JSON; of a long array or object, only its type.
 pub fn quote(node: Node<'_>) -> String {
     if node.span().len as usize > LONGEST {
         let text = node.text().filter(|_| node.is_string());
@@ -25,7 +23,7 @@ pub fn quote(node: Node<'_>) -> String {
     short(&String::from_utf8_lossy(&json))
 }
 
-/// A text in quotes.
+/// Returns the start of a text in quotes.
 pub fn quote_text(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{:?}…", text.get(..at).unwrap_or_default()),

@@ -1,27 +1,27 @@
-//! A side that waits for the other.
+//! Messages that a side waits for.
 
 use crate::protocol::{Direction, Place};
 
-/// Something that one side waits for.
+/// A message that one side waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The message that waits to be answered, or after which nothing came.
+    /// The message that waits for an answer, or after which nothing came.
     pub place: Place,
-    /// What waits, in words: `call math.add`, `the executor, for ready`.
+    /// A description: `call math.add`, `the executor, for ready`.
     pub what: String,
-    /// Its id, as shown.
+    /// The id for display.
     pub id: String,
-    /// The side that must speak; `None` where directions are not known.
+    /// The direction of the side that must send next; `None` if directions are not known.
     pub owes: Option<Direction>,
-    /// The name of that side on this connection, if it is not the protocol's usual one.
+    /// The name of that side on this connection, if it is not the usual one of the protocol.
     pub side: Option<&'static str>,
-    /// The protocol's own reason to wait, where there is one.
+    /// The protocol's own reason to wait, if there is one.
     pub why: Option<String>,
 }
 
 impl Waiting {
-    /// The name of the side that must speak; `sides` are the protocol's usual names.
-    pub fn debtor(&self, sides: [&'static str; 2]) -> Option<&'static str> {
+    /// Returns the name of the side that must send next; `sides` are the usual names of the protocol.
+    pub fn expected_sender(&self, sides: [&'static str; 2]) -> Option<&'static str> {
         let [to_server, to_client] = sides;
         let usual = match self.owes? {
             Direction::ToServer => to_server,

@@ -1,37 +1,14 @@
-//! One line, one HTTP body, or one event, understood.
+//! Interprets a line, an HTTP body, or an event.
 
 use super::schema::{self, DIALECT};
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head};
-use crate::protocol::jsonrpc::{self, Call};
-use crate::protocol::schema::Message as Method;
+use crate::protocol::rpc::{self, Call};
+use crate::protocol::schema::MessageSchema as Method;
 use crate::protocol::{Context, Evidence, Id, Message, Notes, Role};
 use crate::span::SpannedText;
 use crate::tape::Node;
-
-/// A `components/execute`, for users of the library.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Execute<'a> {
-    /// Which component: `/upper`.
-    pub component: SpannedText<'a>,
-    /// What it is given.
-    pub input: Node<'a>,
-}
-
-/// Reads a `components/execute` from its parsed message; `None` where this is none or a part is missing. The document
-/// writes the component as an object with a name, every peer as text; both are read.
-pub fn execute(root: Node<'_>) -> Option<Execute<'_>> {
-    let call = Call::of(root);
-    call.method?.is_text("components/execute").then_some(())?;
-    let component = call.params?.get("component")?;
-    let name = || component.get("name")?.spanned_text();
-    Some(Execute {
-        component: component.spanned_text().or_else(name)?,
-        input: call.params?.get("input")?,
-    })
-}
 
 pub(super) fn read<'a>(
     frame: &Frame<'a>,
@@ -50,7 +27,7 @@ pub(super) fn read<'a>(
         message.valid = false;
         let empty = DecodeError::new("empty", view.body, "message", "a JSON object", "nothing");
         message.faults.push(if lines {
-            jsonrpc::blank_line(view.body)
+            rpc::blank_line(view.body)
         } else {
             empty
         });
@@ -59,7 +36,7 @@ pub(super) fn read<'a>(
     if let Err(mut error) = parsed.json(view.bytes, view.body) {
         if lines
             && let Some(hint) =
-                jsonrpc::line_hint(line, &relative(&error, view.body.at()), context.direction)
+                rpc::line_hint(line, &relative(&error, view.body.at()), context.direction)
         {
             error.hint = Some(hint.into());
         }
@@ -69,19 +46,19 @@ pub(super) fn read<'a>(
     let parsed = &*parsed;
     if let Some(root) = parsed.root(view.bytes) {
         message.value = Some(parsed);
-        understand(root, frame, parsed.want(), &mut message);
+        interpret(root, frame, parsed.want(), &mut message);
     }
     message
 }
 
-/// An error's place within the line.
+/// Returns the error with its position in the line.
 fn relative(error: &DecodeError, start: usize) -> DecodeError {
     let mut error = error.clone();
     error.span.start = error.span.start.saturating_sub(start as u32);
     error
 }
 
-fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Message<'a>) {
+fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Message<'a>) {
     let call = Call::of(root);
     let http = match frame.head {
         Head::Http {
@@ -91,7 +68,7 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut M
         } => Some(start.starts_with("HTTP/")),
         _ => None,
     };
-    // A request with id null is taken for a notification by both peers; it is shown as what it says it is.
+    // Both peers treat a request with id null as a notification; it is shown as a request.
     (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
     if let Some(method) = call.method.and_then(Node::spanned_text) {
         let request = call.id.is_some();
@@ -102,7 +79,7 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut M
         };
         let known = DIALECT.find(&method);
         message.evidence = known.map_or(Evidence::None, |m| evidence_of(m, call.params));
-        // Output as text does not show it.
+        // Text output does not show it.
         if want != Want::Text {
             let releases = known.map(|m| m.releases_of(call.params, None));
             message.dialect = releases.and_then(schema::dialect);
@@ -113,23 +90,23 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut M
     let answer = call.id.is_some() || call.version.is_some();
     if let Some(error) = call.error().filter(|_| answer) {
         (message.kind, message.role) = ("error".into(), Some(Role::Error));
-        message.outcome = jsonrpc::outcome(error);
+        message.outcome = rpc::outcome(error);
         message.evidence = Evidence::Possible;
     } else if let Some(result) = call.result.filter(|_| answer) {
         (message.kind, message.role) = ("response".into(), Some(Role::Response));
         let members = result.members().filter(|_| result.is_map());
-        let told = members.filter_map(|(key, _)| result_member(&key.key_bytes()));
-        // The latest counts.
-        let dialect = told.max();
+        let reported = members.filter_map(|(key, _)| result_member(&key.key_bytes()));
+        // The latest release counts.
+        let dialect = reported.max();
         message.evidence = match dialect {
             Some(_) => Evidence::Certain,
             None => Evidence::Possible,
         };
         message.dialect = dialect.filter(|name| !name.is_empty());
     } else if !message.valid {
-        // Too little was read to say more.
+        // Too little was read for a decision.
     } else if let Some(response) = http {
-        // `""` of a 202, health, an error without jsonrpc and id: HTTP's own, no message.
+        // `""` of a 202, health, an error without jsonrpc and id: these belong to HTTP and are not messages.
         let kind = if response {
             "http-response"
         } else {
@@ -138,22 +115,22 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut M
         (message.kind, message.role) = (kind.into(), Some(Role::Control));
         (message.id, message.id_span) = (Id::None, None);
         if !response || root.is_array() {
-            message.faults.push(no_message(root));
+            message.faults.push(not_a_message(root));
         }
         if let Head::Http { status, .. } = frame.head
             && status > 0
         {
-            message.outcome = Some(SpannedText::elsewhere(status.to_string()));
+            message.outcome = Some(SpannedText::without_span(status.to_string()));
         }
     } else if root.get("port").is_some() && root.members().count() == 1 {
         (message.kind, message.role) = ("port".into(), Some(Role::Control));
         message.evidence = Evidence::Possible;
     } else {
-        message.faults.push(no_message(root));
+        message.faults.push(not_a_message(root));
     }
 }
 
-fn no_message(root: Node<'_>) -> DecodeError {
+fn not_a_message(root: Node<'_>) -> DecodeError {
     if root.is_map() {
         let wanted = "a method, a result or an error";
         return DecodeError::new(
@@ -164,10 +141,10 @@ fn no_message(root: Node<'_>) -> DecodeError {
             "none of them",
         );
     }
-    jsonrpc::not_an_object(root)
+    rpc::not_an_object(root)
 }
 
-/// How sure one can be from the method. Other protocols have a handshake of the same name.
+/// Returns the evidence of a method. Other protocols have a handshake with the same names.
 fn evidence_of(method: &Method, params: Option<Node<'_>>) -> Evidence {
     const OWN: [&str; 3] = [
         "runtime_protocol_version",
@@ -182,7 +159,8 @@ fn evidence_of(method: &Method, params: Option<Node<'_>>) -> Evidence {
     }
 }
 
-/// Which release writes a result with this member; empty where several do, `None` where it is not this protocol's alone.
+/// Returns the release that writes a result with this member; an empty string if several do, `None` if other protocols
+/// may too.
 pub(super) fn result_member(name: &[u8]) -> Option<&'static str> {
     Some(match name {
         b"serverProtocolVersion" | b"runId" => "C",
@@ -196,7 +174,7 @@ pub(super) fn result_member(name: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// What an error code is called: one number means different things from release to release, so all are named.
+/// Returns the name of an error code. One number has different meanings in the releases, so all are listed.
 fn code_name(code: i128) -> Option<&'static str> {
     Some(match code {
         -32700 => "parse error",

@@ -1,4 +1,5 @@
-//! stepflow: a workflow runtime and its component servers, JSON-RPC 2.0 over stdio lines or HTTP with server-sent events.
+//! stepflow: a workflow runtime and its component servers, JSON-RPC 2.0 over stdio lines or HTTP with server-sent
+//! events.
 //!
 //! ```text
 //!   runtime                                server
@@ -6,16 +7,15 @@
 //!      | <- {"id":"…","result":{…}}           |
 //!      | -> {"method":"initialized"}          |
 //!      | -> {"id":"…","method":"components/execute"…}
-//!      | <- {"id":"…","method":"blobs/put"…}  |     the server asks back, over HTTP in the answer's event stream
-//!      | -> {"id":"…","result":{…}}           |     answered in a POST of its own, on another connection
+//!      | <- {"id":"…","method":"blobs/put"…}  |     a callback of the server; over HTTP in the answer's event stream
+//!      | -> {"id":"…","result":{…}}           |     answered in a separate POST, on another connection
 //!      | <- {"id":"…","result":{…}}           |
 //! ```
 //!
-//! Kinds: see the schema. Role by kind; id is the JSON-RPC id; subject is the method. Several releases share one version
-//! number and differ in methods and key style: [`Message::dialect`] says what the bytes tell.
+//! Kinds: see the schema. The kind decides the role; the id is the JSON-RPC id; the subject is the method. Several
+//! releases share one version number and differ in methods and key style: [`Message::dialect`] is the release that the
+//! bytes show.
 
-#[cfg(feature = "rules")]
-mod behavior;
 mod message;
 #[cfg(feature = "rules")]
 mod peer;
@@ -31,22 +31,24 @@ use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
-pub use message::{Execute, execute};
 
 /// The protocol.
 pub struct Stepflow;
 
-/// Fault codes beside those of framing and JSON.
+/// Fault codes in addition to those of framing and JSON.
 pub const FAULTS: &[(&str, &str)] = &[
     ("blank-line", "a line without a message"),
-    ("not-an-object", "JSON, but no object; a batch is one"),
+    (
+        "not-an-object",
+        "JSON, but not an object (a batch is an array)",
+    ),
     (
         "not-a-message",
-        "an object with none of method, result and error",
+        "an object without method, result and error",
     ),
 ];
 
-/// The facts of the protocol.
+/// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "stepflow",
     port: None,
@@ -66,8 +68,18 @@ static DESCRIPTOR: Descriptor = Descriptor {
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
-    takes_turns: false,
+    is_sequential: false,
+    is_fallback: false,
 };
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    Stepflow,
+    ["rules.md"],
+    "$CARGO_MANIFEST_DIR/fixtures/stepflow/rules",
+    |_, config| session::StepflowSession::new(config),
+    |_, side, config| peer::peer(side, config),
+);
 
 impl Protocol for Stepflow {
     fn descriptor(&self) -> &'static Descriptor {
@@ -96,11 +108,17 @@ impl Protocol for Stepflow {
         schema::DIALECT.make(kind, words, mint)
     }
 
-    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-        message::annotate(root, message, notes);
+    fn content<'n>(&self, root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
+        super::rpc::Call::of(root).content()
     }
 
-    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        if notes.has_remarks() {
+            message::annotate(root, message, notes);
+        }
+    }
+
+    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
         let asks = matches!(message.role, Some(Role::Request | Role::Notification));
         let method = message.subject.as_deref().filter(|_| asks)?;
         schema::find(method).map(|method| method.direction)

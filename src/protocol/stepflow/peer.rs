@@ -1,13 +1,13 @@
-//! The active half: the runtime, which opens the session and keeps blobs; the server, which says what components it has.
+//! The peers of stepflow. The runtime opens the session and stores blobs; the server lists its components.
 //!
 //! ```text
-//!   runtime   initialize --> answer --> initialized: calls may be made      blobs/put, blobs/get <-- answered here
+//!   runtime   initialize --> answer --> initialized: calls are possible     blobs/put, blobs/get <-- answered here
 //!   server    initialize <-- answer     components/list, components/info <-- answered here
 //! ```
 //!
-//! Over lines every child is a session of its own; over HTTP all connections are one, and the answer to `initialize` may
-//! open the way on any of them. Dialects (of [`PeerConfig::dialect`]): `A`, `B` (the default) and `C`, as
-//! [`super::message`] tells them apart; a server answers in that of the request.
+//! Over lines every child has its own session; over HTTP all connections share one, and the answer to `initialize` may
+//! come on any of them. The dialects ([`PeerConfig::dialect`]) are `A`, `B` (the default) and `C`, as
+//! [`super::message`] distinguishes them; a server answers in that of the request.
 
 mod blobs;
 mod runtime;
@@ -17,68 +17,69 @@ mod tests;
 
 use crate::error::Refusal;
 use crate::framing::Framing;
-use crate::protocol::jsonrpc::say;
 use crate::protocol::make::{Mint, text};
-use crate::protocol::peer::{Peer, PeerConfig, Phrase, Request, Says, as_json, as_object};
+use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Request, as_json, as_object};
+use crate::protocol::rpc::build;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id};
 
-/// The version that is spoken, in every release.
+/// The protocol version of every release.
 const VERSION: &str = "1";
-/// The code of an error whose author chose none: a server's error in every release.
-const USUAL: i32 = -32000;
+/// The default code of an error: a server error in every release.
+const DEFAULT_CODE: i32 = -32000;
 
-/// Plays the side that speaks in that direction.
+/// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     match side {
         Direction::ToServer => Box::new(runtime::Runtime::new(config)),
-        Direction::ToClient => Box::new(server::Server::new(config)),
+        Direction::ToClient => Box::new(server::StepflowServer::new(config)),
     }
 }
 
-/// Whether a message came or went over HTTP, where connections are no sessions.
+/// Returns true for a message over HTTP, where a connection is not a session.
 fn is_http(seen: &Seen<'_>) -> bool {
     seen.frame.framing == Framing::Http
 }
 
-/// A fresh id of a request, as it is spelled.
-fn fresh_id(mint: &mut Mint) -> String {
+/// Generates the id of a request, as it is spelled.
+fn generate_id(mint: &mut Mint) -> String {
     text(&Id::Uuid(mint.uuid()).text())
 }
 
-/// Codes that mean the same in every release, by name.
+/// Returns a code by its name; the codes mean the same in every release.
 fn code(name: &str) -> Option<i32> {
     Some(match name {
-        "server-error" => USUAL,
+        "server-error" => DEFAULT_CODE,
         "component-not-found" => COMPONENT_NOT_FOUND,
         "not-initialized" => -32002,
         _ => return None,
     })
 }
 
-/// There is no such component.
+/// The component does not exist.
 const COMPONENT_NOT_FOUND: i32 = -32001;
 
-/// What phrases become. The result of a `components/execute` is its output; that of any other method is as it is given.
-fn phrase(to: &Request, phrase: Phrase<'_>, mint: &mut Mint) -> Result<Says, Refusal> {
-    let message = match phrase {
-        Phrase::Result(value) if to.subject.as_deref() == Some("components/execute") => {
+/// Builds the message for a reply. The result of a `components/execute` is its output; the result of any other method
+/// is unchanged.
+fn encode_reply(to: &Request, reply: PeerReply<'_>, mint: &mut Mint) -> Result<Outgoing, Refusal> {
+    let message = match reply {
+        PeerReply::Result(value) if to.subject.as_deref() == Some("components/execute") => {
             let output = format!("{{\"output\":{}}}", as_json(value, "result")?);
-            say::result(&say::id(to)?, &output)
+            build::result(&build::id(to)?, &output)
         }
-        Phrase::Ask(method, params) => {
+        PeerReply::Ask(method, params) => {
             let params = as_object(params, "params")?;
-            say::request(&fresh_id(mint), method, Some(params))
+            build::request(&generate_id(mint), method, Some(params))
         }
-        Phrase::Tell(method, params) => {
-            say::notification(method, Some(as_object(params, "params")?))
+        PeerReply::Tell(method, params) => {
+            build::notification(method, Some(as_object(params, "params")?))
         }
-        _ => match say::answer(to, phrase, USUAL, code)? {
+        _ => match build::answer(to, reply, DEFAULT_CODE, code)? {
             Some(message) => message,
             None => {
-                return Err(phrase.refused("result, error, ask or tell: a request has one answer"));
+                return Err(reply.refused("result, error, ask or tell: a request has one answer"));
             }
         },
     };
-    Ok(Says::new(to.conn, message))
+    Ok(Outgoing::new(to.conn, message))
 }

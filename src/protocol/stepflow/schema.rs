@@ -1,40 +1,40 @@
-//! The messages of all releases.
+//! The schema: the messages of all releases.
 //!
 //! ```text
-//!   releases   0.2 to 0.4   0.5 to 0.7   0.9   0.10 to 0.11        of the Python SDK; all say protocol version 1
+//!   releases   0.2 to 0.4   0.5 to 0.7   0.9   0.10 to 0.11        of the Python SDK; all have protocol version 1
 //!   constant        A            B        C0        C
 //! ```
 
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, RESPONSE};
 use crate::protocol::make::{Recipe, text};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, RESPONSE};
 use crate::protocol::schema::check::{is_text, refuse};
-use crate::protocol::schema::json_schema::{self, Shape};
+use crate::protocol::schema::json_schema::{self, MessageJsonSchema};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, Form, Fresh, INT, Mark, Member, Message, OBJECT, Releases, TEXT, Type, UINT,
-    message, must, nullable, object, request,
+    self, ANY, ARRAY, Fresh, INT, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type, UINT,
+    ValueForm, message, must, nullable, object, request,
 };
 use crate::protocol::{Id, Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
 use std::sync::LazyLock;
 
-/// Releases of the seed's time.
+/// The oldest releases.
 const A: Releases = Releases(1);
 const B: Releases = Releases(2);
-/// Without stdio; blobs still go over this protocol.
+/// Without stdio; blobs still use this protocol.
 const C0: Releases = Releases(4);
-/// Blobs go another way.
+/// Blobs use another protocol.
 const C: Releases = Releases(8);
-/// What only the document has.
+/// Only the document has it.
 const NONE: Releases = Releases(0);
 const A_B: Releases = A.or(B);
 const UP_TO_C0: Releases = A_B.or(C0);
 const SINCE_B: Releases = B.or(C0).or(C);
 const SINCE_C0: Releases = C0.or(C);
 
-/// What is written for a set of releases.
+/// The texts for sets of releases.
 const NAMES: [(Releases, &str); 4] = [
     (A, "0.2 to 0.4"),
     (B, "0.5 to 0.7"),
@@ -42,20 +42,20 @@ const NAMES: [(Releases, &str); 4] = [
     (C, "0.10 and later"),
 ];
 
-const BLOB_FORM: Form = Form::of("blob-id", "64 hex digits", |node| is_hex(node, 64));
+const BLOB_FORM: ValueForm = ValueForm::of("blob-id", "64 hex digits", |node| is_hex(node, 64));
 const BLOB: Type = Type::Form(&TEXT, &BLOB_FORM);
 const TRACE: Type = Type::Form(
     &ANY,
-    &Form::of("trace-id", "32 hex digits", |node| is_hex(node, 32)),
+    &ValueForm::of("trace-id", "32 hex digits", |node| is_hex(node, 32)),
 );
 const SPAN: Type = Type::Form(
     &ANY,
-    &Form::of("span-id", "16 hex digits", |node| is_hex(node, 16)),
+    &ValueForm::of("span-id", "16 hex digits", |node| is_hex(node, 16)),
 );
 /// The document writes an object with a name, every peer text.
 const COMPONENT: Type = Type::Form(
     &Type::Either(&[TEXT, object![must("name", TEXT)]]),
-    &Form::of(
+    &ValueForm::of(
         "component-object",
         "its path as text, as in \"/upper\"",
         is_text,
@@ -63,7 +63,7 @@ const COMPONENT: Type = Type::Form(
 );
 const ATTEMPT: Type = Type::Form(
     &INT,
-    &Form::of("attempt", "an integer of 1 or more", |node| {
+    &ValueForm::of("attempt", "an integer of 1 or more", |node| {
         node.as_i128().is_some_and(|n| n >= 1)
     })
     .refused(),
@@ -74,7 +74,7 @@ const BATCH: &[Mark] = &[Mark::Generated("batch", Fresh::Id)];
 const CREATED: &[Mark] = &[Mark::Generated("created", Fresh::Time)];
 const COMPLETED: &[Mark] = &[Mark::Generated("completed", Fresh::Time)];
 
-/// Where in a trace a request belongs.
+/// The position of a request in a trace.
 const OBSERVED: Member = nullable(
     "observability",
     object![
@@ -104,8 +104,8 @@ const DETAILS: Type = object![
     nullable("completed_at", ANY).marked(COMPLETED),
 ];
 
-/// Every method; members that only some releases require are optional.
-static METHODS: &[Message] = &[
+/// All methods. Members that only some releases require are optional.
+static METHODS: &[MessageSchema] = &[
     request("initialize", ToServer)
         .of(object![
             must("runtime_protocol_version", UINT)
@@ -128,13 +128,13 @@ static METHODS: &[Message] = &[
     request("components/list", ToServer)
         .result(object![must("components", Type::Array(&INFO))])
         .words("")
-        .about("asks for the components"),
+        .about("requests the list of components"),
     request("components/info", ToServer)
         .of(object![must("component", COMPONENT)])
         .result(object![must("info", INFO)])
         .words("component")
-        .about("asks for one component"),
-    // Servers since 0.7 refuse what has no attempt and no observability; those before pass over both.
+        .about("requests one component"),
+    // Servers since 0.7 refuse a request without attempt or observability; earlier ones ignore both.
     request(EXECUTE, ToServer)
         .of(object![
             must("component", COMPONENT),
@@ -155,7 +155,7 @@ static METHODS: &[Message] = &[
         ])
         .releases(SINCE_C0)
         .words("component input_schema")
-        .about("asks which schema the output has"),
+        .about("requests the schema of the output"),
     request("blobs/put", ToClient)
         .of(object![
             must("data", ANY),
@@ -189,7 +189,7 @@ static METHODS: &[Message] = &[
         .result(object![must("flow_metadata", OBJECT)])
         .releases(A_B)
         .words("flow_id [step_id]")
-        .about("asks for the metadata of a flow"),
+        .about("requests the metadata of a flow"),
     request("flows/submit_batch", ToClient)
         .of(object![
             must("flow_id", BLOB),
@@ -212,7 +212,7 @@ static METHODS: &[Message] = &[
         ])
         .releases(B)
         .words("batch_id")
-        .about("asks for the state of a batch"),
+        .about("requests the state of a batch"),
     request("runs/submit", ToClient)
         .of(object![
             must("flowId", BLOB),
@@ -234,7 +234,7 @@ static METHODS: &[Message] = &[
         .result(STATUS)
         .releases(SINCE_C0)
         .words("runId")
-        .about("asks for the state of a run"),
+        .about("requests the state of a run"),
     message("progress_update", ToClient).releases(NONE),
     message("execution_complete", ToClient).releases(NONE),
 ];
@@ -242,12 +242,12 @@ static METHODS: &[Message] = &[
 /// The method that runs a component.
 const EXECUTE: &str = "components/execute";
 
-/// What is no JSON-RPC.
-static CONTROLS: &[Message] = &[
+/// Messages that are not JSON-RPC.
+static CONTROLS: &[MessageSchema] = &[
     message("port", ToClient)
         .of(object![must("port", Type::Integer(1, 65535))])
         .role(Some(Role::Control))
-        .about("the line in which a worker says where it listens"),
+        .about("the address on which a worker listens"),
     message("http-request", ToServer)
         .role(Some(Role::Control))
         .about("an HTTP request without a message"),
@@ -268,8 +268,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     methods: METHODS,
     answers: &[RESPONSE, FAILURE],
     open: true,
+    any_method: false,
+    batches: false,
+    object_results: true,
     id: ID,
-    // An error that answers no request that could be read has none.
+    // An error that answers an unreadable request has no id.
     error_id: Type::Either(&[TEXT, INT, Type::Null]),
     result: ANY,
     new_id: |mint| text(&Id::Uuid(mint.uuid()).text()),
@@ -279,14 +282,14 @@ pub(super) static DIALECT: Dialect = Dialect {
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
-/// The JSON Schema of each kind that has a message: HTTP heads have none.
-pub(super) fn shapes() -> Vec<Shape> {
+/// Returns the JSON Schema of each kind that has a message: HTTP heads have none.
+pub(super) fn shapes() -> Vec<MessageJsonSchema> {
     let mut shapes = DIALECT.shapes();
     shapes.extend(json_schema::shapes(CONTROLS.first()));
     shapes
 }
 
-/// Writes a message: what any release sends is accepted.
+/// Writes a message of any release.
 pub(super) fn write(
     message: Node<'_>,
     options: &WriteOptions,
@@ -307,7 +310,7 @@ pub(super) fn write(
     DIALECT.write(message, options, out)
 }
 
-/// What differs from run to run.
+/// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut collector = Collector::default();
     DIALECT.collect(["request", "notification", "response"], &mut collector);
@@ -317,22 +320,22 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks
 });
 
-/// The method of that name, if a release has it.
-pub(super) fn find(name: &str) -> Option<&'static Message> {
+/// Returns the method with this name, if a release has it.
+pub(super) fn find(name: &str) -> Option<&'static MessageSchema> {
     DIALECT.find(name).filter(|m| !m.releases.is_empty())
 }
 
-/// Whether a method runs a component: meanwhile the server may ask back.
-pub(super) fn executes(method: &Message) -> bool {
+/// Returns true if a method runs a component: the server may send callbacks meanwhile.
+pub(super) fn runs_component(method: &MessageSchema) -> bool {
     method.name == EXECUTE
 }
 
-/// Whether a method opens a session.
-pub(super) fn opens(method: &Message) -> bool {
+/// Returns true if a method opens a session.
+pub(super) fn opens_session(method: &MessageSchema) -> bool {
     method.name == "initialize"
 }
 
-/// The names of releases.
+/// Returns the names of releases.
 pub(super) fn names(releases: Releases) -> String {
     let names = NAMES.iter();
     let names = names.filter(|(one, _)| !releases.and(*one).is_empty());
@@ -340,7 +343,8 @@ pub(super) fn names(releases: Releases) -> String {
     names.join(", ")
 }
 
-/// The letters of releases, as the dialect of a message: A is 0.2 to 0.4, B 0.5 to 0.7, C 0.9 and later. `None` for all.
+/// Returns the letters of releases, as the dialect of a message: A is 0.2 to 0.4, B 0.5 to 0.7, C 0.9 and later. `None`
+/// means all.
 pub(super) fn dialect(releases: Releases) -> Option<&'static str> {
     let has = |of: Releases| !releases.and(of).is_empty();
     match (has(A), has(B), has(SINCE_C0)) {
@@ -353,7 +357,7 @@ pub(super) fn dialect(releases: Releases) -> Option<&'static str> {
     }
 }
 
-/// Whether a value is text of that many hex digits.
+/// Returns true if a value is text with this number of hex digits.
 fn is_hex(node: Node<'_>, digits: usize) -> bool {
     let is = |t: &str| t.len() == digits && t.bytes().all(|b| b.is_ascii_hexdigit());
     is_text(node) && node.text().is_some_and(|t| is(&t))

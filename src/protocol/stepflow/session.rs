@@ -1,99 +1,100 @@
-//! A stepflow conversation, over time.
+//! The session of a stepflow conversation.
 //!
 //! ```text
-//!   runtime                                 server            open requests, by reach, asker and id
+//!   runtime                                 server            open requests, by reach, requester and id
 //!      | -> initialize, initialized            |              { runtime "a" }, then none: Ready
 //!      | -> components/execute "b"             |              { runtime "b" }
 //!      | <- blobs/put "c"                      |              { runtime "b", server "c" within b }
 //!      | -> result "c"        result "b" <-    |              none
 //!
-//!   over HTTP: one exchange a POST; callbacks are events of the execute's answer, answered by a POST of their own,
+//!   over HTTP: one exchange for each POST; callbacks are events of the execute's answer, answered by a separate POST,
 //!   acknowledged with 202
 //! ```
 
 mod exchange;
-mod follow;
-mod scope;
+mod matching;
+mod server_state;
 mod shape;
 
-use super::super::correlation::Asked;
+use super::super::correlation::OpenRequest;
 use super::schema;
 use crate::framing::{Framing, Head};
-use crate::protocol::jsonrpc::pairing::{Key, Pairing, Reach, Request};
-use crate::protocol::jsonrpc::{Call, lone_cr};
-use crate::protocol::schema::Message;
+use crate::protocol::rpc::pairing::{PairKey, Pairing, Reach, SentRequest};
+use crate::protocol::rpc::{Call, lone_cr};
+use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Happened, Report, Seen, Session, SessionConfig, Waiting};
+use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, Waiting};
 use crate::protocol::{Direction, Origin, Role};
-use exchange::Wire;
-use follow::Inside;
-use scope::{Handshake, Scope};
+use exchange::HttpConnection;
+use matching::Enclosing;
+use server_state::{Handshake, ServerScope};
 use std::collections::{BTreeMap, HashMap};
 
-/// Most servers, and most connections, that are remembered.
-const MOST_SCOPES: usize = 1 << 12;
-/// Longest line that a server of 0.2 and 0.3 reads, and longest answer that any writes whole.
+/// The largest number of servers, and of connections.
+const MAX_SCOPES: usize = 1 << 12;
+/// The longest line that a server of 0.2 and 0.3 reads, and the longest answer that any server writes in one piece, in
+/// bytes.
 const SHORT_LINE: u64 = 1 << 16;
-/// Longest line that a later server reads.
+/// The longest line that a later server reads, in bytes.
 const LONG_LINE: u64 = 1 << 19;
 
-/// What was said so far.
-pub(super) struct Conduct {
-    pairs: Pairing<Context>,
-    scopes: BTreeMap<Reach, Scope>,
-    /// HTTP connections.
-    wires: Connections<Wire>,
-    /// A GET opened an event stream: what is asked by POST may be answered there.
+/// The state of the conversation.
+pub(super) struct StepflowSession {
+    pairs: Pairing<RequestContext>,
+    scopes: BTreeMap<Reach, ServerScope>,
+    /// The HTTP connections.
+    wires: Connections<HttpConnection>,
+    /// A GET opened an event stream, which may contain answers to POST requests.
     side_stream: bool,
-    /// A child ended: the next one is started again in its place.
+    /// A child exited: the next one replaces it.
     crashed: bool,
 }
 
-/// What is kept of a request.
+/// The state of a request.
 #[derive(Debug, Default)]
-struct Context {
-    /// The version that an `initialize` names.
+struct RequestContext {
+    /// The version in an `initialize`.
     version: Option<i128>,
-    /// Which execute it was asked in: the index of that.
+    /// The index of the execute during which it was sent.
     within: Option<u64>,
 }
 
-/// One message, on its way through the rules.
+/// A message with the values that the rules need.
 #[derive(Clone, Copy)]
-struct Turn<'t, 'a> {
+struct MessageTurn<'t, 'a> {
     seen: &'t Seen<'a>,
     call: Call<'a>,
-    method: Option<&'static Message>,
-    way: Option<Direction>,
+    method: Option<&'static MessageSchema>,
+    direction: Option<Direction>,
     reach: Reach,
-    /// It could not be read as a whole.
+    /// It could not be read completely.
     faulty: bool,
-    /// It breaks a rule by itself: what follows from that is not told.
-    blamed: bool,
+    /// It breaks a rule alone: findings that follow from that are not reported.
+    breaks_rule: bool,
 }
 
-impl Conduct {
+impl StepflowSession {
     pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            pairs: Pairing::with_room(config.most_open),
+            pairs: Pairing::with_capacity(config.max_open),
             scopes: BTreeMap::new(),
-            wires: Connections::with_room(MOST_SCOPES, 0),
+            wires: Connections::with_capacity(MAX_SCOPES, 0),
             side_stream: false,
             crashed: false,
         }
     }
 
-    fn scope(&mut self, reach: Reach) -> &mut Scope {
-        if self.scopes.len() >= MOST_SCOPES && !self.scopes.contains_key(&reach) {
+    fn scope(&mut self, reach: Reach) -> &mut ServerScope {
+        if self.scopes.len() >= MAX_SCOPES && !self.scopes.contains_key(&reach) {
             let oldest = self.scopes.keys().find(|r| **r != Reach::Http).copied();
             oldest.and_then(|oldest| self.scopes.remove(&oldest));
         }
         self.scopes.entry(reach).or_default()
     }
 
-    /// What the line itself shows.
-    fn line(seen: &Seen<'_>, way: Option<Direction>, report: &mut Report) {
+    /// Checks the line itself.
+    fn check_line(seen: &Seen<'_>, direction: Option<Direction>, report: &mut Report) {
         let frame = seen.frame;
         if frame.framing != Framing::Lines {
             return;
@@ -105,14 +106,14 @@ impl Conduct {
             report.broken("crlf", seen.whole(), text);
         }
         if let Some(place) = lone_cr(seen) {
-            let text = "the last line ends in a CR without LF: its reader waits for the LF";
+            let text = "the last line ends with a CR without LF: its reader waits for the LF";
             report.broken("lone-cr", place, text);
         }
         let answer = matches!(seen.message.role, Some(Role::Response | Role::Error));
         if len <= SHORT_LINE || frame.fault.is_some() {
             return;
         }
-        match way {
+        match direction {
             Some(Direction::ToServer) => {
                 let who = if len > LONG_LINE {
                     "no server reads more than 524288"
@@ -133,15 +134,15 @@ impl Conduct {
     }
 }
 
-impl Session for Conduct {
+impl Session for StepflowSession {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let faulty = !report.broken.is_empty() || !seen.message.valid || seen.frame.fault.is_some();
         let http = match seen.frame.head {
             Head::Http { status, event, .. } => Some((status, event)),
             _ => None,
         };
-        // Over HTTP the start line tells who speaks.
-        let way = seen.origin.direction.or(http.map(|(status, event)| {
+        // Over HTTP the start line shows the direction.
+        let direction = seen.origin.direction.or(http.map(|(status, event)| {
             if status == 0 && !event {
                 Direction::ToServer
             } else {
@@ -154,44 +155,47 @@ impl Session for Conduct {
             Some(root)
                 if !faulty && seen.message.role.is_some_and(|role| role != Role::Control) =>
             {
-                shape::of(seen, &call).check(root, way, report)
+                shape::of(seen, &call).check(root, direction, report)
             }
             _ => None,
         };
-        let turn = Turn {
+        let turn = MessageTurn {
             seen,
             call,
             method,
-            way,
+            direction,
             reach: Reach::of(http.is_some(), seen.origin),
             faulty,
-            blamed: !report.broken.is_empty(),
+            breaks_rule: !report.broken.is_empty(),
         };
         match http {
-            Some((_, true)) => self.streamed(&turn, report),
-            Some((0, false)) => self.posted(&turn, report),
-            Some((status, false)) => self.responded(&turn, status, report),
+            Some((_, true)) => self.handle_event(&turn, report),
+            Some((0, false)) => self.handle_request(&turn, report),
+            Some((status, false)) => self.handle_response(&turn, status, report),
             None => {
-                self.said(&turn, Inside::Unknown, report);
-                Self::line(seen, way, report);
+                self.handle_message(&turn, Enclosing::Unknown, report);
+                Self::check_line(seen, direction, report);
             }
         }
     }
 
-    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         match what {
-            Happened::Opened => {
+            ConnectionChange::Opened => {
                 self.wires.remove(origin.conn);
             }
-            Happened::Lost => self.lost(origin),
-            Happened::Ended if origin.direction == Some(Direction::ToServer) => {
+            ConnectionChange::Lost => self.record_loss(origin),
+            ConnectionChange::Ended if origin.direction == Some(Direction::ToServer) => {
                 if let Some(scope) = self.scopes.get_mut(&Reach::Pipe(origin.conn)) {
                     scope.closed = origin.time;
                 }
             }
-            Happened::Ended | Happened::Closed | Happened::Reset | Happened::Exited => {
-                self.wire_ends(origin, what, report);
-                self.crashed |= what == Happened::Exited;
+            ConnectionChange::Ended
+            | ConnectionChange::Closed
+            | ConnectionChange::Reset
+            | ConnectionChange::Exited => {
+                self.end_connection(origin, what, report);
+                self.crashed |= what == ConnectionChange::Exited;
             }
         }
     }
@@ -200,17 +204,17 @@ impl Session for Conduct {
         for (key, asked, want) in self.pairs.open.sorted() {
             let scope = self.scopes.get(&key.reach);
             let index = asked.place.index;
-            // An execute that waits for a callback is not what is at fault.
+            // An execute that waits for a callback is not the cause.
             let waits = scope.and_then(|s| s.executes.get(&index));
             let waits = waits.is_some_and(|callbacks| !callbacks.is_empty());
-            if waits || !want.is_owed() {
+            if waits || !want.needs_answer() {
                 continue;
             }
             let rule = match want.method {
-                Some(method) if schema::opens(method) => "initialize-unanswered",
+                Some(method) if schema::opens_session(method) => "initialize-unanswered",
                 _ => "unanswered",
             };
-            let text = format!("{} ({}) has no answer", asked.what(), short(&asked.id));
+            let text = format!("{} ({}) has no answer", asked.describe(), short(&asked.id));
             report.broken(rule, asked.place, text);
         }
     }
@@ -218,13 +222,13 @@ impl Session for Conduct {
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.pairs.open.sorted();
         let mut all = Vec::with_capacity(open.len());
-        let loose = Loose::of(&open);
+        let loose = LooseCallbacks::of(&open);
         for (key, asked, want) in &open {
-            let why = if want.blamed {
-                Some("it breaks a rule by itself: peers may well not answer".to_owned())
-            } else if want.method.is_some_and(schema::opens) {
-                Some("nothing may be asked before initialize is answered".to_owned())
-            } else if want.method.is_some_and(schema::executes) {
+            let why = if want.breaks_rule {
+                Some("it breaks a rule itself, so peers may not answer".to_owned())
+            } else if want.method.is_some_and(schema::opens_session) {
+                Some("no request is allowed before initialize is answered".to_owned())
+            } else if want.method.is_some_and(schema::runs_component) {
                 let scope = self.scopes.get(&key.reach);
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
                 let own = own
@@ -244,7 +248,7 @@ impl Session for Conduct {
                     id: String::new(),
                     owes: Some(Direction::ToServer),
                     side: None,
-                    why: Some("initialize is answered; a server may refuse all else".into()),
+                    why: Some("initialize is answered; a server may refuse other requests before initialized".into()),
                 });
             }
         }
@@ -264,41 +268,42 @@ impl Session for Conduct {
     }
 }
 
-/// Callbacks in pipes of which nothing tells whose they are, by pipe and from the oldest. Over HTTP the event stream tells.
-struct Loose<'o>(HashMap<Reach, Vec<(Direction, &'o Asked)>>);
+/// Callbacks in pipes whose execute is not known, by pipe, the oldest first. Over HTTP the event stream shows the
+/// execute.
+struct LooseCallbacks<'o>(HashMap<Reach, Vec<(Direction, &'o OpenRequest)>>);
 
-impl<'o> Loose<'o> {
-    fn of(open: &[(&Key, &'o Asked, &Request<Context>)]) -> Self {
+impl<'o> LooseCallbacks<'o> {
+    fn of(open: &[(&PairKey, &'o OpenRequest, &SentRequest<RequestContext>)]) -> Self {
         let mut loose: HashMap<Reach, Vec<_>> = HashMap::new();
         for (key, asked, want) in open {
             if key.reach != Reach::Http && want.own.within.is_none() {
                 let pipe = loose.entry(key.reach).or_default();
-                pipe.push((key.asker, *asked));
+                pipe.push((key.requester, *asked));
             }
         }
         Self(loose)
     }
 
-    /// The first one that the other side asked after an execute.
-    fn after(&self, key: &Key, execute: u64) -> Option<&'o Asked> {
+    /// Returns the first callback of the other side after an execute.
+    fn after(&self, key: &PairKey, execute: u64) -> Option<&'o OpenRequest> {
         let pipe = self.0.get(&key.reach)?;
         let from = pipe.partition_point(|(_, asked)| asked.place.index <= execute);
         let mut later = pipe.get(from..)?.iter();
         later
-            .find(|(asker, _)| *asker != key.asker)
+            .find(|(requester, _)| *requester != key.requester)
             .map(|(_, asked)| *asked)
     }
 }
 
-/// Why an execute waits: a callback that it made, or may have made, is not answered.
-fn callback_of(own: Option<&Asked>, loose: Option<&Asked>) -> Option<String> {
-    let index = |asked: &&Asked| asked.place.index;
+/// Returns the reason why an execute waits: a callback that it made, or may have made, is not answered.
+fn callback_of(own: Option<&OpenRequest>, loose: Option<&OpenRequest>) -> Option<String> {
+    let index = |asked: &&OpenRequest| asked.place.index;
     let asked = own.into_iter().chain(loose).min_by_key(index)?;
     let is_own = own.is_some_and(|own| own.place.index == asked.place.index);
     let whose = if is_own { "" } else { ", perhaps its own" };
     Some(format!(
         "callback unanswered inside an execute: {} ({}){whose}",
-        asked.what(),
+        asked.describe(),
         short(&asked.id)
     ))
 }

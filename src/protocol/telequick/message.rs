@@ -1,18 +1,19 @@
-//! One frame, understood: which struct it holds, and its fields.
+//! Interprets a frame: the struct that it holds, and its fields.
 //!
 //! ```text
 //!   {"method":"Barge","method_id":3854301714,"struct":"BargeRequest","version":0,"compat_version":0,
 //!    "length_mode":"exclusive","fields":{"call_sid":"abc"}}
 //! ```
 //!
-//! A method id does not say which way a frame went. Where the direction is not known, the version, the fields and the
-//! open requests of the stream decide which struct it is; where they do not, it is the request, and a guess. Bytes after
-//! the known fields are `tail`, bytes of the frame after the envelope `after`. A struct inside a struct is its fields; only where it has versions or a tail
-//! of its own is it `{"version","compat_version","fields","tail"?}`.
+//! A method id does not show the direction of a frame. If the direction is not known, the version, the fields and the
+//! open requests of the stream decide the struct; if they do not, it is the request, as a guess. Bytes after the known
+//! fields are `tail`, bytes of the frame after the envelope are `after`. A struct inside a struct is shown as its
+//! fields; if it has its own versions or tail, as `{"version","compat_version","fields","tail"?}`.
 
-use super::schema::{Method, Schema, UNKNOWN, label};
+use super::schema::{RpcMethod, Schema, UNKNOWN, label};
 use crate::encoding::serde_envelope::{
-    self as envelope, COMPAT_VERSION, FIELDS, Fit, HEADER, Header, Outcome, TAIL, VERSION,
+    self as envelope, COMPAT_VERSION, EnvelopeHeader, FIELDS, Fit, HEADER, ParseOutcome, TAIL,
+    VERSION,
 };
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head, LengthMode};
@@ -20,37 +21,37 @@ use crate::protocol::{Context, Direction, Evidence, Role};
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
-/// Schema versions that an envelope alone may have without looking like something else.
+/// The limit of schema versions: an envelope with a higher one is likely not an envelope.
 const LIKELY_VERSION: u8 = 16;
 
-/// A frame with everything decided that must be known before it is told.
-pub(super) struct Plan<'a> {
+/// A frame and all facts that must be known before it is emitted.
+pub(super) struct EnvelopePlan<'a> {
     pub schema: &'a Schema,
     pub bytes: &'a [u8],
     pub body: Span,
-    /// Method id, and how the length counts.
+    /// The method id, and the mode of the length.
     pub head: Option<(u32, Option<LengthMode>)>,
-    pub method: Option<&'a Method>,
-    pub header: Option<Header>,
-    /// The struct, a place in the schema's.
+    pub method: Option<&'a RpcMethod>,
+    pub header: Option<EnvelopeHeader>,
+    /// The struct, as an index into the structs of the schema.
     pub layout: Option<u32>,
-    /// Whether the bytes left that open.
+    /// The bytes do not decide the struct.
     pub guess: bool,
     pub depth: u32,
     pub context: Context,
 }
 
-/// How well a struct fits a frame. A struct without fields reads any bytes as its tail, which says nothing.
+/// The fit of a struct. A struct without fields reads any bytes as its tail, which proves nothing.
 #[derive(Clone, Copy)]
 struct Rank {
-    /// The schema has the version; all fields can be read.
+    /// `(known, read)`: the schema has the version; all fields can be read.
     read: (bool, bool),
-    /// No byte is left over; bytes of fields; not a tail alone.
+    /// `(exact, bytes, decisive)`: no byte is left over; the bytes of fields; not only a tail.
     fit: (bool, usize, bool),
 }
 
-impl<'a> Plan<'a> {
-    /// `None` where the frame has no envelope, not even a part of one.
+impl<'a> EnvelopePlan<'a> {
+    /// Returns `None` if the frame has no envelope, not even a partial one.
     pub fn new(
         schema: &'a Schema,
         forced: Option<u32>,
@@ -61,7 +62,7 @@ impl<'a> Plan<'a> {
         let mut body = frame.view.body;
         let head = match frame.head {
             Head::Method { id, mode, .. } => Some((id, mode)),
-            // The length cannot be right; a method id that the schema has says what this is all the same.
+            // The length is wrong, but a method id of the schema still identifies the frame.
             _ if frame.framing == Framing::Method => {
                 let fault = frame.fault.as_ref().map(|fault| fault.error.code);
                 if fault == Some("over-limit") {
@@ -81,7 +82,7 @@ impl<'a> Plan<'a> {
             body,
             head,
             method: head.and_then(|(id, _)| schema.method(id)),
-            header: Header::read(frame.view.bytes, body),
+            header: EnvelopeHeader::read(frame.view.bytes, body),
             layout: forced,
             guess: false,
             depth: depth.min(schema.depth),
@@ -93,10 +94,10 @@ impl<'a> Plan<'a> {
         Some(plan)
     }
 
-    /// The struct, and whether that is a guess.
+    /// Returns the struct, and true if it is a guess.
     fn choose(&self) -> (Option<u32>, bool) {
         let Some(method) = self.method else {
-            return (self.alone(), true);
+            return (self.only_fitting_struct(), true);
         };
         let output = method.output;
         let Some(input) = method.input.filter(|input| *input != output) else {
@@ -117,7 +118,7 @@ impl<'a> Plan<'a> {
                     (asked, answered)
                 };
                 let tie = !open && by_fields.is_eq();
-                // What a guess answers is one, and so is a struct that cannot be read where the other can.
+                // The answer to a guess is a guess, and so is a struct that cannot be read while the other can.
                 let doubt = order.is_eq() && answers && self.context.open == Some(true);
                 let guess = tie || doubt || (other.read.1 && !chosen.read.1);
                 (Some(if answers { output } else { input }), guess)
@@ -125,8 +126,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// How well a struct fits.
-    fn rank(&self, layout: u32, header: Header) -> Rank {
+    /// Rates the fit of a struct.
+    fn rank(&self, layout: u32, header: EnvelopeHeader) -> Rank {
         let fit = self.fit(layout, header);
         let described = self.schema.types.layout(layout);
         let known = described.is_some_and(|s| header.version <= s.version);
@@ -138,13 +139,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn fit(&self, layout: u32, header: Header) -> Fit {
+    fn fit(&self, layout: u32, header: EnvelopeHeader) -> Fit {
         let types = &self.schema.types;
         envelope::fit(types, layout, self.bytes, header, self.depth)
     }
 
-    /// The struct of an envelope without a method id: the only one that fits.
-    fn alone(&self) -> Option<u32> {
+    /// Returns the struct of an envelope without a method id: the only one that fits.
+    fn only_fitting_struct(&self) -> Option<u32> {
         let header = self.header.filter(|_| self.head.is_none())?;
         if header.fields.len == 0 {
             return self.schema.struct_named("Empty");
@@ -156,7 +157,7 @@ impl<'a> Plan<'a> {
         exact.next().filter(|_| exact.next().is_none())
     }
 
-    /// The name of the struct.
+    /// Returns the name of the struct.
     pub fn kind(&self) -> &'a str {
         match self.layout {
             Some(layout) => self.schema.struct_name(layout),
@@ -164,10 +165,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What part it plays.
+    /// Returns the role.
     pub fn role(&self) -> Option<Role> {
         let layout = self.layout?;
-        let of = |method: &Method| Schema::role_in(method, layout);
+        let of = |method: &RpcMethod| Schema::role_in(method, layout);
         let by_direction = match self.context.direction {
             Some(Direction::ToServer) => Some(Role::Request),
             Some(Direction::ToClient) => Some(Role::Response),
@@ -176,7 +177,7 @@ impl<'a> Plan<'a> {
         if let Some(method) = self.method {
             return of(method).or(by_direction).or(Some(Role::Request));
         }
-        // An envelope alone is what servers answer with: a struct that may be either is an answer.
+        // A bare envelope is an answer of a server: a struct with both roles is an answer.
         let roles = || self.schema.methods.iter().filter_map(of);
         let answer = roles().find(|r| *r != Role::Request);
         by_direction
@@ -185,15 +186,15 @@ impl<'a> Plan<'a> {
             .or(roles().next())
     }
 
-    /// How sure it is that this is telequick's.
+    /// Returns the evidence that this is a telequick message.
     pub fn evidence(&self) -> Evidence {
         let fits = self
             .header
-            .is_some_and(|h| !h.lies && h.fields.end() == self.body.end());
+            .is_some_and(|h| !h.is_impossible && h.fields.end() == self.body.end());
         let likely = self
             .header
             .is_some_and(|h| h.version < LIKELY_VERSION && h.compat_version <= h.version);
-        // An id that is known to be written wrong says as much as a right one.
+        // A known misspelling of an id is as good as the right one.
         let misspelt = || {
             self.head
                 .is_some_and(|(id, _)| self.schema.near_miss(id).is_some())
@@ -206,7 +207,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What is wrong with the envelope before its fields; `torn` where framing already said that bytes are missing.
+    /// Returns the faults of the envelope before its fields. `torn` is set if framing has reported missing bytes.
     pub fn faults(&self, torn: bool) -> Vec<DecodeError> {
         let mut faults = Vec::new();
         let Some(header) = self.header else {
@@ -225,21 +226,21 @@ impl<'a> Plan<'a> {
             faults.extend(header.fault());
         }
         if let Some(layout) = self.layout.and_then(|l| self.schema.types.layout(l)) {
-            // A reader must refuse what the writer says it cannot read.
-            faults.extend(header.unreadable(layout.version));
+            // A reader must refuse a message that its writer marks as unreadable for it.
+            faults.extend(header.unreadable_by(layout.version));
         }
         faults
     }
 
-    /// Tells the message.
-    pub fn tell<S: Sink>(&self, sink: &mut S) -> Result<Outcome, DecodeError> {
+    /// Emits the message.
+    pub fn emit<S: Sink>(&self, sink: &mut S) -> Result<ParseOutcome, DecodeError> {
         let types = &self.schema.types;
         sink.open(0, Shape::Map);
         match self.head_key() {
-            Some(key) => sink.repeated(key, |sink| self.tell_head(sink)),
-            None => self.tell_head(sink),
+            Some(key) => sink.repeated(key, |sink| self.emit_head(sink)),
+            None => self.emit_head(sink),
         }
-        let mut outcome = Outcome::default();
+        let mut outcome = ParseOutcome::default();
         if let Some(header) = self.header {
             let fields = header.fields;
             self.key(FIELDS, fields.at(), sink);
@@ -263,7 +264,7 @@ impl<'a> Plan<'a> {
         Ok(outcome)
     }
 
-    /// All that [`Self::tell_head`] says in one number: the frames of a stream mostly have the same.
+    /// Returns all facts that [`Self::emit_head`] writes as one number: most frames of a stream have the same.
     fn head_key(&self) -> Option<u128> {
         let ((id, mode), layout, header) = (self.head?, self.layout?, self.header?);
         let versions = u16::from_le_bytes([header.version, header.compat_version]);
@@ -272,11 +273,11 @@ impl<'a> Plan<'a> {
         Some(id as u128 | (layout as u128) << 32 | (versions as u128) << 64 | flags << 80)
     }
 
-    /// Tells what stands before the fields' key.
-    fn tell_head<S: Sink>(&self, sink: &mut S) {
+    /// Emits the members before `fields`.
+    fn emit_head<S: Sink>(&self, sink: &mut S) {
         let types = &self.schema.types;
         let start = self.body.at();
-        // What no byte says by itself points at the bytes it follows from.
+        // A value without bytes of its own points at the bytes that it follows from.
         let source = match self.head {
             Some(_) => Span::new(4, 8),
             None => Span::new(start, (start + HEADER).min(self.body.end())),

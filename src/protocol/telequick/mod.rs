@@ -5,16 +5,14 @@
 //!   length        method id     envelope header     fields, by schema: call_sid "abc"
 //! ```
 //!
-//! Lengths come in two flavours ([`LengthMode`](crate::framing::LengthMode)), answers to a request often without
-//! length and method id. Frames carry no request id: an answer is tied to its question by its stream, or by order.
+//! Lengths have two modes ([`LengthMode`](crate::framing::LengthMode)). Answers to a request often have no length and
+//! no method id. Frames carry no request id: an answer belongs to a request by its stream, or by order.
 //!
 //! | kind | role | id | subject |
 //! |---|---|---|---|
-//! | name of the struct, `unknown` | request, response, item | none | method or stream, else the id in hex |
+//! | name of the struct, `unknown` | request, response, item | none | method or stream, otherwise the id in hex |
 
-#[cfg(feature = "rules")]
-mod behavior;
-mod flavour;
+mod length_mode;
 mod message;
 #[cfg(feature = "rules")]
 mod peer;
@@ -26,69 +24,43 @@ use super::make::{Made, Mint, Words};
 use super::{
     Collected, Context, Descriptor, Message, Notes, Protocol, Setting, WriteOptions, Written,
 };
+use crate::encoding::serde_envelope::FIELDS;
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::protocol::schema::Fresh;
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
-use message::Plan;
+use message::EnvelopePlan;
 pub(crate) use schema::format;
-use schema::{KINDS, MARKS, Mark, RECIPES, UNKNOWN};
-pub use schema::{Method, Schema, SchemaError, method_id};
+use schema::{FieldMark, KINDS, MARKS, RECIPES, UNKNOWN, label, member};
+pub use schema::{RpcMethod, Schema, SchemaError, method_id};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// A frame's envelope, for users of the library.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Envelope<'a> {
-    /// The method's name, where the schema has one of that id.
-    pub method: Option<Node<'a>>,
-    /// The struct that the fields are of; none where they are guessed.
-    pub layout: Option<Node<'a>>,
-    /// The producer's schema version.
-    pub version: Node<'a>,
-    /// The oldest version that it says it is compatible with.
-    pub compat_version: Node<'a>,
-    /// The fields by name; an array where they are guessed.
-    pub fields: Node<'a>,
-}
-
-/// Reads an envelope from its parsed message; `None` where the envelope is not whole.
-pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
-    Some(Envelope {
-        method: root.get("method"),
-        layout: root.get("struct"),
-        version: root.get("version")?,
-        compat_version: root.get("compat_version")?,
-        fields: root.get("fields")?,
-    })
-}
 
 /// The protocol.
 #[derive(Clone, Debug)]
 pub struct Telequick {
-    /// `None` for the built-in one, which is only read once a frame asks for it.
-    own: Option<Own>,
+    /// `None` means the built-in schema, which is read at the first frame.
+    own: Option<OwnSchema>,
     forced: Option<u32>,
 }
 
-/// A schema of one's own, and the facts that follow from it.
+/// A user's schema, and the facts that follow from it.
 #[derive(Clone, Copy)]
-struct Own {
+struct OwnSchema {
     schema: &'static Schema,
     facts: &'static Descriptor,
 }
 
-impl std::fmt::Debug for Own {
+impl std::fmt::Debug for OwnSchema {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.schema.fmt(f)
     }
 }
 
 impl Telequick {
-    /// As the SDKs write it.
+    /// The protocol with the built-in schema, which is that of the SDKs.
     pub const fn builtin() -> Self {
         Self {
             own: None,
@@ -96,35 +68,36 @@ impl Telequick {
         }
     }
 
-    /// By a schema of one's own. It is kept as long as the process runs, since facts of protocols are.
+    /// The protocol with a user's schema. The schema stays in memory until the process ends, because descriptors of
+    /// protocols are `'static`.
     pub fn new(schema: Schema) -> Self {
         let schema: &'static Schema = Box::leak(Box::new(schema));
         let facts = Box::leak(Box::new(Descriptor {
-            kinds: kept(schema::kinds(schema)),
-            marks: kept(schema::marks::collect(schema)),
-            recipes: kept(schema::recipes(schema)),
+            kinds: leak(schema::kinds(schema)),
+            marks: leak(schema::marks::collect(schema)),
+            recipes: leak(schema::recipes(schema)),
             ..DESCRIPTOR
         }));
         Self {
-            own: Some(Own { schema, facts }),
+            own: Some(OwnSchema { schema, facts }),
             forced: None,
         }
     }
 
-    /// The same, reading every envelope as one struct; `None` where the schema has no such struct.
+    /// Reads every envelope as one struct; `None` if the schema has no such struct.
     pub fn with_struct(mut self, name: &str) -> Option<Self> {
         self.forced = Some(self.schema().struct_named(name)?);
         Some(self)
     }
 
-    /// What it reads by.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         self.own.map_or_else(Schema::builtin, |own| own.schema)
     }
 }
 
-/// Facts that are kept as long as the process runs.
-fn kept<T: Send + Sync>(facts: T) -> Collected<T> {
+/// Makes facts `'static`.
+fn leak<T: Send + Sync>(facts: T) -> Collected<T> {
     Box::leak(Box::new(Arc::new(facts)))
 }
 
@@ -134,12 +107,9 @@ impl Default for Telequick {
     }
 }
 
-/// Fault codes of telequick's own.
+/// The fault codes of telequick.
 const FAULTS: &[(&str, &str)] = &[
-    (
-        "envelope-overrun",
-        "an envelope does not fit into the bytes there are",
-    ),
+    ("envelope-overrun", "an envelope is longer than its bytes"),
     ("negative-size", "an envelope's payload_size is below zero"),
     (
         "unreadable-version",
@@ -156,14 +126,14 @@ const FAULTS: &[(&str, &str)] = &[
     ("field-overrun", "a field runs past its envelope"),
 ];
 
-/// The facts of the protocol.
+/// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
     port: None,
     framings: &[Framing::Method, Framing::Bare],
     hints: Hints {
-        measure: Some(flavour::measure),
-        plausible: Some(flavour::plausible),
+        measure: Some(length_mode::measure),
+        plausible: Some(length_mode::plausible),
     },
     sides: ["client", "gateway"],
     provider: None,
@@ -176,8 +146,18 @@ static DESCRIPTOR: Descriptor = Descriptor {
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
-    takes_turns: true,
+    is_sequential: true,
+    is_fallback: false,
 };
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    Telequick,
+    ["rules.md"],
+    "$CARGO_MANIFEST_DIR/fixtures/telequick/rules",
+    |telequick, config| session::TelequickSession::new(telequick.schema(), config),
+    |telequick, _, _| Box::new(peer::TelequickPeer::new(telequick.schema())),
+);
 
 impl Protocol for Telequick {
     fn descriptor(&self) -> &'static Descriptor {
@@ -198,7 +178,7 @@ impl Protocol for Telequick {
             ..Message::default()
         };
         let depth = parsed.depth();
-        let planned = Plan::new(schema, self.forced, frame, *context, depth)
+        let planned = EnvelopePlan::new(schema, self.forced, frame, *context, depth)
             .filter(|_| frame.control.is_none());
         let Some(plan) = planned else {
             parsed.clear();
@@ -216,7 +196,7 @@ impl Protocol for Telequick {
             (None, Head::Method { id, .. }) => Some(Cow::Owned(format!("0x{id:08x}"))),
             _ => None,
         };
-        // The id of the method stands right before the body.
+        // The id of the method is directly before the body.
         let has_id = matches!(frame.head, Head::Method { .. });
         let before = frame.view.body.at().checked_sub(4).filter(|_| has_id);
         message.subject = subject.map(|text| SpannedText {
@@ -225,23 +205,23 @@ impl Protocol for Telequick {
         });
         message.faults = plan.faults(torn);
         parsed.set_names(&schema.types.names);
-        let told = parsed.with(body, |text| plan.tell(text), |tape| plan.tell(tape));
-        let whole = plan.header.is_some_and(|h| !h.lies);
-        message.valid = told.is_ok() && whole;
+        let emitted = parsed.with(body, |text| plan.emit(text), |tape| plan.emit(tape));
+        let whole = plan.header.is_some_and(|h| !h.is_impossible);
+        message.valid = emitted.is_ok() && whole;
         let parsed = &*parsed;
         message.value = Some(parsed);
-        // In an envelope that is cut off the last field is too; that is the same fault.
+        // In a truncated envelope the last field is truncated too; that is the same fault.
         if whole {
-            match told {
+            match emitted {
                 Ok(outcome) => message.faults.extend(outcome.faults),
                 Err(error) => message.faults.push(error),
             }
         }
-        // Only lines show it; there is no need to look where JSON is wanted.
+        // Only the line view shows the outcome; it is not needed for JSON.
         let lines = parsed.want() != Want::Text;
         message.outcome = plan.layout.filter(|_| lines).and_then(|id| {
             let name = schema.outcome(id)?;
-            let code = parsed.root(frame.view.bytes)?.get("fields")?.get(name)?;
+            let code = member(parsed.root(frame.view.bytes)?, FIELDS)?.get(name)?;
             match code.value() {
                 Value::Scalar(Scalar::Name(_, name, _)) => {
                     Some(SpannedText::new(schema.types.name(name), code.span()))
@@ -265,19 +245,26 @@ impl Protocol for Telequick {
         schema::make(self.schema(), kind, words, mint)
     }
 
+    fn content<'n>(&self, root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
+        member(root, FIELDS)
+    }
+
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-        for (key, value) in root.members() {
-            match key.text().as_deref() {
-                Some("method_id") => self.note_method_id(value, notes),
-                Some("struct") if message.guess => {
-                    notes.remark(value, "other structs fit as well; this is the likeliest");
-                }
-                Some("fields") if value.is_array() => {
-                    notes.remark(value, "no schema for this; the fields are guessed");
-                }
-                Some("fields") => self.note_fields(value, message, notes),
-                _ => {}
+        if !notes.has_remarks() {
+            return;
+        }
+        if let Some(id) = member(root, label::METHOD_ID) {
+            self.note_method_id(id, notes);
+        }
+        if let Some(name) = member(root, label::STRUCT).filter(|_| message.guess) {
+            notes.remark(name, "other structs fit as well; this is the likeliest");
+        }
+        match member(root, FIELDS) {
+            Some(fields) if fields.is_array() => {
+                notes.remark(fields, "no schema for this; the fields are guessed");
             }
+            Some(fields) => self.note_fields(fields, message, notes),
+            None => {}
         }
     }
 
@@ -292,7 +279,7 @@ impl Telequick {
         let Some(id) = value.as_i128().and_then(|id| u32::try_from(id).ok()) else {
             return;
         };
-        let name = |method: &schema::Method| self.schema().types.name(method.name).to_owned();
+        let name = |method: &schema::RpcMethod| self.schema().types.name(method.name).to_owned();
         notes.remark(
             value,
             match self.schema().method(id) {
@@ -310,7 +297,7 @@ impl Telequick {
         );
     }
 
-    /// Notes on fields, and on those of structs inside.
+    /// Adds notes on fields, and on those of inner structs.
     fn note_fields(&self, fields: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         let mut open = vec![fields];
         while let Some(node) = open.pop() {
@@ -349,7 +336,7 @@ impl Telequick {
                 notes.remark(
                     value,
                     match codec.as_deref() {
-                        // 8000 samples a second, one byte each.
+                        // 8000 samples per second, one byte each.
                         Some(codec @ ("PCMU" | "PCMA")) => {
                             let ms = bytes.len() as u32 as f64 / 8.0;
                             format!("{} bytes, {ms} ms of {codec}", bytes.len())
@@ -363,17 +350,17 @@ impl Telequick {
     }
 }
 
-/// What a number stands for.
-fn note_number(value: Node<'_>, mark: &Mark, notes: &mut Notes) {
+/// Adds a note on the meaning of a number.
+fn note_number(value: Node<'_>, mark: &FieldMark, notes: &mut Notes) {
     let number = value.as_i128().unwrap_or_default();
     match mark {
-        Mark::Generated(_, Fresh::Time) => {
+        FieldMark::Generated(_, Fresh::Time) => {
             let ms = i64::try_from(number).ok().filter(|ms| *ms != 0);
             if let Some(time) = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()) {
                 notes.remark(value, time.to_string());
             }
         }
-        Mark::Names(names) => {
+        FieldMark::Names(names) => {
             let at = usize::try_from(number).ok();
             if let Some(name) = at.and_then(|at| names.get(at)) {
                 notes.remark(value, name.clone());

@@ -1,53 +1,56 @@
-//! The active half: there is no handshake and no heartbeat, so that all there is to do is to answer in the right struct.
+//! The peers of telequick. There is no handshake and no heartbeat: a peer only answers in the right struct.
 //!
 //! ```text
-//!   Terminate, TerminateRequest   + result {…}      --> Terminate, TerminateResponse, counted as the request was
-//!                                 + error 3: busy   --> the same, error_code and error_message, where it has them
-//!   StreamEvents                  + item {…}        --> StreamEvents, CallEvent      counted exclusively, as events
+//!   Terminate, TerminateRequest   + result {…}      --> Terminate, TerminateResponse, same length mode
+//!                                 + error 3: busy   --> the same, with error_code and error_message if it has them
+//!   StreamEvents                  + item {…}        --> StreamEvents, CallEvent      exclusive, as events
 //!   anything                      + tell AudioFrame --> AudioFrame, numbered from 0  and audio always are
 //! ```
 //!
-//! Fields that are not given are zero, but for these: what is marked as generated is the request's, `timestamp_ms` is now,
-//! `sequence_number` is the next of its call. Audio ends with `tell AudioFrame {"end_of_stream":true}`.
+//! Absent fields are zero, with these exceptions: a field that is marked as generated has the value of the request,
+//! `timestamp_ms` is now, and `sequence_number` is the next of its call. Audio ends with `tell AudioFrame
+//! {"end_of_stream":true}`.
 
 #[cfg(test)]
 mod tests;
 
-use super::schema::{self, Mark, Method, Schema, name};
-use crate::encoding::serde_envelope as envelope;
+use super::schema::{self, FieldMark, RpcMethod, Schema, fixed, label, member, name};
+use crate::encoding::serde_envelope::{self as envelope, FIELDS};
 use crate::error::Refusal;
 use crate::framing::LengthMode;
 use crate::protocol::make::text;
-use crate::protocol::peer::{MOST, Peer, Phrase, Recent, Request, Says, as_object, json_of, look};
+use crate::protocol::peer::{
+    MAX_ENTRIES, Outgoing, Peer, PeerReply, RecentValues, Request, as_object, json_of, with_json,
+};
 use crate::protocol::schema::Fresh;
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 
-/// The error of an answer whose author chose none.
-const USUAL: &str = "ERR_INTERNAL_ERROR";
-/// How an answer that says no calls what came of it.
+/// The default error of an answer.
+const DEFAULT_CODE: &str = "ERR_INTERNAL_ERROR";
+/// The outcome in an answer with an error.
 const FAILED: &str = "FAILED";
 const MILLISECOND: i64 = 1_000_000;
 
-/// Either side: a client and a gateway say audio alike, and only one of them is asked.
-pub(super) struct Side<'s> {
+/// Either side: client and gateway send audio in the same way, and only one of them receives requests.
+pub(super) struct TelequickPeer<'s> {
     schema: &'s Schema,
     /// The number of the next audio frame, by connection and call.
-    next: Recent<(u32, String), u64>,
+    next: RecentValues<(u32, String), u64>,
 }
 
-/// What is known of the request that is answered.
-struct Asked<'s> {
-    method: Option<&'s Method>,
-    /// The id that it was asked by: some methods have several.
+/// The facts of the answered request.
+struct ResolvedRequest<'s> {
+    method: Option<&'s RpcMethod>,
+    /// The id in the request: some methods have several.
     method_id: Option<u32>,
     length_mode: Option<String>,
-    /// Its fields, each by name in JSON.
+    /// The fields, each by name in JSON.
     fields: Vec<(String, String)>,
 }
 
-impl Asked<'_> {
-    /// What stands before an answer: the same as before the request.
+impl ResolvedRequest<'_> {
+    /// Returns the values before the answer's envelope: those of the request.
     fn head(&self) -> (Option<u32>, Option<&str>) {
         (self.method_id, self.length_mode.as_deref())
     }
@@ -57,29 +60,29 @@ impl Asked<'_> {
     }
 }
 
-impl<'s> Side<'s> {
+impl<'s> TelequickPeer<'s> {
     pub(super) fn new(schema: &'s Schema) -> Self {
         Self {
             schema,
-            next: Recent::with_room(MOST),
+            next: RecentValues::with_capacity(MAX_ENTRIES),
         }
     }
 
-    fn name(&self, method: &Method) -> &'s str {
+    fn name(&self, method: &RpcMethod) -> &'s str {
         self.schema.types.name(method.name)
     }
 
-    fn asked(&self, to: &Request) -> Asked<'s> {
-        let parts = look(&to.message, |root| {
-            let id = root.get("method_id").and_then(Node::as_i128);
-            let text = |name| Some(root.get(name)?.text()?.into_owned());
-            let fields = root.get("fields").map(named).unwrap_or_default();
-            ((id, text("struct"), text("length_mode")), fields)
+    fn read_request(&self, to: &Request) -> ResolvedRequest<'s> {
+        let parts = with_json(&to.message, |root| {
+            let id = member(root, label::METHOD_ID).and_then(Node::as_i128);
+            let text = |name| Some(member(root, name)?.text()?.into_owned());
+            let fields = member(root, FIELDS).map(named).unwrap_or_default();
+            ((id, text(label::STRUCT), text(label::LENGTH_MODE)), fields)
         });
         let ((id, layout, length_mode), fields) = parts.unwrap_or_default();
         let schema = self.schema;
         let method_id = id.and_then(|id| u32::try_from(id).ok());
-        // An envelope alone does not say its method; its struct may.
+        // A bare envelope has no method id; its struct may identify the method.
         let by_struct = || {
             let layout = schema.struct_named(&layout?)?;
             let mut methods = schema.methods.iter();
@@ -89,7 +92,7 @@ impl<'s> Side<'s> {
             Some(_) => method_id.and_then(|id| schema.method(id)),
             None => by_struct(),
         };
-        Asked {
+        ResolvedRequest {
             method,
             method_id,
             length_mode,
@@ -107,12 +110,12 @@ impl<'s> Side<'s> {
         fields.any(|field| self.schema.types.name(field.name) == name)
     }
 
-    /// A message of a method: the fields that are given, each by name in JSON, the usual ones, and those that follow from
-    /// the request.
+    /// Builds a message of a method from the given fields (by name, in JSON), the default ones, and those that follow
+    /// from the request.
     fn message(
         &self,
-        method: &Method,
-        asked: &Asked<'_>,
+        method: &RpcMethod,
+        asked: &ResolvedRequest<'_>,
         (id, length_mode): (Option<u32>, Option<&str>),
         given: &[(String, String)],
         usual: &[(&str, String)],
@@ -125,30 +128,36 @@ impl<'s> Side<'s> {
         let owner = schema.struct_name(layout);
         let fields = schema::fields(schema, layout, |_, name| {
             let usual = || usual.iter().find(|(key, _)| *key == name).map(|(_, v)| v);
-            let told = value_of(given, name).or_else(usual).cloned();
-            Ok(told.or_else(|| self.follows(owner, name, asked, now)))
+            let reported = value_of(given, name).or_else(usual).cloned();
+            Ok(reported.or_else(|| self.derived_value(owner, name, asked, now)))
         })?;
         self.fits(layout, &fields)?;
         let head = (id.unwrap_or(method.id), length_mode);
         Ok(schema::message(schema, method, head, layout, &fields))
     }
 
-    /// A field that follows from the request, or from the time.
-    fn follows(&self, owner: &str, name: &str, asked: &Asked<'_>, now: i64) -> Option<String> {
+    /// Returns a field that follows from the request, or from the time.
+    fn derived_value(
+        &self,
+        owner: &str,
+        name: &str,
+        asked: &ResolvedRequest<'_>,
+        now: i64,
+    ) -> Option<String> {
         let marks = || self.schema.marks(owner, name);
-        let is_volatile = || marks().any(|mark| *mark == Mark::Volatile);
+        let is_volatile = || marks().any(|mark| *mark == FieldMark::Volatile);
         marks().find_map(|mark| match mark {
-            // A time that is volatile is that of the message; others are those of what it tells.
-            Mark::Generated(_, Fresh::Time) if is_volatile() => Some(milliseconds(now)),
-            Mark::Generated(_, Fresh::Time) => None,
-            Mark::Generated(..) => asked.field(name).cloned(),
+            // A volatile time is that of the message; other times belong to the content.
+            FieldMark::Generated(_, Fresh::Time) if is_volatile() => Some(milliseconds(now)),
+            FieldMark::Generated(_, Fresh::Time) => None,
+            FieldMark::Generated(..) => asked.field(name).cloned(),
             _ => None,
         })
     }
 
-    /// Whether fields can be written as they are given.
+    /// Checks that fields can be written as they are given.
     fn fits(&self, layout: u32, fields: &str) -> Result<(), Refusal> {
-        let written = look(fields, |fields| {
+        let written = with_json(fields, |fields| {
             let versions = envelope::versions(fields, (0, 0))?;
             let types = &self.schema.types;
             envelope::write(types, layout, versions, fields, None, &mut Vec::new())
@@ -156,12 +165,12 @@ impl<'s> Side<'s> {
         written.unwrap_or(Ok(()))
     }
 
-    /// The method that pushes what is told: by its own name, or by that of its struct.
-    fn pushed(&self, name: &str) -> Result<&'s Method, Refusal> {
+    /// Finds the method of a pushed message: by its own name, or by that of its struct.
+    fn find_pushed_method(&self, name: &str) -> Result<&'s RpcMethod, Refusal> {
         let layout = self.schema.struct_named(name);
-        let pushes = |method: &&Method| method.streaming || method.input.is_none();
+        let pushes = |method: &&RpcMethod| method.streaming || method.input.is_none();
         let is_meant =
-            |method: &&Method| self.name(method) == name || Some(method.output) == layout;
+            |method: &&RpcMethod| self.name(method) == name || Some(method.output) == layout;
         let mut all = self.schema.methods.iter().filter(pushes);
         all.find(is_meant).ok_or_else(|| {
             let all = self.schema.methods.iter().filter(pushes);
@@ -174,12 +183,12 @@ impl<'s> Side<'s> {
     fn push(
         &mut self,
         conn: u32,
-        method: &Method,
+        method: &RpcMethod,
         value: &str,
-        asked: &Asked<'_>,
+        asked: &ResolvedRequest<'_>,
         now: i64,
     ) -> Result<String, Refusal> {
-        let given = members(value, "fields")?;
+        let given = members(value, fixed(FIELDS))?;
         let call = value_of(&given, name::CALL).or_else(|| asked.field(name::CALL));
         let key = (conn, call.cloned().unwrap_or_default());
         let next = self.next.get(&key).copied().unwrap_or_default();
@@ -197,8 +206,8 @@ impl<'s> Side<'s> {
 
     fn error(
         &self,
-        asked: &Asked<'_>,
-        method: &Method,
+        asked: &ResolvedRequest<'_>,
+        method: &RpcMethod,
         code: Option<&str>,
         why: &str,
         data: Option<&str>,
@@ -211,7 +220,7 @@ impl<'s> Side<'s> {
         }
         let mut given = vec![(name::WHY.to_owned(), text(why))];
         if self.has(layout, name::ERROR) {
-            let code = code.unwrap_or(USUAL);
+            let code = code.unwrap_or(DEFAULT_CODE);
             let code = match code.parse::<i32>() {
                 Ok(number) => number.to_string(),
                 Err(_) => text(code),
@@ -227,9 +236,9 @@ impl<'s> Side<'s> {
     }
 }
 
-impl Peer for Side<'_> {
-    fn said(&mut self, seen: &Seen<'_>, _: i64) {
-        let fields = seen.root().and_then(|root| root.get("fields"));
+impl Peer for TelequickPeer<'_> {
+    fn sent(&mut self, seen: &Seen<'_>, _: i64) {
+        let fields = seen.root().and_then(|root| member(root, FIELDS));
         let number = fields.and_then(|fields| fields.get(name::NUMBER)?.as_i128());
         let call = fields.and_then(|fields| fields.get(name::CALL));
         let number = number.and_then(|number| u64::try_from(number).ok());
@@ -244,44 +253,49 @@ impl Peer for Side<'_> {
         self.next.retain(|key, _| key.0 != conn);
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, now: i64) -> Result<Says, Refusal> {
-        let asked = self.asked(to);
-        if let Phrase::Tell(name, value) = phrase {
-            let method = self.pushed(name)?;
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        now: i64,
+    ) -> Result<Outgoing, Refusal> {
+        let asked = self.read_request(to);
+        if let PeerReply::Tell(name, value) = reply {
+            let method = self.find_pushed_method(name)?;
             let message = self.push(to.conn, method, value, &asked, now)?;
-            return Ok(Says::new(to.conn, message));
+            return Ok(Outgoing::new(to.conn, message));
         }
         let Some(method) = asked.method else {
             let wanted = "a request of a method that the schema has";
-            return Err(Refusal::new("phrase", wanted, to.kind.clone()));
+            return Err(Refusal::new("reply", wanted, to.kind.clone()));
         };
-        let message = match phrase {
-            Phrase::Item(value) if method.streaming => {
+        let message = match reply {
+            PeerReply::Item(value) if method.streaming => {
                 self.push(to.conn, method, value, &asked, now)?
             }
             _ if method.streaming || method.input.is_none() => {
-                return Err(phrase.refused("item or tell: it is pushed, and has no end"));
+                return Err(reply.refused("item or tell: it is pushed, and has no end"));
             }
-            Phrase::Result(value) => {
+            PeerReply::Result(value) => {
                 let value = if value.trim() == "null" { "{}" } else { value };
                 let given = members(value, "result")?;
                 self.message(method, &asked, asked.head(), &given, &[], now)?
             }
-            Phrase::Error {
+            PeerReply::Error {
                 code,
                 message,
                 data,
             } => self.error(&asked, method, code, message, data, now)?,
-            _ => return Err(phrase.refused("result, error or tell: it has one answer")),
+            _ => return Err(reply.refused("result, error or tell: it has one answer")),
         };
-        Ok(Says::new(to.conn, message))
+        Ok(Outgoing::new(to.conn, message))
     }
 }
 
-/// A JSON object's members, as text.
+/// Returns the members of a JSON object as text.
 fn members(value: &str, place: &'static str) -> Result<Vec<(String, String)>, Refusal> {
     let value = as_object(value, place)?;
-    Ok(look(value, named).unwrap_or_default())
+    Ok(with_json(value, named).unwrap_or_default())
 }
 
 fn named(object: Node<'_>) -> Vec<(String, String)> {
@@ -290,7 +304,7 @@ fn named(object: Node<'_>) -> Vec<(String, String)> {
     named.collect()
 }
 
-/// The value of a name; of a repeated one, the last.
+/// Returns the value of a name; for a repeated name, the last.
 fn value_of<'m>(members: &'m [(String, String)], name: &str) -> Option<&'m String> {
     let mut members = members.iter().rev();
     members.find(|(key, _)| key == name).map(|(_, value)| value)

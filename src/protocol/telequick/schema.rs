@@ -1,12 +1,12 @@
-//! The schema: what the bytes of a frame mean, methods by id, structs by name.
+//! The schema: the meaning of a frame's bytes, methods by id, structs by name.
 //!
 //! ```text
 //!   text     a `.tq` text: structs, enums, methods, streams, and marks of fields
-//!   resolve  its names looked up: this schema
-//!   marks, make, shapes, write    what follows from it
+//!   resolve  resolves its names: this schema
+//!   marks, make, shapes, write    derived from it
 //! ```
 //!
-//! [`Schema::builtin`] is what the SDKs write; a `.tq` text may add to it or replace parts of it. The ids of most
+//! [`Schema::builtin`] is the schema of the SDKs; a `.tq` text can add to it or replace parts of it. The ids of most
 //! methods follow from their names, see [`method_id`].
 
 mod format;
@@ -19,24 +19,25 @@ mod token;
 mod write;
 
 use crate::encoding::serde_envelope::{
-    COMPAT_VERSION, FIELDS, LABELS, MAX_DEPTH, TAIL, Type as FieldType, Types, VERSION,
+    COMPAT_VERSION, FIELDS, FieldType, LABELS, MAX_DEPTH, TAIL, Types, VERSION,
 };
 use crate::framing::LengthMode;
 use crate::protocol::make::Recipe;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{ANY, Member, TEXT, Type, may, members, must};
 use crate::protocol::{Kind, Role};
+use crate::tape::Node;
 pub use format::format;
 pub(super) use make::{check_field, fields, make, message, recipes};
-pub(super) use marks::Mark;
-use resolve::{Names, resolve};
+pub(super) use marks::FieldMark;
+use resolve::{NameTable, resolve};
 pub(super) use shapes::shapes;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 use text::Definitions;
 pub(super) use write::write;
 
-/// Places of the fixed names in [`Types::names`], after those that the encoding needs.
+/// Indexes of the fixed names in [`Types::names`], after those of the encoding.
 pub(super) mod label {
     pub const METHOD: u32 = 4;
     pub const METHOD_ID: u32 = 5;
@@ -47,7 +48,7 @@ pub(super) mod label {
     pub const INCLUSIVE: u32 = 10;
 }
 
-/// The names at those places.
+/// The names at these indexes.
 const FIXED: [&str; 7] = [
     "method",
     "method_id",
@@ -58,8 +59,8 @@ const FIXED: [&str; 7] = [
     LengthMode::Inclusive.name(),
 ];
 
-/// A fixed name, by its place.
-const fn fixed(label: u32) -> &'static str {
+/// Returns a fixed name by its index.
+pub(super) const fn fixed(label: u32) -> &'static str {
     let at = label as usize;
     if at < LABELS.len() {
         LABELS[at]
@@ -68,7 +69,12 @@ const fn fixed(label: u32) -> &'static str {
     }
 }
 
-/// A message: an envelope, and what stands before it and after it.
+/// The member of a fixed name, in an envelope or around it.
+pub(super) fn member(envelope: Node<'_>, label: u32) -> Option<Node<'_>> {
+    envelope.get(fixed(label))
+}
+
+/// A message: the envelope, and the values before and after it.
 pub(super) const MEMBERS: &[Member] = members![
     may(fixed(label::METHOD), TEXT),
     may(fixed(label::METHOD_ID), Type::Integer(0, u32::MAX as i128)),
@@ -83,7 +89,7 @@ pub(super) const MEMBERS: &[Member] = members![
 const MODES: &[&str] = &[fixed(label::EXCLUSIVE), fixed(label::INCLUSIVE)];
 const BYTE: Type = Type::Integer(0, u8::MAX as i128);
 
-/// Names that sessions and peers know; all other names stand in the text alone.
+/// Names that sessions and peers use; all other names occur only in the text.
 pub(super) mod name {
     pub const AUDIO: &str = "AudioFrame";
     pub const EVENT: &str = "CallEvent";
@@ -99,17 +105,17 @@ pub(super) mod name {
     pub const SEND_DTMF: &str = "SEND_DTMF";
 }
 
-/// Why a text is no schema.
+/// An error in the text of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaError {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Character in the line, from 1.
+    /// The character in the line, from 1.
     pub col: u32,
-    /// What would have been right.
+    /// The expected text.
     pub wanted: String,
-    /// What was there.
+    /// The actual text.
     pub got: String,
 }
 
@@ -127,47 +133,47 @@ impl fmt::Display for SchemaError {
 
 impl std::error::Error for SchemaError {}
 
-/// A call, or a stream of frames that no call owns.
+/// A call, or a stream of frames that belong to no call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Method {
-    /// Its name, a place in [`Types::names`].
+pub struct RpcMethod {
+    /// The name, as an index into [`Types::names`].
     pub name: u32,
-    /// The id its frames carry.
+    /// The id in its frames.
     pub id: u32,
-    /// The struct of a request, a place in [`Types::structs`]; `None` for a stream.
+    /// The struct of a request, as an index into [`Types::structs`]; `None` for a stream.
     pub input: Option<u32>,
     /// The struct of a response or an item.
     pub output: u32,
-    /// Whether `output` comes many times.
+    /// `output` is sent many times.
     pub streaming: bool,
 }
 
-/// A schema, every name looked up.
+/// A schema with resolved names.
 #[derive(Clone, Debug)]
 pub struct Schema {
     /// The structs and enums.
     pub types: Types,
     /// The methods and streams, in the order of the text.
-    pub methods: Vec<Method>,
-    /// How lengths count where the bytes do not say.
+    pub methods: Vec<RpcMethod>,
+    /// The mode of a length if the bytes do not decide it.
     pub length: LengthMode,
-    /// Bytes of a frame that peers refuse to go over.
+    /// The largest frame that peers accept, in bytes.
     pub frame_limit: Option<u32>,
-    /// Levels of envelopes that are read.
+    /// The deepest nesting of envelopes.
     pub depth: u32,
-    /// The name of the field that says how a request ended.
+    /// The name of the field with the outcome of a request.
     outcome: Option<u32>,
-    /// Every id, aliases too, and the method it stands for, by rising id.
+    /// All ids, including aliases, each with the index of its method, in ascending order.
     ids: Vec<(u32, u32)>,
-    /// The text's definitions, for [`Schema::extend`].
+    /// The definitions of the text, for [`Schema::extend`].
     source: Definitions,
 }
 
 impl Schema {
-    /// What the SDKs write.
+    /// Returns the schema of the SDKs.
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Schema> = LazyLock::new(|| {
-            // A test holds the text to be right; an empty schema would still show every frame, by guess.
+            // A test checks the text; with an empty schema every frame would still be shown as a guess.
             Schema::parse(Schema::BUILTIN).unwrap_or_else(|_| Schema::empty())
         });
         &BUILTIN
@@ -176,12 +182,12 @@ impl Schema {
     /// The text of [`Schema::builtin`].
     pub const BUILTIN: &str = include_str!("schema/telequick.tq");
 
-    /// Reads a `.tq` text that stands alone.
+    /// Parses a complete `.tq` text.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         resolve(text::parse(text)?)
     }
 
-    /// Reads a `.tq` text on top of this one: what it defines again is replaced.
+    /// Parses a `.tq` text that extends this schema: a repeated definition replaces the earlier one.
     pub fn extend(&self, text: &str) -> Result<Self, SchemaError> {
         resolve(self.source.clone().merged(text::parse(text)?))
     }
@@ -189,7 +195,7 @@ impl Schema {
     fn empty() -> Self {
         Self {
             types: Types {
-                names: Arc::new(Names::default().list),
+                names: Arc::new(NameTable::default().list),
                 ..Types::default()
             },
             methods: Vec::new(),
@@ -202,21 +208,21 @@ impl Schema {
         }
     }
 
-    /// The method or stream of an id; aliases stand for their target.
-    pub fn method(&self, id: u32) -> Option<&Method> {
+    /// Returns the method or stream with an id; an alias stands for its target.
+    pub fn method(&self, id: u32) -> Option<&RpcMethod> {
         let at = self.ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         let (_, method) = self.ids.get(at)?;
         self.methods.get(*method as usize)
     }
 
-    /// The method or stream of that name.
-    pub fn method_named(&self, name: &str) -> Option<&Method> {
+    /// Returns the method or stream with a name.
+    pub fn method_named(&self, name: &str) -> Option<&RpcMethod> {
         self.methods
             .iter()
             .find(|m| self.types.name(m.name) == name)
     }
 
-    /// The struct of that name, a place in [`Types::structs`].
+    /// Returns the struct with a name, as an index into [`Types::structs`].
     pub fn struct_named(&self, name: &str) -> Option<u32> {
         let structs = &self.types.structs;
         let at = structs
@@ -225,15 +231,15 @@ impl Schema {
         Some(at as u32)
     }
 
-    /// The name of a struct.
+    /// Returns the name of a struct.
     pub fn struct_name(&self, id: u32) -> &str {
         self.types
             .layout(id)
             .map_or("", |s| self.types.name(s.name))
     }
 
-    /// What part a struct plays in the calls of a method; `None` where both sides may send it, or neither does.
-    pub(in crate::protocol::telequick) fn role_in(method: &Method, layout: u32) -> Option<Role> {
+    /// Returns the role of a struct in the calls of a method; `None` if both sides may send it, or neither does.
+    pub(in crate::protocol::telequick) fn role_in(method: &RpcMethod, layout: u32) -> Option<Role> {
         match method.input {
             Some(input) if input == method.output => None,
             Some(input) if input == layout => Some(Role::Request),
@@ -243,7 +249,7 @@ impl Schema {
         }
     }
 
-    /// The name of the field of a struct that says how a request ended.
+    /// Returns the name of the field with the outcome of a request.
     pub(in crate::protocol::telequick) fn outcome(&self, layout: u32) -> Option<&str> {
         let outcome = self.outcome?;
         let mut fields = self.types.layout(layout)?.fields.iter();
@@ -251,14 +257,14 @@ impl Schema {
         Some(self.types.name(found.name))
     }
 
-    /// What a struct is, as its text says.
+    /// Returns the description of a struct in the text.
     pub(in crate::protocol::telequick) fn about(&self, layout: u32) -> &str {
         let found = self.source.structs.get(layout as usize);
         found.map_or("", |def| &def.about)
     }
 
-    /// What a method is: as its text says, else as that of its request does.
-    pub(in crate::protocol::telequick) fn about_method(&self, method: &Method) -> &str {
+    /// Returns the description of a method in the text; if it has none, that of its request.
+    pub(in crate::protocol::telequick) fn about_method(&self, method: &RpcMethod) -> &str {
         let place = self.methods.iter().position(|known| known == method);
         let found = place.and_then(|at| self.source.methods.get(at));
         match found.map_or("", |def| &def.about) {
@@ -267,7 +273,7 @@ impl Schema {
         }
     }
 
-    /// What an unknown id is likely meant to be.
+    /// Describes the likely meaning of an unknown id.
     pub fn near_miss(&self, id: u32) -> Option<String> {
         if self.method(id).is_some() {
             return None;
@@ -287,7 +293,7 @@ impl Schema {
             let right = show(id.swap_bytes());
             return Some(format!("{name} with its bytes in the wrong order: {right}"));
         }
-        let differs = |m: &Method| {
+        let differs = |m: &RpcMethod| {
             let bytes = (id ^ m.id).to_le_bytes();
             bytes.into_iter().filter(|b| *b != 0).count()
         };
@@ -298,30 +304,30 @@ impl Schema {
     }
 }
 
-/// The document's worked example of Barge prints this id, and means that one.
+/// The document's example of Barge prints the first id, and means the second.
 const MISPRINT: (u32, u32) = (0xe5b0_6412, 0xe5bb_fa12);
 
-/// The id of a method by its names, as Redpanda's generator derives it: the checksum of the service, exclusive or that
-/// of the method and its structs.
+/// Derives the id of a method from its names, as Redpanda's generator does: the checksum of the service, XOR that of
+/// the method and its structs.
 pub fn method_id(namespace: &str, service: &str, method: &str, input: &str, output: &str) -> u32 {
     let ns = namespace;
     let call = format!("{method}{ns}:{ns}::{input}{ns}:{ns}::{output}");
     crc32fast::hash(format!("{ns}:{service}").as_bytes()) ^ crc32fast::hash(call.as_bytes())
 }
 
-/// The kind of what no schema describes.
+/// The kind of a message that no schema describes.
 pub(super) const UNKNOWN: &str = "unknown";
 
 /// Every kind of message.
 pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| kinds(Schema::builtin()));
 
-/// What differs from run to run.
+/// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| marks::collect(Schema::builtin()));
 
 /// The messages that [`make()`] makes.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| recipes(Schema::builtin()));
 
-/// Every struct that a method has.
+/// Returns every struct of a method as a kind.
 pub(super) fn kinds(schema: &'static Schema) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for method in &schema.methods {
@@ -343,7 +349,7 @@ pub(super) fn kinds(schema: &'static Schema) -> Vec<Kind> {
     kinds
 }
 
-/// The built-in type of that name.
+/// Returns the built-in type with a name.
 fn built_in(name: &str) -> Option<FieldType> {
     Some(match name {
         "bool" => FieldType::Bool,

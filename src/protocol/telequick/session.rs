@@ -1,117 +1,121 @@
-//! A telequick conversation, over time.
+//! The session of a telequick conversation.
 //!
 //! ```text
-//!   request ---> [ connection: method -> oldest open ] ---> answer          no id ties them: method and order do
+//!   request ---> [ connection, stream: method -> oldest open ] ---> answer  no ids: stream, method and order decide
 //!   EventStreamRequest -> [ subscriptions: client_id ] ---> CallEvent *
 //!   AudioFrame --> [ connection, direction, call ]          audio
 //!   call_sid ----> [ call ]                                 calls
 //! ```
 //!
-//! What one message may be stands in `single`. Calls cross connections, all else stays on its own.
+//! `shape` checks single messages. Calls span connections; all other state belongs to one.
 
 mod audio;
 mod calls;
 mod conn;
 mod recent;
-mod single;
+mod shape;
+mod streams;
 
-use super::flavour;
-use super::schema::{Method, Schema, UNKNOWN, name};
-use crate::encoding::serde_envelope::HEADER;
+use super::schema::{RpcMethod, Schema, UNKNOWN, name};
 use crate::framing::{Framing, Head, LengthMode};
-use crate::protocol::correlation::{Asked, Open, Scoped};
-use crate::protocol::session::{Happened, Report, Seen, Session, SessionConfig, Severity, Waiting};
-use crate::protocol::{Direction, Origin, Role};
+use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::session::{
+    ConnectionChange, Report, Seen, Session, SessionConfig, Severity, Waiting,
+};
+use crate::protocol::{Direction, Link, Origin, Role};
 use crate::tape::Node;
 use audio::Audio;
-use calls::Calls;
-use conn::{Conn, Known, Stream, Way};
-use single::{Parts, shown};
-use std::collections::{HashMap, VecDeque};
+use calls::PhoneCalls;
+use conn::{ConnectionStream, DirectionStream, KnownHistory, TelequickConnection};
+use shape::{Parts, bare_envelope_as_frame, quote_text};
+use std::collections::{BTreeMap, VecDeque};
 
-/// Subscriptions that are followed at a time.
+/// The largest number of subscriptions.
 const SUBSCRIPTIONS: usize = 1 << 10;
 
-/// Requests are numbered, and their connections know the numbers.
+/// Requests are numbered, and their connections store the numbers.
 impl Scoped for u64 {
     type Scope = ();
 
     fn scope(&self) -> Self::Scope {}
 }
 
-/// What was said so far.
-pub(super) struct Conduct<'s> {
+/// The state of the conversation.
+pub(super) struct TelequickSession<'s> {
     schema: &'s Schema,
-    conns: HashMap<Option<u32>, Conn>,
-    /// Requests by the order in which they were asked.
-    open: Open<u64, Pending>,
+    /// Connections, and the streams of those that have several.
+    conns: BTreeMap<Link, TelequickConnection>,
+    /// Open requests, by their order.
+    open: OpenRequests<u64, Pending>,
     asked: u64,
     subscriptions: VecDeque<Subscription>,
     audio: Audio,
-    calls: Calls<'s>,
+    calls: PhoneCalls<'s>,
 }
 
-/// What is kept of an open request beside.
+/// The further state of an open request.
 struct Pending {
-    conn: Option<u32>,
-    /// Whether it was read without fault.
+    link: Link,
+    /// It was read without fault.
     sound: bool,
     inclusive: bool,
-    /// Its method id, where the method's own is another.
+    /// Its method id, if it is not the method's own.
     alias: Option<u32>,
 }
 
-/// A client that asked for events.
+/// A client that subscribed to events.
 struct Subscription {
-    asked: Asked,
+    asked: OpenRequest,
     client: Box<[u8]>,
 }
 
-impl<'s> Conduct<'s> {
+impl<'s> TelequickSession<'s> {
     pub(super) fn new(schema: &'s Schema, config: &SessionConfig) -> Self {
         Self {
             schema,
-            conns: HashMap::new(),
-            open: Open::with_room(config.most_open),
+            conns: BTreeMap::new(),
+            open: OpenRequests::with_capacity(config.max_open),
             asked: 0,
             subscriptions: VecDeque::new(),
-            audio: Audio::with_room(config.most_open),
-            calls: Calls::new(schema, config.most_open),
+            audio: Audio::with_capacity(config.max_open),
+            calls: PhoneCalls::new(schema, config.max_open),
         }
     }
 
-    /// Looks at a frame that has no fault.
-    fn single(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
-        let conn = self.conns.entry(seen.origin.conn).or_default();
-        let stream = conn.stream(Way::of(seen.origin.direction));
+    /// Checks a frame that has no fault.
+    fn check_single(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
+        let conn = conn::entry(&mut self.conns, seen.origin);
+        let stream = conn.stream(ConnectionStream::of(seen.origin.direction));
         if let Head::Method { id, mode, .. } = seen.frame.head {
             if let Some(mode) = mode {
-                stream.length(mode, seen, report);
+                stream.check_length(mode, seen, report);
             }
-            // What every frame says of its id is worth saying once.
+            // The id of a method is reported only once for each stream.
             let plain = self.schema.method(id).is_some_and(|m| m.id == id);
             if !plain && stream.is_new(id) {
-                single::method_id(self.schema, id, seen, report);
+                shape::method_id(self.schema, id, seen, report);
             }
         }
-        single::look(self.schema, seen, parts, report);
+        shape::check_message(self.schema, seen, parts, report);
     }
 
-    fn method(&self, seen: &Seen<'_>) -> Option<&'s Method> {
+    fn method(&self, seen: &Seen<'_>) -> Option<&'s RpcMethod> {
         match seen.frame.head {
             Head::Method { id, .. } => self.schema.method(id),
             _ => None,
         }
     }
 
-    /// Pairs requests and answers.
+    /// Matches requests and answers.
     fn correlate(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, sound: bool, report: &mut Report) {
         let method = self.method(seen);
-        let conn = self.conns.entry(seen.origin.conn).or_default();
+        self.check_stream(seen, report);
+        let conn = conn::entry(&mut self.conns, seen.origin);
         match seen.message.role {
             Some(Role::Request) => {
+                let conn = conn::entry(&mut self.conns, conn::whole(seen.origin));
                 if !std::mem::replace(&mut conn.asked, true)
-                    && conn.known == Known::Opened
+                    && conn.known == KnownHistory::Opened
                     && method.is_some_and(|m| !m.streaming)
                 {
                     let text = format!("{} comes before any EventStreamRequest", seen.message.kind);
@@ -125,7 +129,7 @@ impl<'s> Conduct<'s> {
             }
             Some(Role::Response) => self.answer(seen, method, sound, report),
             Some(Role::Item) if seen.message.kind == name::EVENT => self.push(seen, parts, report),
-            // An envelope alone that several structs fit: it cannot but answer what is open alone.
+            // A bare envelope that fits several structs: it can only answer a single open request.
             None if seen.origin.direction == Some(Direction::ToClient)
                 && seen.frame.framing == Framing::Bare
                 && conn.open_alone().is_some() =>
@@ -137,35 +141,35 @@ impl<'s> Conduct<'s> {
         }
     }
 
-    fn ask(&mut self, seen: &Seen<'_>, method: &Method, sound: bool) {
+    fn ask(&mut self, seen: &Seen<'_>, method: &RpcMethod, sound: bool) {
         let room = !self.open.is_full();
         let (id, mode) = match seen.frame.head {
             Head::Method { id, mode, .. } => (id, mode),
             _ => (method.id, None),
         };
         let pending = Pending {
-            conn: seen.origin.conn,
+            link: seen.origin.link(),
             sound,
             inclusive: mode == Some(LengthMode::Inclusive),
             alias: (id != method.id).then_some(id),
         };
         self.asked += 1;
-        self.open.ask(self.asked, Asked::of(seen), pending);
-        if room && let Some(conn) = self.conns.get_mut(&seen.origin.conn) {
+        self.open.ask(self.asked, OpenRequest::of(seen), pending);
+        if room && let Some(conn) = self.conns.get_mut(&seen.origin.link()) {
             let queue = conn.queues.entry(method.id).or_default();
             queue.push_back(self.asked);
         }
     }
 
-    /// An answer: to the oldest request of its method, or where it has none, of its struct.
+    /// Handles an answer: it belongs to the oldest request of its method or, without a method, of its struct.
     fn answer(
         &mut self,
         seen: &Seen<'_>,
-        method: Option<&Method>,
+        method: Option<&RpcMethod>,
         sound: bool,
         report: &mut Report,
     ) {
-        let Some(conn) = self.conns.get_mut(&seen.origin.conn) else {
+        let Some(conn) = self.conns.get_mut(&seen.origin.link()) else {
             return;
         };
         let id = method.map(|m| m.id).or_else(|| {
@@ -180,11 +184,11 @@ impl<'s> Conduct<'s> {
         });
         let number = id.and_then(|id| conn.take(id));
         let Some((asked, _)) = number.and_then(|number| self.open.close(&number)) else {
-            if sound && conn.known != Known::Partly && self.open.refused() == 0 {
+            if sound && conn.known != KnownHistory::Partly && self.open.refused() == 0 {
                 let name = seen.message.subject.as_deref().unwrap_or_default();
                 let of = if name.is_empty() { "" } else { " of " };
                 let text = format!(
-                    "{}{of}{name} answers nothing: no such request is open",
+                    "{}{of}{name} belongs to no request: no such request is open",
                     seen.message.kind
                 );
                 report.broken("unasked", seen.whole(), text);
@@ -200,19 +204,18 @@ impl<'s> Conduct<'s> {
         if self.subscriptions.len() >= SUBSCRIPTIONS {
             self.subscriptions.pop_front();
         }
-        // So much of a name tells clients apart.
+        // This length distinguishes clients.
         let client = client.map_or(&b""[..], Node::raw_text);
         let client = client.get(..256).unwrap_or(client);
         self.subscriptions.push_back(Subscription {
-            asked: Asked::of(seen),
+            asked: OpenRequest::of(seen),
             client: client.into(),
         });
     }
 
-    /// An event: of the subscription of its client, best on the same connection.
+    /// Handles an event: it belongs to the subscription of its client, preferably on the same connection.
     fn push(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
-        let conn = seen.origin.conn;
-        let own = |s: &&Subscription| s.asked.origin().conn == conn;
+        let own = |s: &&Subscription| s.asked.origin().conn == seen.origin.conn;
         let client = parts.fields.and_then(|f| f.get(name::CLIENT));
         let own_name = client.map_or(&b""[..], Node::raw_text);
         let own_name = own_name.get(..256).unwrap_or(own_name);
@@ -227,7 +230,7 @@ impl<'s> Conduct<'s> {
             return;
         };
         report.answers(&latest.asked, seen, false);
-        let state = self.conns.entry(conn).or_default();
+        let state = conn::entry(&mut self.conns, seen.origin);
         if let Some(client) = client.filter(|_| !own_name.is_empty())
             && self.subscriptions.len() < SUBSCRIPTIONS
             && !std::mem::replace(&mut state.wrong_client, true)
@@ -235,16 +238,17 @@ impl<'s> Conduct<'s> {
             let subscribed = String::from_utf8_lossy(&latest.client);
             let index = latest.asked.place.index;
             let text = format!(
-                "client_id is {}, #{index} subscribed as {subscribed:?}",
-                shown(client)
+                "client_id is {}, but #{index} subscribed as {subscribed:?}",
+                quote_text(client)
             );
             report.broken_by("wrong-client", seen.at(client), index, text);
         }
     }
 
-    /// Requests without an answer: those that a later answer passed over and, if the connection is closed, all others.
-    fn unanswered(&self, conn: &Conn, closed: bool, report: &mut Report) {
-        if conn.known == Known::Partly {
+    /// Reports requests without an answer: those that a later answer skipped and, if the connection is closed, all
+    /// others.
+    fn report_unanswered(&self, conn: &TelequickConnection, closed: bool, report: &mut Report) {
+        if conn.known == KnownHistory::Partly {
             return;
         }
         let numbers = conn.queues.values().flatten();
@@ -253,17 +257,17 @@ impl<'s> Conduct<'s> {
         let mut missed: Vec<_> = sound.map(|(asked, _)| asked).collect();
         missed.sort_by_key(|asked| asked.place.index);
         for asked in missed {
-            let what = asked.what();
+            let what = asked.describe();
             match conn.answered {
                 Some(answered) if asked.place.index < answered => {
-                    let text = format!("{what} has no answer, #{answered} after it has");
+                    let text = format!("{what} has no answer, but the later #{answered} has one");
                     report.broken_by("unanswered", asked.place, answered, text);
                 }
                 _ if !closed => {}
                 Some(_) => {
                     report.broken("unanswered", asked.place, format!("{what} has no answer"));
                 }
-                // The public SDKs read no answers.
+                // The public SDKs do not read answers.
                 None => {
                     report.broken("unanswered", asked.place, format!("{what} has no answer"));
                     report.at_most(Severity::Info);
@@ -272,128 +276,152 @@ impl<'s> Conduct<'s> {
         }
     }
 
-    /// A connection is over, and all that is kept of it goes.
-    fn close(&mut self, id: Option<u32>, orderly: bool, report: &mut Report) {
-        if let Some(conn) = self.conns.remove(&id) {
-            self.unanswered(&conn, true, report);
-            for number in conn.queues.values().flatten() {
-                self.open.close(number);
+    /// Handles the end of a connection, or one of its streams, and removes its state.
+    fn close(&mut self, (id, stream): Link, orderly: bool, report: &mut Report) {
+        let last = stream.unwrap_or(u64::MAX);
+        let links = self.conns.range((id, stream)..=(id, Some(last)));
+        let links: Vec<Link> = links.map(|(link, _)| *link).collect();
+        for link in links {
+            if let Some(conn) = self.conns.remove(&link) {
+                self.report_unanswered(&conn, true, report);
+                for number in conn.queues.values().flatten() {
+                    self.open.close(number);
+                }
             }
         }
-        self.audio.end(id, None, orderly, report);
-        self.subscriptions.retain(|s| s.asked.origin().conn != id);
+        // Calls outlive the streams that speak of them.
+        if stream.is_none() {
+            self.audio.end(id, None, orderly, report);
+            self.subscriptions.retain(|s| s.asked.origin().conn != id);
+        }
     }
 }
 
-impl Session for Conduct<'_> {
+impl Session for TelequickSession<'_> {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let (frame, message) = (seen.frame, seen.message);
-        let way = Way::of(seen.origin.direction);
+        let way = ConnectionStream::of(seen.origin.direction);
         let sound = frame.fault.is_none() && message.faults.is_empty() && message.valid;
-        let conn = self.conns.entry(seen.origin.conn).or_default();
-        if let Some((len, size)) = unframed(seen).filter(|_| !conn.queues.is_empty()) {
+        let conn = conn::entry(&mut self.conns, seen.origin);
+        if let Some((len, size)) = bare_envelope_as_frame(seen).filter(|_| !conn.queues.is_empty())
+        {
             let text = format!(
-                "an answer stands here without length and method id: version, payload_size {size} and the fields are \
+                "an answer without length and method id: version, payload_size {size} and the fields are \
                  read as a length of {len}"
             );
-            // What is wrong with a frame that is none follows from that.
+            // Other findings for such a frame only follow from this one.
             report.broken.clear();
             report.broken("unframed-answer", seen.whole(), text);
             let method = conn.open_alone().and_then(|id| self.schema.method(id));
             self.answer(seen, method, false, report);
         }
-        let conn = self.conns.entry(seen.origin.conn).or_default();
+        let conn = conn::entry(&mut self.conns, seen.origin);
         let stream = conn.stream(way);
-        stream.heard = true;
+        stream.is_active = true;
         let skipped = frame.control.is_some();
         if skipped || !sound {
             stream.gaps += 1;
             self.calls.partial = true;
         }
         let gaps = stream.gaps;
-        // It may have been a request, or an answer.
+        // The frame may have been a request, or an answer.
         if skipped || !sound && message.role.is_none() {
-            conn.known = Known::Partly;
+            conn.known = KnownHistory::Partly;
         }
         if skipped {
             return;
         }
-        let opened = conn.known == Known::Opened;
+        let opened = conn.known == KnownHistory::Opened;
         let parts = seen.root().map(Parts::of).unwrap_or_default();
         if sound {
-            self.single(seen, &parts, report);
+            self.check_single(seen, &parts, report);
         }
         self.correlate(seen, &parts, sound, report);
         let Some(fields) = parts.fields else {
             return;
         };
         if message.kind == name::AUDIO {
-            self.audio.hear(way, gaps, fields, seen, report);
+            self.audio.handle_frame(way, gaps, fields, seen, report);
         }
         if message.kind != UNKNOWN {
-            self.calls.learn(fields, opened, seen, report);
+            self.calls.record(fields, opened, seen, report);
         }
     }
 
-    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
-        let way = Way::of(origin.direction);
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
+        let way = ConnectionStream::of(origin.direction);
         match what {
-            Happened::Opened => {
-                self.close(origin.conn, false, report);
-                let conn = self.conns.entry(origin.conn).or_default();
-                conn.known = Known::Opened;
+            ConnectionChange::Opened => {
+                self.close(origin.link(), false, report);
+                let conn = conn::entry(&mut self.conns, origin);
+                conn.known = KnownHistory::Opened;
             }
-            Happened::Lost => {
-                let conn = self.conns.entry(origin.conn).or_default();
-                conn.known = Known::Partly;
+            ConnectionChange::Lost => {
+                let conn = conn::entry(&mut self.conns, origin);
+                conn.known = KnownHistory::Partly;
                 for stream in &mut conn.streams {
                     stream.gaps += 1;
                 }
                 self.calls.partial = true;
             }
-            Happened::Ended if way != Way::Unknown => {
-                self.audio.end(origin.conn, Some(way), true, report);
-                let conn = self.conns.entry(origin.conn).or_default();
+            ConnectionChange::Ended if way != ConnectionStream::Unknown => {
+                if origin.stream.is_none() {
+                    self.audio.end(origin.conn, Some(way), true, report);
+                }
+                let conn = conn::entry(&mut self.conns, origin);
                 conn.stream(way).ended = true;
-                if let [Stream { ended: true, .. }, Stream { ended: true, .. }, _] = conn.streams {
-                    self.close(origin.conn, true, report);
+                if let [
+                    DirectionStream { ended: true, .. },
+                    DirectionStream { ended: true, .. },
+                    _,
+                ] = conn.streams
+                {
+                    self.close(origin.link(), true, report);
                 }
             }
-            Happened::Ended | Happened::Closed => self.close(origin.conn, true, report),
-            Happened::Reset | Happened::Exited => self.close(origin.conn, false, report),
+            ConnectionChange::Ended | ConnectionChange::Closed => {
+                self.close(origin.link(), true, report);
+            }
+            ConnectionChange::Reset | ConnectionChange::Exited => {
+                self.close(origin.link(), false, report);
+            }
         }
     }
 
     fn finish(&mut self, report: &mut Report) {
-        let mut conns: Vec<_> = self.conns.iter().collect();
-        conns.sort_by_key(|(id, _)| **id);
-        for (_, conn) in conns {
-            self.unanswered(conn, false, report);
+        for conn in self.conns.values() {
+            self.report_unanswered(conn, false, report);
         }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let waits = |(_, asked, pending): (&u64, &Asked, &Pending)| {
-            let conn = self.conns.get(&pending.conn)?;
-            // The SDKs read no answers and gateways may give none: only what differs from its like waits.
+        let waits = |(_, asked, pending): (&u64, &OpenRequest, &Pending)| {
+            let conn = self.conns.get(&pending.link)?;
+            // The SDKs do not read answers and gateways may send none: only a request that differs from others is
+            // listed.
             let others = conn.answered.is_some();
             let owes = asked.origin().direction.map(Direction::other);
-            let silent = owes.is_some_and(|owes| !conn.heard(owes));
-            // Half a conversation is silent, too.
-            let flavour = pending.inclusive && silent && conn.known == Known::Opened && !others;
+            let silent = owes.is_some_and(|owes| !conn.received(owes));
+            // One direction alone also looks silent.
+            let wrong_mode =
+                pending.inclusive && silent && conn.known == KnownHistory::Opened && !others;
             let why = match pending.alias {
-                _ if flavour => Some(
-                    "length flavour: the request's length counts itself, and a server that goes by the document \
-                     waits for 4 bytes more"
+                _ if wrong_mode => Some(
+                    "length mode: the request's length counts itself, but a server that follows the document \
+                     waits for 4 more bytes"
                         .to_owned(),
                 ),
                 _ if !pending.sound => Some("the request has a fault".to_owned()),
                 Some(id) => Some(format!("the server may not know the method by the id {id}")),
                 None => None,
             };
-            (others || flavour).then(|| asked.waiting(why))
+            (others || wrong_mode).then(|| asked.waiting(why))
         };
         self.open.sorted().into_iter().filter_map(waits).collect()
+    }
+
+    fn pairs_by_stream(&self) -> bool {
+        true
     }
 
     fn is_open(&self, index: u64) -> bool {
@@ -403,28 +431,6 @@ impl Session for Conduct<'_> {
     fn refused(&self) -> u64 {
         self.open.refused()
     }
-}
-
-/// Where a frame should begin and an envelope alone stands: the length that its first bytes make, and its
-/// `payload_size`.
-fn unframed(seen: &Seen<'_>) -> Option<(u32, u32)> {
-    seen.frame.fault.as_ref()?;
-    let is_answer = seen.origin.direction == Some(Direction::ToClient);
-    let bytes = seen.frame.view.bytes;
-    let len = bytes.first_chunk().copied().map(u32::from_le_bytes)?;
-    let size = bytes
-        .get(2..)?
-        .first_chunk()
-        .copied()
-        .map(u32::from_le_bytes)?;
-    let [version, compat, ..] = bytes else {
-        return None;
-    };
-    let rest = bytes.get(HEADER + size as usize..)?;
-    let is_envelope = *version < 4 && compat <= version && size > 0;
-    let fits = rest.is_empty() || flavour::plausible(rest);
-    (is_answer && seen.frame.framing == Framing::Method && is_envelope && fits)
-        .then_some((len, size))
 }
 
 #[cfg(test)]

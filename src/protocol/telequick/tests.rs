@@ -1,4 +1,4 @@
-//! Frames made by hand from the document, and what becomes of them.
+//! Frames made by hand from the document, and their decoding.
 
 // Long: tests, one for each promise of the protocol.
 
@@ -8,7 +8,7 @@ use crate::framing::{Framer, LengthMode, Limits, Step};
 use crate::protocol::{Direction, Evidence, Role};
 use crate::span::Span;
 
-/// `(offset, len, message, fault codes)` of every frame, given `step` bytes at a time.
+/// Returns `(offset, len, message, fault codes)` of every frame, with `step` bytes at a time.
 fn frames(
     protocol: &Telequick,
     bytes: &[u8],
@@ -43,16 +43,16 @@ fn frames(
                     direction,
                     ..Context::default()
                 };
-                let [message, told] = [&mut places, &mut text].map(|parsed| {
+                let [message, reported] = [&mut places, &mut text].map(|parsed| {
                     let message = protocol.read(&frame, &context, parsed);
-                    let mut told = vec![];
+                    let mut reported = vec![];
                     if let Some(parsed) = message.value {
-                        parsed.write_message(frame.view.bytes, &mut told);
+                        parsed.write_message(frame.view.bytes, &mut reported);
                     }
-                    let told = String::from_utf8(told).unwrap();
-                    (message.faults, told)
+                    let reported = String::from_utf8(reported).unwrap();
+                    (message.faults, reported)
                 });
-                assert_eq!(message, told, "tape and text disagree");
+                assert_eq!(message, reported, "tape and text disagree");
                 let framing = frame.fault.iter().map(|f| f.error.code);
                 let codes = framing.chain(message.0.iter().map(|f| f.code));
                 out.push((frame.offset, frame.len, message.1, codes.collect()));
@@ -65,7 +65,7 @@ fn hex(text: &str) -> Vec<u8> {
     hex::decode(text.replace([' ', '|'], "")).unwrap()
 }
 
-/// Frames of `text` in hex as text: message, then fault codes.
+/// Formats the frames of `text` in hex: message, then fault codes.
 fn shown(text: &str) -> Vec<String> {
     let protocol = Telequick::builtin();
     let bytes = hex(text);
@@ -83,26 +83,26 @@ fn shown(text: &str) -> Vec<String> {
 const BARGE: &str = "11000000 12fabbe5 0000 07000000 03000000 616263";
 
 #[test]
-fn the_documents_example_and_its_flaws() {
-    let told = "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'call_sid':'abc'}}";
-    let inclusive = told.replace("exclusive", "inclusive");
-    assert_eq!(shown(BARGE), [told]);
+fn the_example_of_the_document_has_one_fault() {
+    let reported = "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'call_sid':'abc'}}";
+    let inclusive = reported.replace("exclusive", "inclusive");
+    assert_eq!(shown(BARGE), [reported]);
     assert_eq!(
         shown("15000000 12fabbe5 0000 07000000 03000000 616263"),
         [inclusive.as_str()]
     );
-    // As printed: the length cuts the envelope off, the id is wrong. One fault, nothing left over.
+    // As printed in the document: the length cuts the envelope off, the id is wrong. One fault, nothing left over.
     let printed = "0e000000 1264b0e5 0000 07000000 03000000 616263";
     let guessed =
         "{'method_id':3853542418,'version':0,'compat_version':0,'fields':['abc']} bad-length";
     assert_eq!(shown(printed), [guessed]);
-    assert_eq!(shown(&format!("{printed}{BARGE}")), [guessed, told]);
+    assert_eq!(shown(&format!("{printed}{BARGE}")), [guessed, reported]);
     assert_eq!(
         shown(&format!("{BARGE}{printed}{BARGE}")),
         [
-            told,
+            reported,
             &guessed.replace(",'fields'", ",'length_mode':'exclusive','fields'"),
-            told
+            reported
         ]
     );
     let protocol = Telequick::builtin();
@@ -120,7 +120,7 @@ fn the_documents_example_and_its_flaws() {
     let error = frame.fault.unwrap().error;
     assert_eq!(
         error.to_string(),
-        "length: wanted 17 for payload_size 7, or 21 where the length counts itself, got 14, which cuts off the last 3 bytes of the envelope"
+        "length: wanted 17 for payload_size 7, or 21 if the length counts itself, got 14, which cuts off the last 3 bytes of the envelope"
     );
     assert_eq!(
         error.hint.as_deref(),
@@ -131,24 +131,24 @@ fn the_documents_example_and_its_flaws() {
 }
 
 #[test]
-fn messages() {
+fn messages_are_shown_with_their_fields() {
     for (text, want) in [
         // An answer without fields: 14 bytes.
         (
             "0a000000 12fabbe5 0000 00000000",
             "{'method':'Barge','method_id':3854301714,'struct':'Empty','version':0,'compat_version':0,'length_mode':'exclusive','fields':{}}",
         ),
-        // Request and answer both empty.
+        // Request and answer are both empty.
         (
             "0e000000 8fc16e9c 0000 00000000",
             "{'method':'GetActiveBuckets','method_id':2624504207,'struct':'Empty','version':0,'compat_version':0,'length_mode':'inclusive','fields':{}}",
         ),
-        // A newer writer's field after the known ones.
+        // A field of a newer writer after the known ones.
         (
             "13000000 12fabbe5 0100 09000000 03000000 616263 ffff",
             "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':1,'compat_version':0,'length_mode':'exclusive','fields':{'call_sid':'abc'},'tail':{'$bin':'ffff'}}",
         ),
-        // Bytes after the envelope: the length no longer tells the flavour.
+        // Bytes after the envelope: the length no longer decides the mode.
         (
             "13000000 12fabbe5 0000 07000000 03000000 616263 ffff",
             "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'fields':{'call_sid':'abc'},'after':{'$bin':'ffff'}}",
@@ -158,12 +158,12 @@ fn messages() {
             "19000000 2ca4fa2a 0000 0f000000 0b000000 6161616161616161616161",
             "{'method':'OriginateBulk','method_id':721069100,'struct':'BulkRequest','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'csv_url':'aaaaaaaaaaa'}}",
         ),
-        // A vector of structs: one plain, one of a newer writer, one with a tail.
+        // A vector of structs: a plain one, one of a newer writer, one with a tail.
         (
             "37000000 7ae64145 0000 2d000000 03000000 0000 05000000 01000000 61 0100 00000000 0000 12000000 00000000 00000000 0700000000000000 eeee",
             "{'method':'GetIncomingCalls','method_id':1161946746,'struct':'GetIncomingCallsResponse','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'calls':[{'call_sid':'a'},{'version':1,'compat_version':0,'fields':{}},{'version':0,'compat_version':0,'fields':{'call_sid':'','call_from':'','start_timestamp_ms':7},'tail':{'$bin':'eeee'}}]}}",
         ),
-        // A legacy id, and a bool that is none.
+        // A legacy id, and a bool that is neither 0 nor 1.
         (
             "26000000 0f270000 0000 1c000000 01000000 63 02000000 0102 04000000 50434d55 0100000000000000 02",
             "{'method':'AudioFrame','method_id':9999,'struct':'AudioFrame','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'call_sid':'c','payload':{'$bin':'0102'},'codec':'PCMU','sequence_number':1,'end_of_stream':{'$bool':2}}}",
@@ -202,7 +202,7 @@ fn messages() {
             "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'fields':{'call_sid':'abc'}} bad-length",
         ),
         (
-            // The envelope says where it ends, and there the stream does.
+            // The envelope states its end, which is the end of the stream.
             "ffffff7f 12fabbe5 0000 07000000 03000000 616263",
             "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'fields':{'call_sid':'abc'}} over-limit",
         ),
@@ -215,7 +215,7 @@ fn messages() {
     }
 }
 
-/// What the one frame of `text` in hex means.
+/// Passes the message of the only frame of `text` in hex.
 fn with_message<T>(
     text: &str,
     framing: Framing,
@@ -251,7 +251,7 @@ fn with_message<T>(
 }
 
 #[test]
-fn kinds_and_roles() {
+fn kinds_and_roles_are_recognised() {
     use Direction::{ToClient, ToServer};
     use Role::{Item, Request, Response};
     let audio = "25000000 f0dd47b2 0000 1b000000 00000000 02000000 0102 04000000 50434d55 0100000000000000 01";
@@ -338,7 +338,7 @@ fn kinds_and_roles() {
 }
 
 #[test]
-fn envelopes_alone() {
+fn bare_envelopes_are_recognised() {
     let text = "0000 0c000000 00000000 00000000 07000000";
     with_message(text, Framing::Bare, None, |message, root, _| {
         assert_eq!(message.kind, "ExecuteDialplanResponse");
@@ -352,12 +352,12 @@ fn envelopes_alone() {
     let bytes = hex("0000 09000000 01000000 62 07000000 0000 00000000 0000 0000");
     for step in [1, 3, usize::MAX] {
         let got = frames(&forced, &bytes, Framing::Bare, None, step);
-        let told: Vec<_> = got
+        let reported: Vec<_> = got
             .iter()
             .map(|(at, len, m, f)| (*at, *len, m.replace('"', "'"), f.join(" ")))
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 (0, 15, "{'struct':'BucketInfo','version':0,'compat_version':0,'fields':{'bucket_id':'b','pending_count':7}}".into(), String::new()),
                 (15, 6, "{'struct':'BucketInfo','version':0,'compat_version':0,'fields':{}}".into(), String::new()),
@@ -369,7 +369,7 @@ fn envelopes_alone() {
 }
 
 #[test]
-fn every_value_has_its_place() {
+fn every_value_has_its_position() {
     with_message(BARGE, Framing::Method, None, |message, root, _| {
         assert_eq!(message.body, Span::new(8, 21));
         for (key, span) in [
@@ -390,7 +390,7 @@ fn every_value_has_its_place() {
 }
 
 #[test]
-fn notes() {
+fn notes_explain_numbers() {
     let on = |text: &str, path: [&str; 2]| {
         with_message(
             text,
@@ -432,8 +432,8 @@ fn notes() {
 }
 
 #[test]
-fn hostile_lengths_and_depths() {
-    // Vectors: a count below zero, a count no bytes can hold, elements that are not there.
+fn hostile_lengths_and_depths_are_bounded() {
+    // Vectors: a negative count, a count larger than the bytes, missing elements.
     for (text, code) in [
         ("0e000000 7ae64145 0000 04000000 ffffffff", "vector-count"),
         (
@@ -488,7 +488,7 @@ fn hostile_lengths_and_depths() {
 }
 
 #[test]
-fn a_struct_that_holds_itself_is_read_to_a_depth() {
+fn a_recursive_struct_is_read_to_a_depth() {
     let schema = Schema::parse("struct A { vector<A> kids; } stream S = 1 : A;").unwrap();
     let protocol = Telequick::new(schema);
     let nest = |levels: usize| {
@@ -511,7 +511,7 @@ fn a_struct_that_holds_itself_is_read_to_a_depth() {
     }
 }
 
-/// A short stream with everything in it.
+/// A short stream with all kinds of frames.
 fn stream() -> Vec<u8> {
     hex(&[
         BARGE,
@@ -525,7 +525,7 @@ fn stream() -> Vec<u8> {
 }
 
 #[test]
-fn damage_never_panics_and_any_split_reads_the_same() {
+fn damage_never_panics_and_any_split_gives_the_same_output() {
     let (protocol, good) = (Telequick::builtin(), stream());
     let read = |bytes: &[u8], framing, step| frames(&protocol, bytes, framing, None, step);
     let mut damaged: Vec<Vec<u8>> = (0..=good.len()).map(|n| good[..n].to_vec()).collect();
@@ -540,7 +540,7 @@ fn damage_never_panics_and_any_split_reads_the_same() {
         for framing in [Framing::Method, Framing::Bare] {
             let whole = read(bytes, framing, usize::MAX);
             assert_eq!(whole, read(bytes, framing, 1), "{bytes:02x?}");
-            // Every byte is some frame's.
+            // Every byte belongs to a frame.
             let mut at = 0;
             for (offset, len, ..) in &whole {
                 assert_eq!(*offset, at);

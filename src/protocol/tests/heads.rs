@@ -1,4 +1,4 @@
-//! The messages of all fixtures of a protocol, as the reader of heads understands them.
+//! Compares the head reader with the full reader, on the messages of all fixtures of a protocol.
 
 use crate::encoding::json;
 use crate::span::Span;
@@ -13,7 +13,8 @@ struct Line<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// Tells of each message of the fixtures that has no fault: its line of JSON output, and its value. At least `least`.
+/// Calls `visit` for each message of the fixtures that has no fault, with its line of JSON output and its value. Fails
+/// if there are fewer than `least`.
 pub(in crate::protocol) fn each_fixture(
     protocol: &str,
     least: usize,
@@ -27,18 +28,18 @@ pub(in crate::protocol) fn each_fixture(
             continue;
         }
         for line in std::fs::read_to_string(&file).expect("a file").lines() {
-            let Ok(told) = serde_json::from_str::<Value>(line) else {
+            let Ok(reported) = serde_json::from_str::<Value>(line) else {
                 continue;
             };
             let raw = serde_json::from_str::<Line<'_>>(line).expect("a line");
-            let is_own = told["protocol"] == protocol && told["fault"].is_null();
+            let is_own = reported["protocol"] == protocol && reported["fault"].is_null();
             let Some(message) = raw.message.filter(|_| is_own) else {
                 continue;
             };
             let (text, mut tape) = (message.get(), Tape::new());
             let span = Span::new(0, text.len());
             json::parse(text.as_bytes(), span, 1000, &mut tape).expect("JSON");
-            see(&told, tape.root(text.as_bytes()).expect("a value"));
+            see(&reported, tape.root(text.as_bytes()).expect("a value"));
             seen += 1;
         }
     }

@@ -1,17 +1,17 @@
 use super::super::Look;
-use super::write;
+use super::Lines;
 use crate::conversation::Verdict;
-use crate::decoder::{Decoder, Options};
+use crate::decoder::{DecodeOptions, Decoder};
 use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Origin, registry};
 use unicode_width::UnicodeWidthStr as _;
 
 const UUID: &str = r#""4dd08780-4146-1567-2ff4-a479a95fbaff""#;
 
-/// A call, its answer, an error, and a call in wide characters, on a terminal of some width.
+/// Renders a call, its answer, an error, and a call with wide characters, for a terminal of this width.
 fn lines(width: Option<usize>, color: bool) -> String {
     let oracle = registry::find("oracle").unwrap();
-    let mut decoder = Decoder::new(Options::new(vec![oracle]));
+    let mut decoder = Decoder::new(DecodeOptions::new(vec![oracle]));
     let error = r#""error":{"code":-32601,"message":"no such method, or none that is known here"}"#;
     let messages = [
         (Direction::ToServer, invoke(UUID, "sqrt")),
@@ -39,18 +39,20 @@ fn lines(width: Option<usize>, color: bool) -> String {
         id_form_differs: false,
     };
     let mut out = String::new();
-    for (direction, message) in messages {
+    let mut writer = Lines::default();
+    for (n, (direction, message)) in (0..).zip(messages) {
         let origin = Origin {
             conn: Some(1),
             direction: Some(direction),
-            time: None,
+            time: Some(36_000_000_000_000 + n * 1_500_000),
+            ..Origin::default()
         };
         decoder.push(origin, format!("{message}\n").as_bytes(), &mut |decoded| {
             let verdict = Verdict {
                 findings: &[],
                 answer: (direction == Direction::ToClient).then_some(&answer),
             };
-            write(decoded, Some(verdict), look, &mut out);
+            writer.write(decoded, Some(verdict), look, &mut out);
         });
     }
     out
@@ -63,43 +65,67 @@ fn invoke(id: &str, selector: &str) -> String {
 }
 
 #[test]
-fn blanks_give_way_before_words() {
+fn padding_is_cut_before_words() {
     insta::assert_snapshot!(lines(Some(80), false), @r#"
-      0 #1  →      0   122 B  invoke        sqrt  "4dd08780-4146-1…ff4-a479a95fbaff"
-      1 #1  ←      0    78 B  result          "4dd08780-41…479a95fbaff"  ↩ #0 3.4 ms
-      2 #1  ←     79   103 B  error                          -32601   7  ↩ #0 3.4 ms
-      3 #1  →    123   171 B  invoke  長長長長長長長長長長長長長長長長長長長長長…  8
+    #1  → invoke       sqrt               "4dd0…fbaff"          []
+    #1  ← result                          "4dd0…fbaff"   3.4 ms ["0x1"]
+    #1  ← error                           7              3.4 ms -32601: no such met…
+    #1  → invoke       長長長長長長長長…  8                     []
+    "#);
+    insta::assert_snapshot!(lines(Some(120), false), @r#"
+    0        0 #1  10:00:00.000 → invoke       sqrt                 "4dd0…fbaff"          []
+    1        0 #1       +1.5 ms ← result                            "4dd0…fbaff"   3.4 ms ["0x1"]
+    2       79 #1       +1.5 ms ← error                             7              3.4 ms -32601: no such method, or no…
+    3      123 #1       +1.5 ms → invoke       長長長長長長長長長…  8                     []
     "#);
     insta::assert_snapshot!(lines(Some(60), false), @r#"
-      0 #1  →     0  invoke      sqrt  "4dd08780-41…479a95fbaff"
-      1 #1  ←     0  result        "4dd087…95fbaff"  ↩ #0 3.4 ms
-      2 #1  ←    79  error                 -32601 7  ↩ #0 3.4 ms
-      3 #1  →   123  invoke  長長長長長長長長長長長長長長長…  8
+    #1  → invoke     sqrt         "4dd0…f…
+    #1  ← result                  "4dd0…f…
+    #1  ← error                   7        -32601: no such meth…
+    #1  → invoke     長長長長長…  8
     "#);
     insta::assert_snapshot!(lines(Some(40), false), @r#"
-      0 #1  → invoke    sqrt  "4dd08…5fbaff"
-    1 #1 ← result    "4dd…baff"  ↩ #0 3.4 ms
-      2 #1  ← error    -32601 7  ↩ #0 3.4 ms
-    3 #1 → invoke  長長長長長長長長長長…  8
+    #1  → invoke   sqrt     "4dd0…
+    #1  ← result            "4dd0…
+    #1  ← error             7      -32601: …
+    #1  → invoke   長長長…  8
     "#);
 }
 
 #[test]
-fn what_is_cut_is_seen_to_be() {
+fn cut_words_end_with_an_ellipsis() {
+    let whole = lines(Some(400), false);
+    let whole: Vec<Vec<&str>> = whole
+        .lines()
+        .map(|l| l.split_whitespace().collect())
+        .collect();
     for width in 1..200 {
-        let lines = lines(Some(width), false);
-        for line in lines.lines() {
+        for (line, whole) in lines(Some(width), false).lines().zip(&whole) {
             assert!(line.width() <= width, "{width}: {line}");
-            // What ends a whole line: an id, or whose answer it is.
-            let ends = ["8", "fbaff\"", "↩ #0", " 3.4 ms"];
-            let whole = ends.iter().any(|end| line.ends_with(end));
-            assert!(whole || line.contains('…'), "{width}: {line}");
+            for word in line.split_whitespace() {
+                let is_whole = whole.contains(&word) || word.contains('…');
+                assert!(is_whole, "{width}: {word} of {line}");
+            }
         }
     }
 }
 
 #[test]
-fn colour_takes_no_room() {
+fn columns_are_aligned() {
+    for width in [80, 120, 200] {
+        let lines = lines(Some(width), false);
+        let kinds = ["invoke", "result", "error", "invoke"];
+        let at = lines.lines().zip(kinds).map(|(line, kind)| {
+            let at = line.find(kind).unwrap();
+            line.get(..at).unwrap().width()
+        });
+        let at: Vec<usize> = at.collect();
+        assert!(at.iter().all(|column| *column == at[0]), "{width}: {lines}");
+    }
+}
+
+#[test]
+fn color_codes_take_no_columns() {
     for width in [40, 80, 120] {
         let (plain, colored) = (lines(Some(width), false), lines(Some(width), true));
         let mut bare = String::new();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::conversation::{Conversation, Judge};
-use crate::decoder::{Decoder, Options, Origin};
+use crate::decoder::{DecodeOptions, Decoder, Origin};
 use crate::protocol::registry;
 use crate::protocol::session::{Answer, Place, SessionConfig, Severity};
 
@@ -16,7 +16,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn a_caret_under_what_is_wrong() {
+fn errors_have_a_caret() {
     insta::assert_snapshot!(error("knd=call"), @"
     wanted a key, got knd
       knd=call
@@ -30,12 +30,12 @@ fn a_caret_under_what_is_wrong() {
     insta::assert_snapshot!(error("subject.selector=0x1"), @"
     wanted a key, got subject.selector
       subject.selector=0x1
-      ^^^^^^^^^^^^^^^^ fields of the message begin with a point: .subject.selector
+      ^^^^^^^^^^^^^^^^ fields of the message begin with a dot: .subject.selector
     ");
     insta::assert_snapshot!(error("kind=cal"), @"
     wanted a kind, got cal
       kind=cal
-           ^^^ did you mean call? Quotes keep it as it is
+           ^^^ did you mean call? Quotes keep it is
     ");
     insta::assert_snapshot!(error("role=call"), @"
     wanted a role (request, response, error, notification, item, end, hello, heartbeat, control), got call
@@ -63,17 +63,17 @@ fn a_caret_under_what_is_wrong() {
                ^^^^^^^^^^^^^ did you mean malformed?
     ");
     insta::assert_snapshot!(error("latency>10parsec"), @"
-    wanted a span of time, such as 10ms, 2s or 1.5us, got 10parsec
+    wanted a time, such as 10ms, 2s or 1.5us, got 10parsec
       latency>10parsec
               ^^^^^^^^
     ");
     insta::assert_snapshot!(error("kind<call"), @"
-    wanted =, !=, ~ or !~ behind text, got <
+    wanted =, !=, ~ or !~ after text, got <
       kind<call
           ^ kind has no order
     ");
     insta::assert_snapshot!(error("len~6*"), @"
-    wanted =, !=, <, <=, > or >= behind a number, got ~
+    wanted =, !=, <, <=, > or >= after a number, got ~
       len~6*
          ^
     ");
@@ -121,34 +121,35 @@ fn a_caret_under_what_is_wrong() {
     assert!(error(&deep).starts_with("wanted at most 64 levels"));
 }
 
-/// Asks a condition of each message, with what it needs.
+/// Evaluates a condition on each message, with the details that it needs.
 fn ask(protocol: &str, chunks: &[(Direction, i64, &[u8])], condition: &str) -> String {
     let expr = parse(condition);
     let protocols = vec![registry::find(protocol).unwrap()];
-    let mut decoder = Decoder::new(Options {
+    let mut decoder = Decoder::new(DecodeOptions {
         want: expr.want(),
-        ..Options::new(protocols.clone())
+        ..DecodeOptions::new(protocols.clone())
     });
     let needs = expr.needs_session();
     let judge = Judge::default();
     let mut conversation =
         needs.then(|| Conversation::new(&protocols, &judge, SessionConfig::default(), true));
-    let (mut scratch, mut said) = (Vec::new(), String::new());
+    let (mut scratch, mut output) = (Vec::new(), String::new());
     let mut sink = |decoded: &Decoded<'_>| {
         let verdict = conversation.as_mut().map(|c| c.see(decoded));
         let holds = expr.holds(decoded, verdict, &mut scratch);
-        said.push(if holds { '1' } else { '0' });
+        output.push(if holds { '1' } else { '0' });
     };
     for (direction, time, bytes) in chunks {
         let origin = Origin {
             conn: Some(3),
             direction: Some(*direction),
             time: Some(*time),
+            ..Origin::default()
         };
         decoder.push(origin, bytes, &mut sink);
     }
     decoder.finish(&mut sink);
-    said
+    output
 }
 
 const TALK: [(Direction, i64, &[u8]); 4] = [
@@ -174,7 +175,7 @@ const TALK: [(Direction, i64, &[u8]); 4] = [
 ];
 
 #[test]
-fn what_holds() {
+fn conditions_are_evaluated() {
     for (condition, want) in [
         ("index>=1 index<3", "0110"),
         ("conn=3", "1111"),
@@ -228,7 +229,7 @@ fn what_holds() {
 }
 
 #[test]
-fn bytes_floats_and_odd_maps() {
+fn bytes_floats_and_special_maps_are_compared() {
     // {"id": bin a1b2, "ok": true, "result": {"f": 0.1 as f32, "n": -3, "n": u64::MAX}}
     let body = hex::decode(
         "83a26964c402a1b2a26f6bc3a6726573756c7483a166ca3dcccccda16efda16ecfffffffffffffffff",
@@ -254,9 +255,9 @@ fn bytes_floats_and_odd_maps() {
 }
 
 #[test]
-fn what_a_conversation_says() {
+fn conversation_keys_are_evaluated() {
     let decoded_of = |then: &mut dyn FnMut(&Decoded<'_>)| {
-        let mut decoder = Decoder::new(Options::new(registry::all().to_vec()));
+        let mut decoder = Decoder::new(DecodeOptions::new(registry::all().to_vec()));
         decoder.push(Origin::default(), TALK[1].2, &mut |d| then(d));
         decoder.finish(&mut |d| then(d));
     };
@@ -319,7 +320,7 @@ fn what_a_conversation_says() {
 }
 
 #[test]
-fn what_a_condition_needs() {
+fn conditions_report_their_needs() {
     for (condition, want) in [
         ("kind=call or id=7 and fault", Want::Head),
         ("kind=call .params", Want::Places),

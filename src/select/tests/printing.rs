@@ -1,11 +1,11 @@
-//! A condition that is printed reads back as itself.
+//! Tests: a printed condition reads back as itself.
 
 use super::super::*;
 use super::parse;
 use proptest::prelude::*;
 
 #[test]
-fn what_is_printed() {
+fn conditions_are_printed() {
     for (text, want) in [
         ("kind=call subject~math.*", "kind=call and subject~math.*"),
         (
@@ -63,8 +63,8 @@ fn any_text() -> impl Strategy<Value = String> {
 
 fn any_key() -> impl Strategy<Value = Key> {
     let step = prop_oneof![
-        any_text().prop_map(Step::Member),
-        (0usize..1000).prop_map(Step::Element),
+        any_text().prop_map(PathStep::Member),
+        (0usize..1000).prop_map(PathStep::Element),
     ];
     prop_oneof![
         prop::sample::select(Key::names().collect::<Vec<_>>())
@@ -73,32 +73,36 @@ fn any_key() -> impl Strategy<Value = Key> {
     ]
 }
 
-fn any_pattern() -> impl Strategy<Value = Pattern> {
+fn any_pattern() -> impl Strategy<Value = TextPattern> {
     let regex = prop::sample::select(vec!["^a", "a/b", r"\d+\.", "", r"\\", "[/\"']| "]);
     prop_oneof![
-        any_text().prop_map(Pattern::Glob),
-        regex.prop_map(|r| Pattern::Regex(regex::Regex::new(r).unwrap_or_else(|e| panic!("{e}")))),
+        any_text().prop_map(TextPattern::Glob),
+        regex.prop_map(|r| TextPattern::Regex(
+            regex::Regex::new(r).unwrap_or_else(|e| panic!("{e}"))
+        )),
     ]
 }
 
-/// A value that this key can be compared with.
+/// Generates a value for this key.
 fn any_operand(key: &Key, ordered: bool) -> BoxedStrategy<Operand> {
     let words = "[a-z0-9.$\\[\\]*/:-]{1,9}";
     match key.sort() {
-        Sort::Count | Sort::Bytes => (0..=i128::from(u64::MAX)).prop_map(Operand::Number).boxed(),
-        Sort::Time | Sort::Duration => any::<i64>()
+        KeySort::Count | KeySort::Bytes => {
+            (0..=i128::from(u64::MAX)).prop_map(Operand::Number).boxed()
+        }
+        KeySort::Time | KeySort::Duration => any::<i64>()
             .prop_map(|n| Operand::Number(i128::from(n)))
             .boxed(),
-        Sort::Id | Sort::Any if ordered => "-?[0-9]{1,30}(\\.[0-9]{1,3})?"
+        KeySort::Id | KeySort::Any if ordered => "-?[0-9]{1,30}(\\.[0-9]{1,3})?"
             .prop_map(Operand::Word)
             .boxed(),
-        Sort::Any => prop_oneof![
+        KeySort::Any => prop_oneof![
             words.prop_map(Operand::Word),
             any_text().prop_map(Operand::Text),
         ]
         .boxed(),
-        Sort::Id => any_text().prop_map(Operand::Text).boxed(),
-        Sort::Text => match key {
+        KeySort::Id => any_text().prop_map(Operand::Text).boxed(),
+        KeySort::Text => match key {
             Key::Dir => Just("s2c").boxed(),
             Key::Role => Just("hello").boxed(),
             Key::Framing => Just("lines").boxed(),
@@ -121,17 +125,17 @@ fn any_test() -> impl Strategy<Value = Expr> {
             Order::More,
             Order::AtLeast,
         ]);
-        let there = Just(What::There).boxed();
-        let is = prop::collection::vec(any_operand(&key, false), 1..3).prop_map(What::Is);
-        let like = prop::collection::vec(any_pattern(), 1..3).prop_map(What::Like);
+        let there = Just(KeyTest::There).boxed();
+        let is = prop::collection::vec(any_operand(&key, false), 1..3).prop_map(KeyTest::Is);
+        let like = prop::collection::vec(any_pattern(), 1..3).prop_map(KeyTest::Like);
         let ordered = (order, any_operand(&key, true))
-            .prop_map(|(order, operand)| What::Order(order, operand));
-        let third = if matches!(sort, Sort::Text | Sort::Id | Sort::Any) {
+            .prop_map(|(order, operand)| KeyTest::Order(order, operand));
+        let third = if matches!(sort, KeySort::Text | KeySort::Id | KeySort::Any) {
             like.boxed()
         } else {
             there.clone()
         };
-        let fourth = if sort == Sort::Text {
+        let fourth = if sort == KeySort::Text {
             there.clone()
         } else {
             ordered.boxed()
@@ -155,14 +159,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_printed_reads_back(expr in any_expr()) {
+    fn printed_condition_reads_back(expr in any_expr()) {
         let text = expr.to_string();
         let again = text.parse::<Expr>();
         prop_assert_eq!(again.map_err(|e| e.to_string()), Ok(expr), "{}", text);
     }
 
     #[test]
-    fn no_text_breaks_the_parser(text in prop_oneof![
+    fn parser_accepts_any_text(text in prop_oneof![
         any::<String>(),
         "(kind|id|len|\\.a|not|or|and|\\(|\\)|=|!|~|<|/|,|\"|'| |\\[|\\]|[0-9]|\\\\){0,24}",
     ]) {

@@ -1,67 +1,83 @@
-//! What happens on a connection, as the recording has it.
+//! Records the events of a connection.
 
-use super::Connection;
-use crate::capture::{EventRecord, Stream, What};
+use super::{Connection, ConnectionEvent};
+use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::{eof, event};
 use crate::live::handler::Ended;
-use crate::transport::queue::Offer;
+use crate::transport::address::Address;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Connection {
-    /// Bytes were read or written.
+    /// Updates the time of the last transfer.
     pub(in crate::transport) fn touch(&self) -> i64 {
         let now = self.common.recorder.queue.now();
-        self.common.pulse.store(now, Ordering::Relaxed);
+        self.common.last_transfer.store(now, Ordering::Relaxed);
         now
     }
 
-    /// Puts down bytes that were read, or loses them as the queue's policy has it.
-    pub(in crate::transport) async fn record(&self, stream: Stream, bytes: &[u8]) {
-        let (queue, t) = (&self.common.recorder.queue, self.touch());
-        let mut last = false;
-        while queue.offer(t, self.conn, stream, bytes, last) == Offer::Full {
-            last = !queue.open(self.conn, stream, bytes.len()).await;
-        }
+    /// Records bytes, or loses them according to the policy of the queue.
+    pub(in crate::transport) async fn record(&self, stream: ChunkSource, bytes: &[u8]) {
+        let queue = &self.common.recorder.queue;
+        queue
+            .offer_async(self.touch(), self.channel(), stream, bytes)
+            .await;
     }
 
-    /// Puts down what happened.
-    pub(in crate::transport) fn happened(&self, event: EventRecord) {
+    /// Records an event.
+    pub(in crate::transport) fn record_event(&self, event: EventRecord) {
         self.common.recorder.queue.event(self.conn, event);
     }
 
-    /// An event of now.
-    pub(in crate::transport) fn event(&self, what: What<'_>) -> EventRecord {
-        event(what, self.touch(), self.conn)
+    /// Creates an event with the current time.
+    pub(in crate::transport) fn event(&self, what: EventKind<'_>) -> EventRecord {
+        let mut event = event(what, self.touch(), self.conn);
+        event.stream = self.stream;
+        event
     }
 
-    /// One direction has ended; nothing where all has: a thread that reads may hear of it late.
-    pub(in crate::transport) fn eof(&self, stream: Stream, torn: bool) {
-        let eof = eof(self.touch(), self.conn, stream, torn);
+    /// Creates an event of one direction.
+    pub(in crate::transport) fn stream_event(
+        &self,
+        what: EventKind<'_>,
+        dir: ChunkSource,
+    ) -> EventRecord {
+        let mut event = self.event(what);
+        event.more.insert("dir".into(), dir.name().into());
+        event
+    }
+
+    /// Records the end of a direction, unless the connection has ended: a reading thread may be late.
+    pub(in crate::transport) fn eof(&self, stream: ChunkSource, truncated: bool) {
+        let eof = match self.stream {
+            None => eof(self.touch(), self.conn, stream, truncated),
+            Some(_) => self.stream_event(EventKind::Fin, stream),
+        };
         let state = self.lock();
         if !state.ended {
-            self.happened(eof);
+            self.record_event(eof);
         }
     }
 
-    /// The last that happens to it.
+    /// Records the last event.
     pub(in crate::transport) fn ended(&self, event: EventRecord) {
         let mut state = self.lock();
         state.ended = true;
-        self.happened(event);
+        self.record_event(event);
     }
 
-    /// It is closed; `ours` when the other side had not said that it has said all.
+    /// Records the close; `ours` if the peer had not ended its direction.
     pub(in crate::transport) fn closed(&self, ours: bool) {
-        let mut close = self.event(What::Close);
+        let mut close = self.event(EventKind::Close);
         if ours || self.is_stopped() {
             close.more.insert("by".into(), "wiretool".into());
         }
         self.ended(close);
     }
 
-    /// It is cut, by the other side unless `ours`.
+    /// Records a reset by the peer, or by us if `ours`.
     pub(in crate::transport) fn reset(&self, ours: bool) {
-        let mut reset = self.event(What::Reset);
+        let mut reset = self.event(EventKind::Reset);
         if ours {
             reset.more.insert("by".into(), "wiretool".into());
         } else {
@@ -71,24 +87,38 @@ impl Connection {
         self.ended(reset);
     }
 
-    /// There is none.
-    pub(in crate::transport) fn refused(&self, what: What<'_>, why: &str) {
+    /// Records that the connection could not be opened.
+    pub(in crate::transport) fn refused(&self, what: EventKind<'_>, why: &str) {
         let mut refused = self.event(what);
         refused.more.insert("error".into(), why.into());
         self.ended(refused);
     }
 
-    pub(in crate::transport) fn say(&self, text: &str) {
-        (self.common.say)(text);
+    pub(in crate::transport) fn print(&self, text: &str) {
+        (self.common.print)(text);
     }
 
-    /// It was cut by us: because that was ordered, or because everything ends at once.
-    pub(in crate::transport) fn cut_off(&self) -> Ended {
+    /// Records that we ended the connection: by a command, or because the whole run ends.
+    pub(in crate::transport) fn end_by_us(&self) -> Ended {
         if self.is_stopped() {
             self.closed(true);
             return Ended::Closed;
         }
         self.reset(true);
         Ended::Reset
+    }
+
+    /// Ends an accepted connection whose handshake failed.
+    pub(in crate::transport) async fn fail(self: &Arc<Self>, why: &str) {
+        self.print(&format!("connection {}: {why}", self.conn));
+        self.refused(EventKind::Close, why);
+        self.emit(ConnectionEvent::Failed).await;
+    }
+
+    /// Ends a connection that could not be opened.
+    pub(in crate::transport) async fn refuse(self: &Arc<Self>, to: &Address, why: &str) {
+        self.refused(EventKind::Reset, why);
+        let why = format!("cannot connect to {to}: {why}");
+        self.report_end(Ended::Refused(why)).await;
     }
 }

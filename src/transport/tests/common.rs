@@ -1,13 +1,14 @@
-//! Small handlers, and what runs them.
+//! Small handlers and helpers that run them.
 
-pub use crate::common::programs::{LIMIT, Noise, Recording, kill, lives};
+pub use crate::common::programs::{LIMIT, Noise, Recording, is_alive, kill};
 
 use crate::capture::Header;
-use crate::conversation::tap::Settings;
-use crate::live::handler::{Command, Ended, Handler};
-use crate::transport::screen::Screen;
+use crate::conversation::tap::TapConfig;
+use crate::live::handler::{Channel, Command, Ended, Handler};
+use crate::transport::screen::TextScreen;
 use crate::transport::{
-    Accepting, Address, Bound, Client, Outcome, Policy, Setup, Sink, Target, call, now,
+    Accepting, Address, BoundListener, ListenOutcome, Policy, RecordingFile, Setup, Target,
+    TlsClient, call, now,
 };
 use std::fs::File;
 use std::io;
@@ -18,9 +19,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::spawn;
 use std::time::Duration;
 
-/// What a handler is told.
+/// An event for a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum Event {
     Begin,
     Opened(u32),
     Received(u32, Vec<u8>),
@@ -29,45 +30,46 @@ pub enum Told {
     Interrupted,
 }
 
-/// A handler that is one function.
-pub struct On<F> {
+/// A handler that consists of one function.
+pub struct FnHandler<F> {
     react: F,
-    /// When it wants to be called.
+    /// The time of its next tick.
     pub due: Arc<Mutex<Option<i64>>>,
     last: i64,
 }
 
-pub fn on<F: FnMut(Told, &mut Vec<Command>) + Send>(react: F) -> On<F> {
-    On {
+pub fn fn_handler<F: FnMut(Event, &mut Vec<Command>) + Send>(react: F) -> FnHandler<F> {
+    FnHandler {
         react,
         due: Arc::default(),
         last: 0,
     }
 }
 
-impl<F: FnMut(Told, &mut Vec<Command>) + Send> On<F> {
-    fn told(&mut self, told: Told, at: i64, commands: &mut Vec<Command>) {
-        assert!(at >= self.last, "time goes back before {told:?}");
+impl<F: FnMut(Event, &mut Vec<Command>) + Send> FnHandler<F> {
+    fn event(&mut self, event: Event, at: i64, commands: &mut Vec<Command>) {
+        assert!(at >= self.last, "time goes back before {event:?}");
         self.last = at;
-        (self.react)(told, commands);
+        (self.react)(event, commands);
     }
 }
 
-impl<F: FnMut(Told, &mut Vec<Command>) + Send> Handler for On<F> {
+impl<F: FnMut(Event, &mut Vec<Command>) + Send> Handler for FnHandler<F> {
     fn begin(&mut self, now: i64, commands: &mut Vec<Command>) {
-        self.told(Told::Begin, now, commands);
+        self.event(Event::Begin, now, commands);
     }
 
     fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        self.told(Told::Opened(conn), now, commands);
+        self.event(Event::Opened(conn), now, commands);
     }
 
-    fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
-        self.told(Told::Received(conn, bytes.to_vec()), now, commands);
+    fn received(&mut self, channel: Channel, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
+        let event = Event::Received(channel.conn, bytes.to_vec());
+        self.event(event, now, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>) {
-        self.told(Told::Ended(conn, how.clone()), now, commands);
+    fn ended(&mut self, channel: Channel, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+        self.event(Event::Ended(channel.conn, how.clone()), now, commands);
     }
 
     fn due(&self) -> Option<i64> {
@@ -76,34 +78,34 @@ impl<F: FnMut(Told, &mut Vec<Command>) + Send> Handler for On<F> {
 
     fn tick(&mut self, now: i64, commands: &mut Vec<Command>) {
         assert!(self.due().is_some_and(|due| due <= now), "too early");
-        self.told(Told::Tick, now, commands);
+        self.event(Event::Tick, now, commands);
     }
 
     fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
-        self.told(Told::Interrupted, now, commands);
+        self.event(Event::Interrupted, now, commands);
     }
 }
 
-/// Sends everything back, and the end too.
-pub fn echo(told: Told, commands: &mut Vec<Command>) {
-    match told {
-        Told::Received(conn, bytes) => commands.push(Command::Send(conn, bytes)),
-        Told::Ended(conn, Ended::Eof) => commands.push(Command::Finish(conn)),
-        Told::Interrupted => commands.push(Command::Stop),
+/// Sends everything back, including the end.
+pub fn echo(event: Event, commands: &mut Vec<Command>) {
+    match event {
+        Event::Received(conn, bytes) => commands.push(Command::Send(conn.into(), bytes)),
+        Event::Ended(conn, Ended::Eof) => commands.push(Command::Finish(conn.into())),
+        Event::Interrupted => commands.push(Command::Stop),
         _ => {}
     }
 }
 
-/// Whatever is said, with a recording where one is wanted.
+/// Collects printed messages; with a recording if one is requested.
 pub fn setup(recording: Option<&Path>) -> (Setup, Arc<Mutex<Vec<String>>>) {
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let says = Arc::clone(&said);
-    let sink = recording.map(|path| Sink {
+    let printed = Arc::new(Mutex::new(Vec::new()));
+    let messages = Arc::clone(&printed);
+    let sink = recording.map(|path| RecordingFile {
         file: File::create(path).unwrap(),
         name: path.display().to_string(),
     });
     let setup = Setup {
-        tap: Settings {
+        tap: TapConfig {
             header: Header::new(now()),
             record: sink.is_some(),
             decode: None,
@@ -113,37 +115,37 @@ pub fn setup(recording: Option<&Path>) -> (Setup, Arc<Mutex<Vec<String>>>) {
         recording: sink,
         view: None,
         policy: Policy::Drop,
-        say: Arc::new(move |text| says.lock().unwrap().push(text.to_owned())),
+        print: Arc::new(move |text| messages.lock().unwrap().push(text.to_owned())),
     };
-    (setup, said)
+    (setup, printed)
 }
 
-/// A screen that nobody looks at.
-pub fn dark() -> Screen {
+/// A screen without a reader.
+pub fn discard_text() -> TextScreen {
     Box::new(|_| Ok(()))
 }
 
-/// A run, which ends within the limit.
-pub struct Runs(Receiver<(io::Result<Outcome>, Vec<String>)>);
+/// A run that must end within the limit.
+pub struct TestRun(Receiver<(io::Result<ListenOutcome>, Vec<String>)>);
 
-impl Runs {
+impl TestRun {
     fn new(
         recording: Option<&Path>,
-        run: impl FnOnce(Setup) -> io::Result<Outcome> + Send + 'static,
+        run: impl FnOnce(Setup) -> io::Result<ListenOutcome> + Send + 'static,
     ) -> Self {
-        let (setup, said) = setup(recording);
+        let (setup, printed) = setup(recording);
         let (give, take) = channel();
         spawn(move || {
             let outcome = run(setup);
-            let _ = give.send((outcome, std::mem::take(&mut *said.lock().unwrap())));
+            let _ = give.send((outcome, std::mem::take(&mut *printed.lock().unwrap())));
         });
         Self(take)
     }
 
-    /// How it went, and what it said.
-    pub fn end(self) -> (Outcome, Vec<String>) {
-        let (outcome, said) = self.0.recv_timeout(LIMIT).expect("an end");
-        (outcome.unwrap(), said)
+    /// Returns the result of the run and its printed messages.
+    pub fn end(self) -> (ListenOutcome, Vec<String>) {
+        let (outcome, printed) = self.0.recv_timeout(LIMIT).expect("an end");
+        (outcome.unwrap(), printed)
     }
 }
 
@@ -153,33 +155,37 @@ pub fn serve(
     recording: Option<&Path>,
     options: Accepting,
     mut handler: impl Handler + 'static,
-) -> (Address, Runs) {
-    let acceptor = Bound::to(&Address::parse(listen).unwrap()).unwrap();
+) -> (Address, TestRun) {
+    let acceptor = BoundListener::bind(&Address::parse(listen).unwrap()).unwrap();
     let address = acceptor.address().clone();
-    let runs = Runs::new(recording, move |setup| {
-        acceptor.serve(options, &mut handler, dark(), setup)
+    let run = TestRun::new(recording, move |setup| {
+        acceptor.serve(options, &mut handler, discard_text(), setup)
     });
-    (address, runs)
+    (address, run)
 }
 
 /// A client.
-pub fn client(target: Target, recording: Option<&Path>, handler: impl Handler + 'static) -> Runs {
-    screen_writer(target, recording, dark(), handler)
-}
-
-/// A client that shows something.
-pub fn screen_writer(
+pub fn client(
     target: Target,
     recording: Option<&Path>,
-    screen: Screen,
+    handler: impl Handler + 'static,
+) -> TestRun {
+    client_with_screen(target, recording, discard_text(), handler)
+}
+
+/// A client with a screen.
+pub fn client_with_screen(
+    target: Target,
+    recording: Option<&Path>,
+    screen: TextScreen,
     mut handler: impl Handler + 'static,
-) -> Runs {
-    Runs::new(recording, move |setup| {
+) -> TestRun {
+    TestRun::new(recording, move |setup| {
         call(target, &mut handler, screen, setup)
     })
 }
 
-pub fn address(to: &Address, tls: Option<Client>) -> Target {
+pub fn address(to: &Address, tls: Option<TlsClient>) -> Target {
     Target::Address {
         to: to.clone(),
         tls,
@@ -187,7 +193,7 @@ pub fn address(to: &Address, tls: Option<Client>) -> Target {
     }
 }
 
-pub fn once() -> Accepting {
+pub fn accept_once() -> Accepting {
     Accepting {
         once: true,
         ..Accepting::default()
@@ -195,23 +201,23 @@ pub fn once() -> Accepting {
 }
 
 /// A socket to an address that a handler serves.
-pub fn dial(to: &Address) -> TcpStream {
+pub fn connect(to: &Address) -> TcpStream {
     let Address::Tcp { port, .. } = to else {
-        panic!("{to} is no port");
+        panic!("{to} is not a port");
     };
-    crate::common::programs::dial(*port)
+    crate::common::programs::connect_to_port(*port)
 }
 
-/// A channel for what a handler was told, apart from its beginning.
-pub fn telling() -> (Sender<Told>, Receiver<Told>) {
+/// A channel for the events of a handler, without its start.
+pub fn event_channel() -> (Sender<Event>, Receiver<Event>) {
     channel()
 }
 
-pub fn next(told: &Receiver<Told>) -> Told {
-    told.recv_timeout(LIMIT).expect("something that is told")
+pub fn next(event: &Receiver<Event>) -> Event {
+    event.recv_timeout(LIMIT).expect("something that is told")
 }
 
-/// Its events, of which the last must be its end, which is left out.
+/// Returns the events without the last one, which must be the end.
 pub fn events(recording: &Recording) -> Vec<String> {
     let mut events = recording.events();
     assert_eq!(events.pop().as_deref(), Some("end"), "after {events:?}");

@@ -1,9 +1,10 @@
-//! Actors over real sockets, real children and real pipes: every byte, every end and every recording compared.
+//! Handlers over real sockets, children and pipes: all bytes, ends and recordings are compared.
 //!
-//! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
+//! No test sleeps: each event is waited for, within [`common::LIMIT`].
 
 mod bounds;
 mod children;
 mod common;
+mod quic;
 mod sockets;
 mod stdio;

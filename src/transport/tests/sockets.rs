@@ -1,11 +1,11 @@
-//! Over tcp, unix and TLS, in both roles.
+//! Handlers over TCP, Unix sockets and TLS, in both roles.
 
-// Long: tests that share their recordings and handlers.
+// Long: the tests share recordings and handlers.
 
 use super::common::*;
-use crate::capture::{Record, Stream};
+use crate::capture::{ChunkSource, Record};
 use crate::live::handler::{Command, Ended};
-use crate::transport::{Accepting, Address, Client, Server, Target, Trust};
+use crate::transport::{Accepting, Address, Target, TlsClient, TlsServer, Trust};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener};
 use std::os::fd::AsFd as _;
@@ -13,25 +13,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A client that sends bytes once it is open, ends its direction, and keeps what comes back.
-fn asks(
+/// A client that sends bytes after the open, ends its direction, and stores the received bytes.
+fn sends_after_open(
     bytes: Vec<u8>,
-    heard: &Arc<Mutex<Vec<u8>>>,
-) -> impl FnMut(Told, &mut Vec<Command>) + Send + use<> {
-    let heard = Arc::clone(heard);
-    move |told, commands| match told {
-        Told::Begin => commands.push(Command::Connect(1)),
-        Told::Opened(conn) => {
-            commands.push(Command::Send(conn, bytes.clone()));
-            commands.push(Command::Finish(conn));
+    received: &Arc<Mutex<Vec<u8>>>,
+) -> impl FnMut(Event, &mut Vec<Command>) + Send + use<> {
+    let received = Arc::clone(received);
+    move |event, commands| match event {
+        Event::Begin => commands.push(Command::Connect(1)),
+        Event::Opened(conn) => {
+            commands.push(Command::Send(conn.into(), bytes.clone()));
+            commands.push(Command::Finish(conn.into()));
         }
-        Told::Received(_, bytes) => heard.lock().unwrap().extend(bytes),
+        Event::Received(_, bytes) => received.lock().unwrap().extend(bytes),
         _ => {}
     }
 }
 
 #[test]
-fn what_is_sent_comes_back_over_every_kind_of_socket() {
+fn every_socket_kind_echoes_all_bytes() {
     let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
     let (folder, _) = folder();
@@ -49,23 +49,23 @@ fn what_is_sent_comes_back_over_every_kind_of_socket() {
         let recordings = ["server", "client"].map(|name| folder.path().join(name));
         let tls = listen.starts_with("tls");
         let options = Accepting {
-            tls: tls.then(|| Server::new(cert.as_bytes(), key.as_bytes(), false).unwrap()),
-            ..once()
+            tls: tls.then(|| TlsServer::new(cert.as_bytes(), key.as_bytes(), false).unwrap()),
+            ..accept_once()
         };
-        let (at, server) = serve(listen, Some(&recordings[0]), options, on(echo));
+        let (at, server) = serve(listen, Some(&recordings[0]), options, fn_handler(echo));
         assert!(!at.is_any_port());
-        let trust = Trust::These(cert.clone().into_bytes());
-        let tls = tls.then(|| Client::new(&trust, false).unwrap());
+        let trust = Trust::Roots(cert.clone().into_bytes());
+        let tls = tls.then(|| TlsClient::new(&trust, false).unwrap());
         let bytes = Noise::new(7).bytes(size);
-        let heard = Arc::default();
-        let handler = on(asks(bytes.clone(), &heard));
+        let received = Arc::default();
+        let handler = fn_handler(sends_after_open(bytes.clone(), &received));
         let client = client(address(&at, tls), Some(&recordings[1]), handler);
         assert_eq!(client.end().1, Vec::<String>::new(), "{listen}");
         assert_eq!(server.end().1, Vec::<String>::new(), "{listen}");
-        assert!(*heard.lock().unwrap() == bytes, "{listen} {size}");
+        assert!(*received.lock().unwrap() == bytes, "{listen} {size}");
         for path in recordings {
             let recording = Recording::read(&path);
-            for stream in [Stream::C2s, Stream::S2c] {
+            for stream in [ChunkSource::C2s, ChunkSource::S2c] {
                 assert!(recording.bytes(1, stream) == bytes, "{listen} {stream:?}");
             }
             let mut events = events(&recording);
@@ -79,25 +79,28 @@ fn what_is_sent_comes_back_over_every_kind_of_socket() {
 }
 
 #[test]
-fn an_answer_is_never_recorded_before_its_question() {
+fn answer_is_recorded_after_its_request() {
     let (_folder, path) = folder();
-    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), on(echo));
+    let (at, server) = serve("tcp://127.0.0.1:0", None, accept_once(), fn_handler(echo));
     let mut left = 500_u32;
-    let handler = on(move |told, commands: &mut Vec<Command>| match told {
-        Told::Begin => commands.push(Command::Connect(9)),
-        Told::Opened(_) => commands.push(Command::Send(9, vec![b'q'])),
-        Told::Received(..) if left == 0 => commands.push(Command::Close(9)),
-        Told::Received(..) => {
+    let handler = fn_handler(move |event, commands: &mut Vec<Command>| match event {
+        Event::Begin => commands.push(Command::Connect(9)),
+        Event::Opened(_) => commands.push(Command::Send(9.into(), vec![b'q'])),
+        Event::Received(..) if left == 0 => commands.push(Command::Close(9)),
+        Event::Received(..) => {
             left -= 1;
-            commands.push(Command::Send(9, vec![b'q']));
+            commands.push(Command::Send(9.into(), vec![b'q']));
         }
         _ => {}
     });
     client(address(&at, None), Some(&path), handler).end();
     server.end();
-    let mut turn = Stream::S2c;
+    let mut turn = ChunkSource::S2c;
     for record in Recording::read(&path).0 {
-        if let Record::Chunk { conn, stream, .. } = record {
+        if let Record::Chunk {
+            conn, dir: stream, ..
+        } = record
+        {
             assert_eq!(conn, 9);
             assert_ne!(stream, turn);
             turn = stream;
@@ -106,69 +109,69 @@ fn an_answer_is_never_recorded_before_its_question() {
 }
 
 #[test]
-fn many_connections_at_once_are_kept_apart() {
-    const MANY: u32 = 64;
+fn concurrent_connections_are_separate() {
+    const CONNECTIONS: u32 = 64;
     let (_folder, path) = folder();
     let mut over = 0;
-    let server = on(move |told, commands: &mut Vec<Command>| {
-        if let Told::Ended(_, Ended::Closed) = told {
+    let server = fn_handler(move |event, commands: &mut Vec<Command>| {
+        if let Event::Ended(_, Ended::Closed) = event {
             over += 1;
-            if over == MANY {
+            if over == CONNECTIONS {
                 commands.push(Command::Stop);
             }
         }
-        echo(told, commands);
+        echo(event, commands);
     });
     let (at, server) = serve("tcp://127.0.0.1:0", None, Accepting::default(), server);
-    // Nobody says anything until everybody is there.
+    // Nothing is sent until all connections are open.
     let mut open = 0;
-    let heard = Arc::new(Mutex::new(vec![Vec::new(); MANY as usize]));
-    let keeps = Arc::clone(&heard);
+    let received = Arc::new(Mutex::new(vec![Vec::new(); CONNECTIONS as usize]));
+    let collected = Arc::clone(&received);
     let mine = |conn: u32| Noise::new(u64::from(conn)).bytes(10_000);
-    let handler = on(move |told, commands: &mut Vec<Command>| match told {
-        Told::Begin => commands.extend((1..=MANY).map(Command::Connect)),
-        Told::Opened(_) => {
+    let handler = fn_handler(move |event, commands: &mut Vec<Command>| match event {
+        Event::Begin => commands.extend((1..=CONNECTIONS).map(Command::Connect)),
+        Event::Opened(_) => {
             open += 1;
-            if open == MANY {
-                for conn in 1..=MANY {
-                    commands.push(Command::Send(conn, mine(conn)));
-                    commands.push(Command::Finish(conn));
+            if open == CONNECTIONS {
+                for conn in 1..=CONNECTIONS {
+                    commands.push(Command::Send(conn.into(), mine(conn)));
+                    commands.push(Command::Finish(conn.into()));
                 }
             }
         }
-        Told::Received(conn, bytes) => keeps.lock().unwrap()[conn as usize - 1].extend(bytes),
+        Event::Received(conn, bytes) => collected.lock().unwrap()[conn as usize - 1].extend(bytes),
         _ => {}
     });
     client(address(&at, None), Some(&path), handler).end();
     server.end();
     let recording = Recording::read(&path);
-    for conn in 1..=MANY {
-        assert_eq!(heard.lock().unwrap()[conn as usize - 1], mine(conn));
-        assert_eq!(recording.bytes(conn, Stream::C2s), mine(conn));
-        assert_eq!(recording.bytes(conn, Stream::S2c), mine(conn));
+    for conn in 1..=CONNECTIONS {
+        assert_eq!(received.lock().unwrap()[conn as usize - 1], mine(conn));
+        assert_eq!(recording.bytes(conn, ChunkSource::C2s), mine(conn));
+        assert_eq!(recording.bytes(conn, ChunkSource::S2c), mine(conn));
     }
 }
 
 #[test]
-fn either_side_may_end_its_direction_first() {
+fn either_side_can_end_its_direction_first() {
     for we_first in [true, false] {
-        let (tell, told) = telling();
-        let handler = on(move |happened: Told, commands: &mut Vec<Command>| {
+        let (tell, event) = event_channel();
+        let handler = fn_handler(move |happened: Event, commands: &mut Vec<Command>| {
             match &happened {
-                Told::Opened(conn) if we_first => commands.push(Command::Finish(*conn)),
-                Told::Ended(conn, Ended::Eof) if !we_first => {
-                    commands.push(Command::Send(*conn, b"last".to_vec()));
-                    commands.push(Command::Finish(*conn));
+                Event::Opened(conn) if we_first => commands.push(Command::Finish((*conn).into())),
+                Event::Ended(conn, Ended::Eof) if !we_first => {
+                    commands.push(Command::Send((*conn).into(), b"last".to_vec()));
+                    commands.push(Command::Finish((*conn).into()));
                     // Too late.
-                    commands.push(Command::Send(*conn, b"never".to_vec()));
+                    commands.push(Command::Send((*conn).into(), b"never".to_vec()));
                 }
                 _ => {}
             }
             tell.send(happened).unwrap();
         });
         let (_folder, path) = folder();
-        let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), handler);
-        let mut peer = dial(&at);
+        let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), accept_once(), handler);
+        let mut peer = connect(&at);
         let mut got = Vec::new();
         if we_first {
             peer.read_to_end(&mut got).unwrap();
@@ -181,13 +184,13 @@ fn either_side_may_end_its_direction_first() {
         }
         server.end();
         assert_eq!(got, if we_first { &b""[..] } else { b"last" });
-        let all: Vec<Told> = told.iter().collect();
+        let all: Vec<Event> = event.iter().collect();
         let want = [
-            Told::Begin,
-            Told::Opened(1),
-            Told::Received(1, b"still".to_vec()),
-            Told::Ended(1, Ended::Eof),
-            Told::Ended(1, Ended::Closed),
+            Event::Begin,
+            Event::Opened(1),
+            Event::Received(1, b"still".to_vec()),
+            Event::Ended(1, Ended::Eof),
+            Event::Ended(1, Ended::Closed),
         ];
         assert_eq!(all, want);
         let eofs = if we_first {
@@ -201,33 +204,34 @@ fn either_side_may_end_its_direction_first() {
 }
 
 #[test]
-fn a_reset_is_heard_and_can_be_ordered() {
-    // Theirs.
-    let (tell, told) = telling();
+fn reset_is_reported_and_can_be_requested() {
+    // A reset by the peer.
+    let (tell, event) = event_channel();
     let (_folder, path) = folder();
-    let handler = on(move |happened: Told, _: &mut Vec<Command>| tell.send(happened).unwrap());
-    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), handler);
-    let peer = dial(&at);
-    assert_eq!(next(&told), Told::Begin);
-    assert_eq!(next(&told), Told::Opened(1));
+    let handler =
+        fn_handler(move |happened: Event, _: &mut Vec<Command>| tell.send(happened).unwrap());
+    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), accept_once(), handler);
+    let peer = connect(&at);
+    assert_eq!(next(&event), Event::Begin);
+    assert_eq!(next(&event), Event::Opened(1));
     rustix::net::sockopt::set_socket_linger(&peer, Some(Duration::ZERO)).unwrap();
     drop(peer);
-    assert_eq!(next(&told), Told::Ended(1, Ended::Reset));
+    assert_eq!(next(&event), Event::Ended(1, Ended::Reset));
     server.end();
     assert_eq!(events(&Recording::read(&path)), ["open", "reset c2s"]);
 
-    // Ours, with half an answer before it.
-    let (tell, told) = telling();
-    let handler = on(move |happened: Told, commands: &mut Vec<Command>| {
-        if let Told::Received(conn, _) = &happened {
-            commands.push(Command::Send(*conn, b"half".to_vec()));
+    // A reset by us, after a partial answer.
+    let (tell, event) = event_channel();
+    let handler = fn_handler(move |happened: Event, commands: &mut Vec<Command>| {
+        if let Event::Received(conn, _) = &happened {
+            commands.push(Command::Send((*conn).into(), b"half".to_vec()));
             commands.push(Command::Reset(*conn));
-            commands.push(Command::Send(*conn, b"never".to_vec()));
+            commands.push(Command::Send((*conn).into(), b"never".to_vec()));
         }
         tell.send(happened).unwrap();
     });
-    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), handler);
-    let mut peer = dial(&at);
+    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), accept_once(), handler);
+    let mut peer = connect(&at);
     peer.write_all(b"?").unwrap();
     let mut got = Vec::new();
     let error = peer.read_to_end(&mut got).unwrap_err();
@@ -235,74 +239,75 @@ fn a_reset_is_heard_and_can_be_ordered() {
     assert_eq!(got, b"half");
     server.end();
     assert_eq!(
-        told.iter().last(),
-        Some(Told::Ended(1, Ended::Reset)),
+        event.iter().last(),
+        Some(Event::Ended(1, Ended::Reset)),
         "what we cut is told too"
     );
     let recording = Recording::read(&path);
     assert_eq!(events(&recording), ["open", "reset"]);
-    assert_eq!(recording.bytes(1, Stream::S2c), b"half");
+    assert_eq!(recording.bytes(1, ChunkSource::S2c), b"half");
 }
 
 #[test]
-fn much_goes_both_ways_and_is_recorded() {
-    const MUCH: usize = 64 << 20;
+fn large_traffic_in_both_directions_is_recorded() {
+    const BYTES: usize = 64 << 20;
     let (_folder, path) = folder();
-    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), on(echo));
-    let bytes = Noise::new(3).bytes(MUCH);
-    let heard = Arc::default();
-    let handler = on(asks(bytes.clone(), &heard));
+    let (at, server) = serve("tcp://127.0.0.1:0", None, accept_once(), fn_handler(echo));
+    let bytes = Noise::new(3).bytes(BYTES);
+    let received = Arc::default();
+    let handler = fn_handler(sends_after_open(bytes.clone(), &received));
     client(address(&at, None), Some(&path), handler).end();
     server.end();
-    assert!(*heard.lock().unwrap() == bytes);
+    assert!(*received.lock().unwrap() == bytes);
     let recording = Recording::read(&path);
-    for stream in [Stream::C2s, Stream::S2c] {
+    for stream in [ChunkSource::C2s, ChunkSource::S2c] {
         assert!(recording.bytes(1, stream) == bytes);
     }
 }
 
 #[test]
-fn a_client_that_answers_much_still_hears() {
+fn client_with_large_answers_still_receives() {
     const PIECES: usize = 20 << 20 >> 16;
-    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), on(echo));
+    let (at, server) = serve("tcp://127.0.0.1:0", None, accept_once(), fn_handler(echo));
     let piece = Noise::new(4).bytes(1 << 16);
-    let heard = Arc::new(AtomicUsize::new(0));
-    let counts = Arc::clone(&heard);
-    let handler = on(move |told, commands: &mut Vec<Command>| match told {
-        Told::Begin => {
+    let received = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&received);
+    let handler = fn_handler(move |event, commands: &mut Vec<Command>| match event {
+        Event::Begin => {
             commands.push(Command::Connect(1));
-            commands.push(Command::Send(1, vec![b'?']));
+            commands.push(Command::Send(1.into(), vec![b'?']));
         }
-        Told::Received(_, bytes) if counts.fetch_add(bytes.len(), Ordering::Relaxed) == 0 => {
-            commands.extend((0..PIECES).map(|_| Command::Send(1, piece.clone())));
-            commands.push(Command::Finish(1));
+        Event::Received(_, bytes) if counts.fetch_add(bytes.len(), Ordering::Relaxed) == 0 => {
+            commands.extend((0..PIECES).map(|_| Command::Send(1.into(), piece.clone())));
+            commands.push(Command::Finish(1.into()));
         }
         _ => {}
     });
     client(address(&at, None), None, handler).end();
     server.end();
-    assert_eq!(heard.load(Ordering::Relaxed), 1 + (PIECES << 16));
+    assert_eq!(received.load(Ordering::Relaxed), 1 + (PIECES << 16));
 }
 
 #[test]
-fn a_handshake_that_fails_is_said_and_told_to_no_server() {
+fn failed_handshake_is_printed_but_not_passed_to_server() {
     let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
     let options = Accepting {
-        tls: Some(Server::new(cert.as_bytes(), key.as_bytes(), false).unwrap()),
-        ..once()
+        tls: Some(TlsServer::new(cert.as_bytes(), key.as_bytes(), false).unwrap()),
+        ..accept_once()
     };
-    let (tell, told) = telling();
-    let handler = on(move |happened: Told, _: &mut Vec<Command>| tell.send(happened).unwrap());
+    let (tell, event) = event_channel();
+    let handler =
+        fn_handler(move |happened: Event, _: &mut Vec<Command>| tell.send(happened).unwrap());
     let (at, server) = serve("tls://localhost:0", None, options, handler);
-    let strict = Client::new(&Trust::System, false);
+    let strict = TlsClient::new(&Trust::System, false);
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let other = Trust::These(other.cert.pem().into_bytes());
-    let strict = strict.or(Client::new(&other, false)).unwrap();
-    let (tells, refused) = telling();
-    let handler = on(
-        move |happened: Told, commands: &mut Vec<Command>| match happened {
-            Told::Begin => commands.push(Command::Connect(1)),
+    let other = Trust::Roots(other.cert.pem().into_bytes());
+    let strict = strict.or(TlsClient::new(&other, false)).unwrap();
+    let (tells, refused) = event_channel();
+    let handler = fn_handler(
+        move |happened: Event, commands: &mut Vec<Command>| match happened {
+            Event::Begin => commands.push(Command::Connect(1)),
             other => tells.send(other).unwrap(),
         },
     );
@@ -313,33 +318,36 @@ fn a_handshake_that_fails_is_said_and_told_to_no_server() {
             .refused
     );
     match next(&refused) {
-        Told::Ended(1, Ended::Refused(why)) => {
-            let want = format!("cannot connect to {at}: nobody trusted has signed the server's");
+        Event::Ended(1, Ended::Refused(why)) => {
+            let want = format!("cannot connect to {at}: no trusted CA signed the server's");
             assert!(why.starts_with(&want), "{why}");
         }
         other => panic!("{other:?}"),
     }
-    let (outcome, said) = server.end();
+    let (outcome, printed) = server.end();
     assert!(outcome.refused);
-    assert!(said[0].starts_with("connection 1: the client"), "{said:?}");
-    assert_eq!(told.iter().collect::<Vec<_>>(), [Told::Begin]);
+    assert!(
+        printed[0].starts_with("connection 1: the client"),
+        "{printed:?}"
+    );
+    assert_eq!(event.iter().collect::<Vec<_>>(), [Event::Begin]);
 }
 
 #[test]
-fn who_takes_no_answers_can_ask_no_more() {
-    let taken = Arc::new(AtomicUsize::new(0));
-    let counts = Arc::clone(&taken);
-    let handler = on(move |told: Told, commands: &mut Vec<Command>| {
-        if let Told::Received(_, bytes) = &told {
+fn peer_that_reads_no_answers_is_not_read() {
+    let read_output = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&read_output);
+    let handler = fn_handler(move |event: Event, commands: &mut Vec<Command>| {
+        if let Event::Received(_, bytes) = &event {
             counts.fetch_add(bytes.len(), Ordering::Relaxed);
         }
-        echo(told, commands);
+        echo(event, commands);
     });
-    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), handler);
-    let mut peer = dial(&at);
+    let (at, server) = serve("tcp://127.0.0.1:0", None, accept_once(), handler);
+    let mut peer = connect(&at);
     let bytes = Noise::new(5).bytes(1 << 20);
     peer.set_nonblocking(true).unwrap();
-    // Until the other side has taken nothing for a while.
+    // Until the peer has taken nothing for some time.
     let (mut sent, mut since) = (0_usize, Instant::now());
     while since.elapsed() < Duration::from_millis(500) {
         let from = sent % bytes.len();
@@ -353,8 +361,8 @@ fn who_takes_no_answers_can_ask_no_more() {
         assert!(sent < 64 << 20, "nothing holds it up");
         std::thread::yield_now();
     }
-    // What is held, and what the system holds of what was sent back.
-    let held = taken.load(Ordering::Relaxed);
+    // The buffered bytes and the bytes in the buffers of the system.
+    let held = read_output.load(Ordering::Relaxed);
     assert!(held < 16 << 20, "{held} bytes were taken");
     peer.set_nonblocking(false).unwrap();
     let mut reads = peer.try_clone().unwrap();
@@ -374,24 +382,24 @@ fn who_takes_no_answers_can_ask_no_more() {
 }
 
 #[test]
-fn an_actor_that_floods_is_not_called() {
+fn timer_is_delayed_while_output_is_full() {
     const PIECE: usize = 1 << 20;
     let made = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&made);
     let mut open = false;
-    let handler = on(move |told, commands: &mut Vec<Command>| match told {
-        Told::Opened(_) => open = true,
-        Told::Tick if open && counts.load(Ordering::Relaxed) < 200 << 20 => {
+    let handler = fn_handler(move |event, commands: &mut Vec<Command>| match event {
+        Event::Opened(_) => open = true,
+        Event::Tick if open && counts.load(Ordering::Relaxed) < 200 << 20 => {
             counts.fetch_add(PIECE, Ordering::Relaxed);
-            commands.push(Command::Send(1, vec![b'x'; PIECE]));
+            commands.push(Command::Send(1.into(), vec![b'x'; PIECE]));
         }
-        Told::Tick if open => commands.push(Command::Close(1)),
+        Event::Tick if open => commands.push(Command::Close(1)),
         _ => {}
     });
     // Always late.
     *handler.due.lock().unwrap() = Some(1);
-    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), handler);
-    let mut peer = dial(&at);
+    let (at, server) = serve("tcp://127.0.0.1:0", None, accept_once(), handler);
+    let mut peer = connect(&at);
     let mut got = vec![0; PIECE];
     peer.read_exact(&mut got).unwrap();
     let (mut before, mut since) = (0, Instant::now());
@@ -409,11 +417,11 @@ fn an_actor_that_floods_is_not_called() {
 }
 
 #[test]
-fn a_connection_that_cannot_be_is_told_with_the_reason() {
+fn refused_connection_is_reported_with_reason() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let gone = format!("tcp://{}", listener.local_addr().unwrap());
     drop(listener);
-    // One whose queue is full does not answer at all.
+    // A connection whose queue is full does not receive events.
     let full = {
         use rustix::net::{AddressFamily, SocketType, bind, connect, getsockname, listen, socket};
         let any = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0);
@@ -449,10 +457,10 @@ fn a_connection_that_cannot_be_is_told_with_the_reason() {
             "cannot connect to tcp://no.such.name.invalid:1: ".to_owned(),
         ),
     ] {
-        let (tell, told) = telling();
-        let handler = on(
-            move |happened: Told, commands: &mut Vec<Command>| match happened {
-                Told::Begin => commands.push(Command::Connect(4)),
+        let (tell, event) = event_channel();
+        let handler = fn_handler(
+            move |happened: Event, commands: &mut Vec<Command>| match happened {
+                Event::Begin => commands.push(Command::Connect(4)),
                 other => tell.send(other).unwrap(),
             },
         );
@@ -462,11 +470,11 @@ fn a_connection_that_cannot_be_is_told_with_the_reason() {
             within: Duration::from_millis(200),
         };
         let (_folder, path) = folder();
-        let (outcome, said) = client(target, Some(&path), handler).end();
+        let (outcome, printed) = client(target, Some(&path), handler).end();
         assert!(outcome.refused);
-        assert!(said.is_empty(), "{said:?}");
-        match told.iter().collect::<Vec<_>>().as_slice() {
-            [Told::Ended(4, Ended::Refused(why))] => {
+        assert!(printed.is_empty(), "{printed:?}");
+        match event.iter().collect::<Vec<_>>().as_slice() {
+            [Event::Ended(4, Ended::Refused(why))] => {
                 assert!(
                     why.starts_with(&want) || to.contains("invalid"),
                     "{why}, not {want}"
@@ -479,16 +487,16 @@ fn a_connection_that_cannot_be_is_told_with_the_reason() {
 }
 
 #[test]
-fn what_was_ordered_before_the_stop_is_done_and_nothing_after_it() {
+fn commands_before_stop_are_executed_and_later_ones_are_not() {
     let (_folder, path) = folder();
     let bytes = Noise::new(1).bytes(5 << 20);
     let sends = bytes.clone();
-    let (tell, told) = telling();
-    let handler = on(move |happened: Told, commands: &mut Vec<Command>| {
-        if let Told::Opened(conn) = happened {
-            commands.push(Command::Send(conn, sends.clone()));
+    let (tell, event) = event_channel();
+    let handler = fn_handler(move |happened: Event, commands: &mut Vec<Command>| {
+        if let Event::Opened(conn) = happened {
+            commands.push(Command::Send(conn.into(), sends.clone()));
             commands.push(Command::Stop);
-            commands.push(Command::Send(conn, b"never".to_vec()));
+            commands.push(Command::Send(conn.into(), b"never".to_vec()));
         }
         tell.send(happened).unwrap();
     });
@@ -498,15 +506,15 @@ fn what_was_ordered_before_the_stop_is_done_and_nothing_after_it() {
         Accepting::default(),
         handler,
     );
-    let mut peer = dial(&at);
+    let mut peer = connect(&at);
     let mut got = Vec::new();
     peer.read_to_end(&mut got).unwrap();
     drop(peer);
     server.end();
     assert!(got == bytes);
-    assert_eq!(told.iter().last(), Some(Told::Opened(1)));
+    assert_eq!(event.iter().last(), Some(Event::Opened(1)));
     let recording = Recording::read(&path);
-    assert!(recording.bytes(1, Stream::S2c) == bytes);
+    assert!(recording.bytes(1, ChunkSource::S2c) == bytes);
     let last = recording.0.iter().rev().nth(1);
     match last {
         Some(Record::Event(event)) => {
@@ -518,31 +526,31 @@ fn what_was_ordered_before_the_stop_is_done_and_nothing_after_it() {
 }
 
 #[test]
-fn who_takes_nothing_does_not_hold_up_the_end_for_ever() {
-    let handler = on(move |told, commands: &mut Vec<Command>| {
-        if let Told::Opened(conn) = told {
-            commands.push(Command::Send(conn, vec![0; 32 << 20]));
+fn peer_that_reads_nothing_does_not_block_the_end() {
+    let handler = fn_handler(move |event, commands: &mut Vec<Command>| {
+        if let Event::Opened(conn) = event {
+            commands.push(Command::Send(conn.into(), vec![0; 32 << 20]));
             commands.push(Command::Stop);
         }
     });
     let (at, server) = serve("tcp://127.0.0.1:0", None, Accepting::default(), handler);
-    let peer = dial(&at);
-    let (_, said) = server.end();
+    let peer = connect(&at);
+    let (_, printed) = server.end();
     drop(peer);
     assert_eq!(
-        said,
-        ["connection 1: the other side does not take what it was sent: cut"]
+        printed,
+        ["connection 1: the other side does not read its data: closed"]
     );
 }
 
 #[test]
-fn a_server_that_hears_nothing_for_so_long_ends() {
+fn idle_server_ends() {
     let options = Accepting {
         idle: Some(Duration::from_millis(50)),
         ..Accepting::default()
     };
-    let (at, server) = serve("tcp://127.0.0.1:0", None, options, on(echo));
-    let mut peer = dial(&at);
+    let (at, server) = serve("tcp://127.0.0.1:0", None, options, fn_handler(echo));
+    let mut peer = connect(&at);
     let mut got = Vec::new();
     peer.read_to_end(&mut got).unwrap();
     drop(peer);
@@ -550,40 +558,40 @@ fn a_server_that_hears_nothing_for_so_long_ends() {
 }
 
 #[test]
-fn timers_are_kept_and_their_end_is_the_end_of_all() {
+fn timers_run_and_last_timer_ends_the_run() {
     let due: Arc<Mutex<Option<i64>>> = Arc::default();
     let sets = Arc::clone(&due);
     let started = i64::try_from(crate::transport::now()).unwrap();
     let mut left = 3;
-    let (tell, told) = telling();
-    let mut handler = on(move |happened: Told, _: &mut Vec<Command>| {
-        left -= i64::from(happened == Told::Tick);
+    let (tell, event) = event_channel();
+    let mut handler = fn_handler(move |happened: Event, _: &mut Vec<Command>| {
+        left -= i64::from(happened == Event::Tick);
         *sets.lock().unwrap() = (left > 0).then(|| started + (4 - left) * 20_000_000);
         tell.send(happened).unwrap();
     });
     handler.due = due;
     let nowhere = Address::loopback(1);
     client(address(&nowhere, None), None, handler).end();
-    let all: Vec<Told> = told.iter().collect();
-    assert_eq!(all, [Told::Begin, Told::Tick, Told::Tick, Told::Tick]);
+    let all: Vec<Event> = event.iter().collect();
+    assert_eq!(all, [Event::Begin, Event::Tick, Event::Tick, Event::Tick]);
 }
 
 #[test]
-fn text_is_shown_in_order_and_a_closed_screen_ends_it() {
+fn text_is_shown_in_order_until_screen_closes() {
     let nowhere = Address::loopback(1);
     let shown = Arc::new(Mutex::new(String::new()));
-    let keeps = Arc::clone(&shown);
-    let handler = on(|told, commands: &mut Vec<Command>| {
-        if told == Told::Begin {
+    let collected = Arc::clone(&shown);
+    let handler = fn_handler(|event, commands: &mut Vec<Command>| {
+        if event == Event::Begin {
             commands.extend((0..100).map(|n| Command::Print(format!("{n} "))));
             commands.push(Command::Stop);
         }
     });
     let screen = Box::new(move |text: &str| {
-        keeps.lock().unwrap().push_str(text);
+        collected.lock().unwrap().push_str(text);
         Ok(())
     });
-    screen_writer(address(&nowhere, None), None, screen, handler).end();
+    client_with_screen(address(&nowhere, None), None, screen, handler).end();
     let want = (0..100)
         .map(|n| format!("{n} "))
         .collect::<Vec<_>>()
@@ -594,17 +602,17 @@ fn text_is_shown_in_order_and_a_closed_screen_ends_it() {
         (std::io::ErrorKind::BrokenPipe, false),
         (std::io::ErrorKind::StorageFull, true),
     ] {
-        let handler = on(|told, commands: &mut Vec<Command>| {
-            if told == Told::Begin {
+        let handler = fn_handler(|event, commands: &mut Vec<Command>| {
+            if event == Event::Begin {
                 commands.push(Command::Print("text".to_owned()));
             }
         });
         // It would wait for ever.
         *handler.due.lock().unwrap() = Some(i64::MAX);
         let screen = Box::new(move |_: &str| Err(std::io::Error::from(kind)));
-        let runs = screen_writer(address(&nowhere, None), None, screen, handler);
-        let (outcome, said) = runs.end();
-        assert_eq!(outcome.seen.trouble, complains, "{kind}");
-        assert_eq!(said.len(), usize::from(complains), "{said:?}");
+        let run = client_with_screen(address(&nowhere, None), None, screen, handler);
+        let (outcome, printed) = run.end();
+        assert_eq!(outcome.seen.failed, complains, "{kind}");
+        assert_eq!(printed.len(), usize::from(complains), "{printed:?}");
     }
 }

@@ -1,11 +1,11 @@
-//! Programs of their own: one that serves on its stdin and stdout, and ones that get signals.
+//! Handlers in separate processes: one that serves on its stdin and stdout, and some that get signals.
 //!
-//! Each is this test program again, with one test that only then does something.
+//! Each process is this test program; one of its tests does the work.
 
 use super::common::*;
-use crate::capture::Stream;
+use crate::capture::ChunkSource;
 use crate::live::handler::{Command, Ended};
-use crate::transport::{Accepting, Address, Bound, Target, call, serve_stdio};
+use crate::transport::{Accepting, Address, BoundListener, Target, call, serve_stdio};
 use rustix::process::Signal;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 const ROLE: &str = "WIRETOOL_TEST_ROLE";
 
-/// Everything until this line is the test harness.
+/// The output before this line comes from the test harness.
 const MARK: &str = "<<ready>>\n";
 
 struct Program {
@@ -31,7 +31,7 @@ impl Program {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "transport::tests::stdio::as_a_program",
+                "transport::tests::stdio::runs_as_program",
                 "--nocapture",
             ])
             .env(ROLE, role)
@@ -69,7 +69,7 @@ impl Program {
         kill(self.child.id(), signal);
     }
 
-    /// Its exit code, and what it still said.
+    /// Returns the exit code and the rest of the output.
     fn end(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let mut rest = String::new();
@@ -85,21 +85,21 @@ impl Drop for Program {
     }
 }
 
-fn taken(fd: std::os::fd::BorrowedFd<'_>) -> File {
+fn read_output(fd: std::os::fd::BorrowedFd<'_>) -> File {
     File::from(fd.try_clone_to_owned().unwrap())
 }
 
-/// Does nothing, unless it was started to.
+/// Does nothing unless the environment variable is set.
 #[test]
-fn as_a_program() {
+fn runs_as_program() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
     let recording = std::env::var_os("WIRETOOL_TEST_RECORDING").unwrap();
     let (setup, _) = setup(Some(recording.as_ref()));
     let (stdin, stdout) = (
-        taken(std::io::stdin().as_fd()),
-        taken(std::io::stdout().as_fd()),
+        read_output(std::io::stdin().as_fd()),
+        read_output(std::io::stdout().as_fd()),
     );
     let nothing = File::options()
         .read(true)
@@ -113,33 +113,33 @@ fn as_a_program() {
     let outcome = match role.as_str() {
         "stdio" => {
             let mut broken = false;
-            let mut handler = on(|told, commands: &mut Vec<Command>| match told {
-                Told::Opened(conn) => commands.push(Command::Send(conn, MARK.into())),
-                Told::Ended(_, Ended::Reset) => broken = true,
-                Told::Received(conn, bytes) if bytes == b"half\n" => {
-                    commands.push(Command::Send(conn, b"ha".to_vec()));
+            let mut handler = fn_handler(|event, commands: &mut Vec<Command>| match event {
+                Event::Opened(conn) => commands.push(Command::Send(conn.into(), MARK.into())),
+                Event::Ended(_, Ended::Reset) => broken = true,
+                Event::Received(conn, bytes) if bytes == b"half\n" => {
+                    commands.push(Command::Send(conn.into(), b"ha".to_vec()));
                     commands.push(Command::Reset(conn));
                 }
-                Told::Received(_, bytes) if bytes == b"stop\n" => {
-                    commands.push(Command::Send(1, b"stopped\n".to_vec()));
+                Event::Received(_, bytes) if bytes == b"stop\n" => {
+                    commands.push(Command::Send(1.into(), b"stopped\n".to_vec()));
                     commands.push(Command::Stop);
-                    commands.push(Command::Send(1, b"never\n".to_vec()));
+                    commands.push(Command::Send(1.into(), b"never\n".to_vec()));
                 }
                 other => echo(other, commands),
             });
-            let outcome = serve_stdio(stdin, stdout, &mut handler, dark(), setup);
+            let outcome = serve_stdio(stdin, stdout, &mut handler, discard_text(), setup);
             drop(handler);
             if broken {
                 std::process::exit(9);
             }
             outcome
         }
-        // Does not stop when it is asked to, but counts.
+        // Counts interrupts but does not stop.
         "stubborn" | "polite" => {
             let polite = role == "polite";
-            let mut handler = on(|told, commands: &mut Vec<Command>| match told {
-                Told::Begin => commands.push(Command::Print(MARK.into())),
-                Told::Interrupted => {
+            let mut handler = fn_handler(|event, commands: &mut Vec<Command>| match event {
+                Event::Begin => commands.push(Command::Print(MARK.into())),
+                Event::Interrupted => {
                     commands.push(Command::Print("interrupted\n".into()));
                     if polite {
                         commands.push(Command::Stop);
@@ -148,33 +148,33 @@ fn as_a_program() {
                 _ => {}
             });
             let listen = Address::parse("tcp://127.0.0.1:0").unwrap();
-            let acceptor = Bound::to(&listen).unwrap();
+            let acceptor = BoundListener::bind(&listen).unwrap();
             acceptor.serve(Accepting::default(), &mut handler, screen, setup)
         }
-        // Shows more than anybody reads.
+        // Shows more text than anybody reads.
         "loud" => {
             let mark = Path::new(&recording).with_extension("interrupted");
-            let mut handler = on(move |told, commands: &mut Vec<Command>| match told {
-                Told::Begin => {
+            let mut handler = fn_handler(move |event, commands: &mut Vec<Command>| match event {
+                Event::Begin => {
                     commands.push(Command::Print(MARK.into()));
                     commands.push(Command::Print("x".repeat(4 << 20)));
                 }
-                Told::Interrupted => {
+                Event::Interrupted => {
                     File::create(&mark).unwrap();
                     commands.push(Command::Stop);
                 }
                 _ => {}
             });
             let listen = Address::parse("tcp://127.0.0.1:0").unwrap();
-            let acceptor = Bound::to(&listen).unwrap();
+            let acceptor = BoundListener::bind(&listen).unwrap();
             acceptor.serve(Accepting::default(), &mut handler, screen, setup)
         }
-        // With a child that does not care.
+        // With a child that ignores signals.
         "parent" => {
-            let mut handler = on(|told, commands: &mut Vec<Command>| match told {
-                Told::Begin => commands.push(Command::Connect(1)),
-                Told::Received(..) => commands.push(Command::Print(MARK.into())),
-                Told::Interrupted => commands.push(Command::Print("interrupted\n".into())),
+            let mut handler = fn_handler(|event, commands: &mut Vec<Command>| match event {
+                Event::Begin => commands.push(Command::Connect(1)),
+                Event::Received(..) => commands.push(Command::Print(MARK.into())),
+                Event::Interrupted => commands.push(Command::Print("interrupted\n".into())),
                 _ => {}
             });
             let script = "trap '' HUP INT TERM USR1; echo here; exec sleep 1000";
@@ -191,7 +191,7 @@ fn as_a_program() {
 }
 
 #[test]
-fn whoever_started_us_is_served_until_they_say_no_more() {
+fn parent_process_is_served_until_end_of_stdin() {
     let (_folder, path) = folder();
     let mut program = Program::start("stdio", &path);
     for n in 0..100 {
@@ -204,14 +204,14 @@ fn whoever_started_us_is_served_until_they_say_no_more() {
     let recording = Recording::read(&path);
     let want = (0..100).map(|n| format!("line {n}\n"));
     let want = want.collect::<Vec<_>>().concat();
-    assert_eq!(recording.bytes(1, Stream::C2s), want.as_bytes());
-    let answers = recording.bytes(1, Stream::S2c);
+    assert_eq!(recording.bytes(1, ChunkSource::C2s), want.as_bytes());
+    let answers = recording.bytes(1, ChunkSource::S2c);
     assert_eq!(answers, format!("{MARK}{want}").as_bytes());
     assert_eq!(events(&recording), ["open", "eof c2s", "eof s2c", "close"]);
 }
 
 #[test]
-fn a_kill_after_an_answer_loses_neither_it_nor_its_record() {
+fn kill_after_answer_loses_nothing() {
     let (_folder, path) = folder();
     for n in 0..20 {
         let mut program = Program::start("stdio", &path);
@@ -224,14 +224,14 @@ fn a_kill_after_an_answer_loses_neither_it_nor_its_record() {
         assert_eq!(rest, "");
         assert_eq!(program.child.wait().unwrap().signal(), Some(9));
         let recording = Recording::read(&path);
-        assert_eq!(recording.bytes(1, Stream::C2s), line.as_bytes());
-        let answers = recording.bytes(1, Stream::S2c);
+        assert_eq!(recording.bytes(1, ChunkSource::C2s), line.as_bytes());
+        let answers = recording.bytes(1, ChunkSource::S2c);
         assert_eq!(answers, format!("{MARK}{line}").as_bytes());
     }
 }
 
 #[test]
-fn nothing_follows_a_stop_and_a_cut_comes_after_what_was_sent() {
+fn reset_follows_sent_bytes_and_nothing_follows_stop() {
     let (_folder, path) = folder();
     let mut program = Program::start("stdio", &path);
     program.send(b"stop\n");
@@ -244,7 +244,7 @@ fn nothing_follows_a_stop_and_a_cut_comes_after_what_was_sent() {
     let mut program = Program::start("stdio", &path);
     program.send(b"half\n");
     program.expect("ha");
-    // Its own order is told as any other reset.
+    // A reset by the handler is reported like any other reset.
     let (code, rest) = program.end();
     assert_eq!((code, &*rest), (Some(9), ""));
     let events = events(&Recording::read(&path));
@@ -252,7 +252,7 @@ fn nothing_follows_a_stop_and_a_cut_comes_after_what_was_sent() {
 }
 
 #[test]
-fn a_stdout_that_nobody_reads_any_more_is_a_reset() {
+fn closed_stdout_is_a_reset() {
     let (_folder, path) = folder();
     let mut program = Program::start("stdio", &path);
     let Program { stdout, .. } = &mut program;
@@ -269,7 +269,7 @@ fn a_stdout_that_nobody_reads_any_more_is_a_reset() {
 }
 
 #[test]
-fn signals_are_told_and_the_second_is_the_end() {
+fn second_signal_ends_the_run() {
     let (_folder, path) = folder();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let program = Program::start("polite", &path);
@@ -280,7 +280,7 @@ fn signals_are_told_and_the_second_is_the_end() {
         let mut program = Program::start("stubborn", &path);
         program.signal(signal);
         program.expect("interrupted\n");
-        assert!(lives(program.child.id()));
+        assert!(is_alive(program.child.id()));
         program.signal(signal);
         assert_eq!(program.child.wait().unwrap().code(), Some(code));
         assert_eq!(
@@ -292,7 +292,7 @@ fn signals_are_told_and_the_second_is_the_end() {
 }
 
 #[test]
-fn a_screen_that_nobody_reads_does_not_hold_up_the_second_signal() {
+fn blocked_screen_does_not_delay_second_signal() {
     let (_folder, path) = folder();
     let mut program = Program::start("loud", &path);
     program.signal(Signal::INT);
@@ -306,7 +306,7 @@ fn a_screen_that_nobody_reads_does_not_hold_up_the_second_signal() {
 }
 
 #[test]
-fn no_child_is_left_alone() {
+fn no_child_outlives_the_run() {
     let (_folder, path) = folder();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::USR1] {
         let mut program = Program::start("parent", &path);
@@ -316,13 +316,13 @@ fn no_child_is_left_alone() {
         program.signal(signal);
         let code = program.child.wait().unwrap().code();
         assert_eq!(code, Some(128 + signal.as_raw()));
-        assert!(!lives(child));
+        assert!(!is_alive(child));
         let events = events(&Recording::read(&path));
         assert_eq!(events.last().map(String::as_str), Some("exit"));
     }
 }
 
-/// The processes that any thread of a process started.
+/// The child processes of all threads of a process.
 fn children_of(pid: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let lists = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")));

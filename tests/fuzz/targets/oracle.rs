@@ -1,4 +1,4 @@
-//! Any bytes, read as oracle.
+//! Reads any bytes as oracle.
 #![no_main]
 
 #[path = "../../laws/common.rs"]

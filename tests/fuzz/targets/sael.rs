@@ -1,4 +1,4 @@
-//! Any bytes, read as sael.
+//! Reads any bytes as sael.
 #![no_main]
 
 #[path = "../../laws/common.rs"]

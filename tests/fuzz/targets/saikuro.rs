@@ -1,4 +1,4 @@
-//! Any bytes, read as saikuro.
+//! Reads any bytes as saikuro.
 #![no_main]
 
 #[path = "../../laws/common.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes, read as stepflow.
+//! Reads any bytes as stepflow.
 #![no_main]
 
 #[path = "../../laws/common.rs"]

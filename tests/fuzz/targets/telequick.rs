@@ -1,4 +1,4 @@
-//! Any bytes, read as telequick.
+//! Reads any bytes as telequick.
 #![no_main]
 
 #[path = "../../laws/common.rs"]

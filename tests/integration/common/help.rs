@@ -1,10 +1,12 @@
-//! The help of every command, walked from the binary's own.
+//! Reads the help of every command of the binary, and the pages that show commands.
 
-/// What one command says of itself.
+use std::path::{Path, PathBuf};
+
+/// The help of one command.
 pub struct Page {
-    /// The words that lead to it, `wiretool` left out.
+    /// The words of the command without `wiretool`.
     pub path: Vec<String>,
-    /// `--help`.
+    /// The output of `--help`.
     pub help: String,
 }
 
@@ -17,20 +19,20 @@ impl Page {
             .join(" ")
     }
 
-    /// The lines below `title`, up to the next empty one.
+    /// The lines below `title`, up to the next empty line.
     pub fn block(&self, title: &str) -> Vec<&str> {
         let lines = self.help.lines().skip_while(|line| *line != title);
         lines.skip(1).take_while(|line| !line.is_empty()).collect()
     }
 
-    /// Its examples, less what is said of them.
+    /// The examples without their descriptions.
     pub fn examples(&self) -> Vec<&str> {
         let lines = self.block("Examples:");
         lines.into_iter().map(|line| command(line.trim())).collect()
     }
 }
 
-/// Every command's, the main one first.
+/// The help of all commands, the main one first.
 pub fn pages() -> Vec<Page> {
     let mut pages = Vec::new();
     let mut paths = vec![Vec::new()];
@@ -44,7 +46,7 @@ pub fn pages() -> Vec<Page> {
         let help = String::from_utf8(output.stdout).unwrap();
         let page = Page { path, help };
         for line in page.block("Commands:").into_iter().rev() {
-            // Deeper lines go on with what was said.
+            // More deeply indented lines continue the description.
             if let Some(line) = line.strip_prefix("  ").filter(|l| !l.starts_with(' ')) {
                 let mut path = page.path.clone();
                 path.extend(line.split(' ').next().map(str::to_owned));
@@ -56,7 +58,7 @@ pub fn pages() -> Vec<Page> {
     pages
 }
 
-/// What comes before the first two spaces outside of quotes.
+/// The text before the first two spaces outside of quotes.
 fn command(line: &str) -> &str {
     let mut quote = None;
     let mut before = '\0';
@@ -70,4 +72,17 @@ fn command(line: &str) -> &str {
         before = c;
     }
     line
+}
+
+/// The README and the topics of `wiretool help`.
+pub fn guide_pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let topics = std::fs::read_dir(root.join("src/cli/topics")).unwrap();
+    let topics = topics.map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> = topics
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect();
+    pages.sort();
+    pages.insert(0, root.join("README.md"));
+    pages
 }

@@ -1,4 +1,4 @@
-//! The binary under test, which sees no settings of whoever runs the tests.
+//! The binary under test. It sees no settings of the user.
 
 pub mod help;
 pub mod programs;
@@ -9,14 +9,14 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Exit code, stdout and stderr.
-pub type Told = (i32, String, String);
+pub type Ran = (i32, String, String);
 
-/// Set where a unit test starts its own program as the binary.
+/// Set if a unit test starts its own program as the binary.
 pub const AS_BINARY: &str = "WIRETOOL_TEST_AS_BINARY";
-/// The binary's own output begins after this line.
+/// The output of the binary starts after this line.
 pub const READY: &str = "<<ready>>\n";
 
-/// The binary. Unit tests have none: there it is their own program, which runs the command line.
+/// The binary. Unit tests have none: they start their own program, which runs the command line.
 pub fn wiretool() -> Command {
     if let Some(path) = option_env!("CARGO_BIN_EXE_wiretool") {
         let mut command = Command::new(path);
@@ -31,7 +31,7 @@ pub fn wiretool() -> Command {
     command
 }
 
-/// A folder for the files of tests.
+/// A folder for temporary files of tests.
 pub fn temporary() -> &'static Path {
     let folder = Path::new(
         option_env!("CARGO_TARGET_TMPDIR")
@@ -41,7 +41,7 @@ pub fn temporary() -> &'static Path {
     folder
 }
 
-/// What a program wrote to stdout.
+/// The text that a program wrote to stdout.
 pub fn stdout(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stdout);
     let own = text.split_once(READY).map(|(_, own)| own);
@@ -60,45 +60,45 @@ pub fn shell(name: &str) -> Command {
     command
 }
 
-/// Runs a command with this on its stdin.
-pub fn run(command: &mut Command, input: impl AsRef<[u8]>) -> Told {
+/// Runs a command with this text on its stdin.
+pub fn run(command: &mut Command, input: impl AsRef<[u8]>) -> Ran {
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = pipes.stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.as_ref().to_vec();
-    // Written from the side: a child that stops reading, or never reads, must not stop the test.
+    // Written by a separate thread: a child that does not read must not block the test.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
-    told(&output)
+    outcome_of(&output)
 }
 
-/// How a command ended, and what it said.
-pub fn told(output: &Output) -> Told {
+/// The exit code and the output of a command.
+pub fn outcome_of(output: &Output) -> Ran {
     let code = output.status.code().unwrap_or(-1);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     (code, stdout(output), stderr)
 }
 
-/// Whether what tests expect is to be written anew.
+/// Returns `true` if expected files are to be rewritten.
 pub fn bless() -> bool {
     std::env::var_os("WIRETOOL_BLESS").is_some_and(|value| value == "1")
 }
 
-/// Takes the settings of the developer, or of a machine that runs tests, from a command: variables, and the folder where
-/// a file of them may be.
+/// Removes the settings of the developer and of the test machine from a command: variables and the folder of the
+/// settings file.
 fn without_settings(command: &mut Command) -> &mut Command {
-    const OTHERS: [&str; 4] = ["CI", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"];
+    const SETTINGS: [&str; 4] = ["CI", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"];
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("WIRETOOL_") || OTHERS.contains(&&*text) {
+        if text.starts_with("WIRETOOL_") || SETTINGS.contains(&&*text) {
             command.env_remove(name);
         }
     }
     command.env("XDG_CONFIG_HOME", temporary())
 }
 
-/// Waits for something that comes by itself.
+/// Waits until a condition becomes true.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !is_so() {
@@ -110,7 +110,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Says that something is not checked on this machine, also where the output of tests that pass is not shown.
+/// Reports that a check is skipped on this machine, even if the output of passing tests is hidden.
 pub fn not_checked(what: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "NOT CHECKED: {what}");

@@ -1,4 +1,4 @@
-//! Programs around the tested one.
+//! The programs around the tested one.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader, ErrorKind, Read, Write};
@@ -8,16 +8,16 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
-use wiretool::capture::{Record, Stream};
+use wiretool::capture::{ChunkSource, Record};
 
-/// Nothing takes so long, on any machine.
+/// The time limit of every wait.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// A socket of either kind, with a time limit.
+/// A socket of either kind with a time limit.
 pub trait Socket: Read + Write + Send + 'static {
     fn end(&self);
-    fn limited(self) -> Self;
-    fn twin(&self) -> Self;
+    fn with_time_limits(self) -> Self;
+    fn clone_socket(&self) -> Self;
 }
 
 macro_rules! socket {
@@ -26,12 +26,12 @@ macro_rules! socket {
             fn end(&self) {
                 self.shutdown(Shutdown::Write).unwrap();
             }
-            fn limited(self) -> Self {
+            fn with_time_limits(self) -> Self {
                 self.set_read_timeout(Some(LIMIT)).unwrap();
                 self.set_write_timeout(Some(LIMIT)).unwrap();
                 self
             }
-            fn twin(&self) -> Self {
+            fn clone_socket(&self) -> Self {
                 self.try_clone().unwrap()
             }
         }
@@ -41,7 +41,7 @@ macro_rules! socket {
 socket!(TcpStream);
 socket!(UnixStream);
 
-/// A proxy, or anything else that runs.
+/// A proxy or another running command.
 pub struct Run {
     child: Child,
     pub stdin: Option<ChildStdin>,
@@ -49,7 +49,7 @@ pub struct Run {
     pub stderr: Receiver<Vec<u8>>,
 }
 
-fn pass<R: Read + Send + 'static>(from: R) -> Receiver<Vec<u8>> {
+fn read_in_thread<R: Read + Send + 'static>(from: R) -> Receiver<Vec<u8>> {
     let (to, received) = channel();
     spawn(move || {
         let mut from = BufReader::with_capacity(64 << 10, from);
@@ -70,8 +70,8 @@ fn pass<R: Read + Send + 'static>(from: R) -> Receiver<Vec<u8>> {
     received
 }
 
-/// Everything until the end.
-pub fn all(from: &Receiver<Vec<u8>>) -> Vec<u8> {
+/// Reads until the end.
+pub fn read_all(from: &Receiver<Vec<u8>>) -> Vec<u8> {
     let mut all = Vec::new();
     loop {
         match from.recv_timeout(LIMIT) {
@@ -82,8 +82,8 @@ pub fn all(from: &Receiver<Vec<u8>>) -> Vec<u8> {
     }
 }
 
-/// Until a text has come.
-pub fn until(from: &Receiver<Vec<u8>>, text: &str) -> String {
+/// Reads until a text appears.
+pub fn read_until(from: &Receiver<Vec<u8>>, text: &str) -> String {
     let mut all = Vec::new();
     while !String::from_utf8_lossy(&all).contains(text) {
         match from.recv_timeout(LIMIT) {
@@ -105,10 +105,10 @@ pub fn command(args: &[&str]) -> Command {
 
 impl Run {
     pub fn new(args: &[&str]) -> Self {
-        Self::of(command(args))
+        Self::from_command(command(args))
     }
 
-    pub fn of(mut command: Command) -> Self {
+    pub fn from_command(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -117,13 +117,13 @@ impl Run {
             .unwrap();
         Self {
             stdin: child.stdin.take(),
-            stdout: pass(child.stdout.take().unwrap()),
-            stderr: pass(child.stderr.take().unwrap()),
+            stdout: read_in_thread(child.stdout.take().unwrap()),
+            stderr: read_in_thread(child.stderr.take().unwrap()),
             child,
         }
     }
 
-    /// A proxy between a free port and an address; and the port.
+    /// A proxy between a free port and an address; with the port.
     pub fn proxy(command: &str, connect: &str, more: &[&str]) -> (Self, u16) {
         let mut args = vec![
             command,
@@ -134,8 +134,8 @@ impl Run {
         ];
         args.extend(more);
         let run = Self::new(&args);
-        let said = until(&run.stderr, "connecting to");
-        let (_, rest) = said.split_once("tcp://127.0.0.1:").unwrap();
+        let output = read_until(&run.stderr, "connecting to");
+        let (_, rest) = output.split_once("tcp://127.0.0.1:").unwrap();
         let port = rest.split(',').next().unwrap().parse().unwrap();
         (run, port)
     }
@@ -148,11 +148,11 @@ impl Run {
         kill(self.child.id(), signal);
     }
 
-    /// Waits for its end: status, and what it still said on stdout and stderr.
+    /// Waits for the end. Returns the status and the rest of stdout and stderr.
     pub fn end(mut self) -> (ExitStatus, Vec<u8>, String) {
         drop(self.stdin.take());
-        // Both end when it does.
-        let (stdout, stderr) = (all(&self.stdout), all(&self.stderr));
+        // Both streams end when the process ends.
+        let (stdout, stderr) = (read_all(&self.stdout), read_all(&self.stderr));
         let status = self.child.wait().unwrap();
         (
             status,
@@ -161,10 +161,10 @@ impl Run {
         )
     }
 
-    /// [`Run::end`], with the exit code alone.
+    /// [`Run::end`] with the exit code only.
     pub fn code(self) -> Option<i32> {
-        let (status, _, said) = self.end();
-        eprintln!("{said}");
+        let (status, _, output) = self.end();
+        eprintln!("{output}");
         status.code()
     }
 }
@@ -181,14 +181,14 @@ pub fn kill(pid: u32, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
-/// Whether there is such a process, zombies apart.
-pub fn lives(pid: u32) -> bool {
+/// Returns `true` if the process exists and is not a zombie.
+pub fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().unwrap_or_default().chars().next();
     state.is_some_and(|state| state != 'Z')
 }
 
-/// The processes that a process started.
+/// The child processes of a process.
 pub fn children(pid: u32) -> Vec<u32> {
     let path = format!("/proc/{pid}/task/{pid}/children");
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -203,7 +203,7 @@ pub fn tcp<T: Send + 'static>(
 ) -> (String, JoinHandle<T>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());
-    let server = spawn(move || serve(listener.accept().unwrap().0.limited()));
+    let server = spawn(move || serve(listener.accept().unwrap().0.with_time_limits()));
     (address, server)
 }
 
@@ -214,19 +214,19 @@ pub fn unix<T: Send + 'static>(
 ) -> (String, JoinHandle<T>) {
     let path = folder.join("server.sock");
     let listener = UnixListener::bind(&path).unwrap();
-    let server = spawn(move || serve(listener.accept().unwrap().0.limited()));
+    let server = spawn(move || serve(listener.accept().unwrap().0.with_time_limits()));
     (format!("unix:{}", path.display()), server)
 }
 
-/// A server that answers every connection with what it sends, until the process ends.
-pub fn echo() -> String {
+/// A server that returns all bytes on every connection, until the process ends.
+pub fn echo_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());
     spawn(move || {
         for stream in listener.incoming() {
-            let mut stream = stream.unwrap().limited();
+            let mut stream = stream.unwrap().with_time_limits();
             spawn(move || {
-                let mut back = stream.twin();
+                let mut back = stream.clone_socket();
                 let _ = std::io::copy(&mut stream, &mut back);
                 let _ = back.shutdown(Shutdown::Write);
             });
@@ -235,14 +235,16 @@ pub fn echo() -> String {
     address
 }
 
-pub fn dial(port: u16) -> TcpStream {
-    let stream = TcpStream::connect(("127.0.0.1", port)).unwrap().limited();
+pub fn connect_to_port(port: u16) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", port))
+        .unwrap()
+        .with_time_limits();
     stream.set_nodelay(true).unwrap();
     stream
 }
 
-/// Writes until nothing is taken any more; says how much was.
-pub fn fill(stream: &mut TcpStream) -> usize {
+/// Writes until no more is taken. Returns the number of bytes.
+pub fn write_until_full(stream: &mut TcpStream) -> usize {
     stream
         .set_write_timeout(Some(Duration::from_millis(300)))
         .unwrap();
@@ -260,13 +262,13 @@ pub fn fill(stream: &mut TcpStream) -> usize {
     }
 }
 
-/// Closes a socket so that the other side sees a reset.
+/// Closes a socket with a reset.
 pub fn reset(stream: TcpStream) {
     rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
     drop(stream);
 }
 
-/// Bytes that repeat nowhere near, the same for the same seed.
+/// Pseudo-random bytes, the same for the same seed.
 pub struct Noise(u64);
 
 impl Noise {
@@ -297,7 +299,7 @@ pub fn send(to: &mut dyn Write, bytes: &[u8], seed: u64) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let most = [1, 2, 7, 100, 1460, 5000, 70_000, 300_000][noise.next() as usize % 8];
-        // Small pieces of much take for ever.
+        // Small pieces of a large text would take too long.
         let least = bytes.len() / 20_000;
         let (piece, after) =
             rest.split_at((noise.next() as usize % most + 1 + least).min(rest.len()));
@@ -322,12 +324,12 @@ impl Recording {
         Self(lines.map(|line| Record::parse(line).unwrap()).collect())
     }
 
-    /// What went one way over one connection.
-    pub fn bytes(&self, conn: u32, stream: Stream) -> Vec<u8> {
+    /// The bytes of one direction of a connection.
+    pub fn bytes(&self, conn: u32, stream: ChunkSource) -> Vec<u8> {
         let chunks = self.0.iter().filter_map(|record| match record {
             Record::Chunk {
                 conn: c,
-                stream: s,
+                dir: s,
                 bytes,
                 ..
             } if (*c, *s) == (conn, stream) => Some(bytes),
@@ -336,7 +338,7 @@ impl Recording {
         chunks.flatten().copied().collect()
     }
 
-    /// Events in order, as `open`, `eof c2s`, `close`, ...
+    /// The events in order, as `open`, `eof c2s`, `close`, ...
     pub fn events(&self) -> Vec<String> {
         let events = self.0.iter().filter_map(|record| match record {
             Record::Event(event) => {

@@ -1,14 +1,14 @@
-//! What a terminal shows, as a picture: text with colours (SGR, as the tool writes it) in, SVG out.
+//! Draws the content of a terminal: text with colours (SGR, as the tool writes it) becomes SVG.
 
 use std::fmt::Write as _;
 
-/// Pixels of a character and of a line.
+/// The size of a character and of a line in pixels.
 const CELL: (f32, f32) = (8.4, 18.0);
 const MARGIN: f32 = 16.0;
-/// Characters in a line; what is longer goes on in the next one.
+/// The number of characters of a line; longer lines are wrapped.
 const COLUMNS: usize = 112;
 
-/// The picture of these lines.
+/// Returns the picture of the lines.
 pub fn svg(text: &str) -> String {
     let (mut body, mut row) = (String::new(), 0_u16);
     for line in text.lines() {
@@ -22,7 +22,7 @@ pub fn svg(text: &str) -> String {
                 }
                 _ => part,
             };
-            // Each word where it belongs, whatever the font makes of the others.
+            // Each word has its own position, so that the widths of the font do not matter.
             for word in shown.split_inclusive(' ') {
                 let bare = word.trim_end();
                 if at + bare.chars().count() > COLUMNS {
@@ -60,12 +60,12 @@ text { font: 14px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; 
 .cyan { fill: #56b6c2 }
 </style>"#;
 
-/// Where a column begins.
+/// The start of a column.
 fn column(n: usize) -> f32 {
     MARGIN + CELL.0 * f32::from(u16::try_from(n).expect("a line that is no book"))
 }
 
-/// How text looks at the moment.
+/// The current attributes of the text.
 #[derive(Default)]
 struct Tone {
     bold: bool,

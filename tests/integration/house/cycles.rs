@@ -1,22 +1,22 @@
-//! No two files import each other, not even through others.
+//! Checks that no two files import each other, also not through other files.
 //!
-//! A name counts for the file that defines it, however many `pub use` stand between. A file may use the modules that it
-//! is part of: in Rust the methods of one type are often spread over files below it.
+//! A name belongs to the file that defines it, also if `pub use` exports it elsewhere. A file may use the modules that
+//! it is part of: in Rust the methods of one type are often spread over the files of its submodules.
 
-use super::{Source, module, report, sources, tree};
+use super::{Source, module, report_violations, sources, tree};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 type Path = Vec<String>;
 
-/// What one file defines, and what it names of others.
+/// The definitions of one file, and the names of other files that it uses.
 struct File {
     path: String,
     defines: BTreeSet<String>,
-    /// Names that `use` brings into scope, and what they stand for.
+    /// The names that `use` brings into scope, with their paths.
     scope: BTreeMap<String, Path>,
-    /// Paths that its code needs; those it only hands on with `pub use` are not among them.
+    /// The paths that its code needs; paths that it only exports with `pub use` are not included.
     needs: Vec<Path>,
 }
 
@@ -32,7 +32,7 @@ impl Files {
         Self(files.collect())
     }
 
-    /// The module of the file that defines what a path names; `steps` bounds how many `use` are followed.
+    /// The module of the file that defines the item of a path. At most `steps` `use` are followed.
     fn resolve(&self, path: &[String], steps: usize) -> Option<Path> {
         let lengths = (0..=path.len()).rev();
         let at = lengths
@@ -110,7 +110,7 @@ impl File {
     }
 }
 
-/// A path from the root of the crate; `None` where it begins with another crate.
+/// A path from the root of the crate; `None` if it starts with another crate.
 fn absolute(path: &Path, here: &Path, modules: &BTreeSet<Path>) -> Option<Path> {
     let first = path.first()?;
     let child = [here.as_slice(), std::slice::from_ref(first)].concat();
@@ -129,7 +129,7 @@ fn absolute(path: &Path, here: &Path, modules: &BTreeSet<Path>) -> Option<Path> 
 }
 
 #[test]
-fn no_files_import_each_other() {
+fn import_cycles_do_not_exist() {
     let sources = sources();
     let files = Files::new(&sources);
     let imports: BTreeMap<&Path, BTreeSet<Path>> = files
@@ -159,5 +159,5 @@ fn no_files_import_each_other() {
             }
         }
     }
-    report(&breaches);
+    report_violations(&breaches);
 }

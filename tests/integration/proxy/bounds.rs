@@ -1,4 +1,4 @@
-//! What is slow slows nobody else, and nothing grows without end.
+//! A slow connection does not slow other connections, and memory is bounded.
 
 use super::common::*;
 use rustix::process::Signal;
@@ -7,29 +7,29 @@ use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::thread::spawn;
 
-/// The most memory a process ever had, in KiB.
-fn peak(pid: u32) -> u64 {
+/// The peak memory of a process, in KiB.
+fn peak_memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|l| l.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 #[test]
-fn a_slow_reader_slows_its_sender_and_nobody_else() {
+fn slow_reader_slows_only_its_sender() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());
     let (run, port) = Run::proxy("record", &address, &["-w", "/dev/null"]);
-    let mut slow = dial(port);
+    let mut slow = connect_to_port(port);
     let (mut server, _) = listener.accept().unwrap();
-    let sent = fill(&mut slow);
-    // Another connection is not held up.
-    let mut other = dial(port);
+    let sent = write_until_full(&mut slow);
+    // Another connection is not delayed.
+    let mut other = connect_to_port(port);
     let (mut answering, _) = listener.accept().unwrap();
     other.write_all(b"quick").unwrap();
     answering.read_exact(&mut [0; 5]).unwrap();
-    let peak = peak(run.pid());
+    let peak = peak_memory(run.pid());
     assert!(peak < 20 << 10, "{peak} KiB");
-    // Every byte that was taken arrives.
+    // Every accepted byte arrives.
     slow.end();
     drop(slow);
     server.set_read_timeout(Some(LIMIT)).unwrap();
@@ -39,13 +39,13 @@ fn a_slow_reader_slows_its_sender_and_nobody_else() {
 }
 
 #[test]
-fn sixty_four_busy_connections_need_little_memory() {
-    let (run, port) = Run::proxy("record", &echo(), &["-q", "-w", "/dev/null"]);
+fn busy_connections_need_bounded_memory() {
+    let (run, port) = Run::proxy("record", &echo_server(), &["-q", "-w", "/dev/null"]);
     let clients: Vec<_> = (0..64_u8)
         .map(|n| {
             spawn(move || {
-                let mut client = dial(port);
-                let mut writer = client.twin();
+                let mut client = connect_to_port(port);
+                let mut writer = client.clone_socket();
                 let block = vec![b'0' + n; 1 << 20];
                 let sender = spawn(move || {
                     writer.write_all(&block).unwrap();
@@ -59,14 +59,14 @@ fn sixty_four_busy_connections_need_little_memory() {
     for client in clients {
         client.join().unwrap();
     }
-    let peak = peak(run.pid());
+    let peak = peak_memory(run.pid());
     run.signal(Signal::TERM);
     assert_eq!(run.code(), Some(143));
     assert!(peak < 20 << 10, "{peak} KiB");
 }
 
 #[test]
-fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
+fn slow_view_loses_frames_and_traffic_continues() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("r");
     // Nobody reads the view.
@@ -79,7 +79,9 @@ fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
         "--listen",
         "tcp://127.0.0.1:0",
     ]);
-    proxy.args(["--connect", &echo(), "-w"]).arg(&recording);
+    proxy
+        .args(["--connect", &echo_server(), "-w"])
+        .arg(&recording);
     let mut proxy = proxy
         .stdin(Stdio::null())
         .stdout(into)
@@ -87,7 +89,7 @@ fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
         .spawn()
         .unwrap();
     let mut stderr = proxy.stderr.take().unwrap();
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     let reader = spawn(move || {
         let mut all = Vec::new();
         let mut piece = [0; 4096];
@@ -97,13 +99,13 @@ fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
         }
         String::from_utf8_lossy(&all).into_owned()
     });
-    let said = told.recv_timeout(LIMIT).unwrap();
-    let (_, rest) = said.split_once("tcp://127.0.0.1:").unwrap();
-    let mut client = dial(rest.split(',').next().unwrap().parse().unwrap());
+    let output = reported.recv_timeout(LIMIT).unwrap();
+    let (_, rest) = output.split_once("tcp://127.0.0.1:").unwrap();
+    let mut client = connect_to_port(rest.split(',').next().unwrap().parse().unwrap());
     let line =
         br#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
     let block = [&line[..], b"\n"].concat().repeat(1000);
-    let mut sender = client.twin();
+    let mut sender = client.clone_socket();
     let total = 200 * block.len();
     let sends = spawn(move || {
         for _ in 0..200 {
@@ -114,8 +116,11 @@ fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
     assert_eq!(receive(&mut client).len(), total, "traffic goes on");
     sends.join().unwrap();
     assert_eq!(proxy.wait().unwrap().code(), Some(2));
-    let said = reader.join().unwrap();
-    assert!(said.contains("bytes went by unseen"), "{said}");
+    let output = reader.join().unwrap();
+    assert!(
+        output.contains("bytes were not shown or recorded"),
+        "{output}"
+    );
     let recording = Recording::read(&recording);
     let lost: u64 = recording
         .0
@@ -126,8 +131,8 @@ fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
         })
         .sum();
     let kept = [
-        wiretool::capture::Stream::C2s,
-        wiretool::capture::Stream::S2c,
+        wiretool::capture::ChunkSource::C2s,
+        wiretool::capture::ChunkSource::S2c,
     ]
     .map(|stream| recording.bytes(1, stream).len())
     .iter()

@@ -1,7 +1,7 @@
-//! Streams of real peers, odd ones among them, played through the proxy: without a fault nothing changes and the recording
-//! reads as the streams do, and one fault on one message leaves all else as it was.
+//! Streams of real peers through the proxy, including unusual ones: without a fault nothing changes and the recording
+//! decodes like the streams; a fault of one message leaves the other messages unchanged.
 //!
-//! The streams are no part of this repository: `WIRETOOL_CAPTURES` names the folder; without it this says so and passes.
+//! The streams are not part of this repository: `WIRETOOL_CAPTURES` names the folder; without it the test is skipped.
 
 use super::common::*;
 use rustix::process::Signal;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::thread::spawn;
-use wiretool::capture::Stream;
+use wiretool::capture::ChunkSource;
 
 /// Both directions of one connection.
 struct Pair {
@@ -39,7 +39,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// All pairs of a protocol; what has no other half is one by itself.
+/// All pairs of a protocol; a stream without a partner is a pair alone.
 fn pairs(folder: &Path) -> Vec<Pair> {
     let mut all = Vec::new();
     files(folder, &mut all);
@@ -71,7 +71,7 @@ fn pairs(folder: &Path) -> Vec<Pair> {
     pairs.into_iter().map(pair).collect()
 }
 
-/// Plays all pairs through one proxy, one connection after another: what came out at either end, and the recording.
+/// Plays all pairs through one proxy, one connection after another. Returns the output of both ends, and the recording.
 fn play(
     pairs: &[&Pair],
     protocol: &str,
@@ -88,10 +88,10 @@ fn play(
     let (run, port) = Run::proxy("record", &address, &more);
     let mut out = Vec::new();
     for (n, pair) in pairs.iter().enumerate() {
-        let client = dial(port);
-        let server = listener.accept().unwrap().0.limited();
+        let client = connect_to_port(port);
+        let server = listener.accept().unwrap().0.with_time_limits();
         let talk = |mut stream: std::net::TcpStream, bytes: Vec<u8>, seed| {
-            let mut writer = stream.twin();
+            let mut writer = stream.clone_socket();
             let writing = spawn(move || {
                 send(&mut writer, &bytes, seed);
                 writer.end();
@@ -110,7 +110,7 @@ fn play(
     (out, Recording::read(path))
 }
 
-/// A line of decode, key by key; what peers send may be JSON that only a lenient reader takes.
+/// Parses a line of decode key by key; peers may send JSON that only a lenient reader accepts.
 type Line = BTreeMap<String, Box<RawValue>>;
 
 fn text<'l>(line: &'l Line, key: &str) -> &'l str {
@@ -118,28 +118,31 @@ fn text<'l>(line: &'l Line, key: &str) -> &'l str {
         .map_or("", |value| value.get().trim_matches('"'))
 }
 
-fn number(line: &Line, key: &str) -> usize {
+fn number_of(line: &Line, key: &str) -> usize {
     text(line, key).parse().unwrap_or_default()
 }
 
-/// What decode says, by connection and direction, without counts and times.
+/// The output of decode by connection and direction, without counters and times.
 fn decoded(args: &[&str]) -> BTreeMap<(usize, String), Vec<Line>> {
-    let (status, lines, said) = Run::new(&[&["decode", "-f", "json"], args].concat()).end();
-    assert!(matches!(status.code(), Some(0 | 1)), "{said}");
+    let (status, lines, output) = Run::new(&[&["decode", "-f", "json"], args].concat()).end();
+    assert!(matches!(status.code(), Some(0 | 1)), "{output}");
     let mut all: BTreeMap<_, Vec<Line>> = BTreeMap::new();
     for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
         let mut line: Line = serde_json::from_slice(line).unwrap();
-        let (conn, dir) = (number(&line, "conn").max(1), text(&line, "dir").to_owned());
+        let (conn, dir) = (
+            number_of(&line, "conn").max(1),
+            text(&line, "dir").to_owned(),
+        );
         line.retain(|key, _| !["conn", "index", "time"].contains(&key.as_str()));
         all.entry((conn, dir)).or_default().push(line);
     }
     all
 }
 
-/// Where a message stands in its stream, with the line end that belongs to it.
-fn place(line: &Line, stream: &[u8]) -> std::ops::Range<usize> {
-    let at = number(line, "offset");
-    let mut end = at + number(line, "len");
+/// The range of a message in its stream, with its line end.
+fn frame_range(line: &Line, stream: &[u8]) -> std::ops::Range<usize> {
+    let at = number_of(line, "offset");
+    let mut end = at + number_of(line, "len");
     if text(line, "framing") == "lines" && stream.get(end) == Some(&b'\n') {
         end += 1;
     }
@@ -147,7 +150,7 @@ fn place(line: &Line, stream: &[u8]) -> std::ops::Range<usize> {
 }
 
 #[test]
-fn streams_of_real_peers_pass_as_they_are() {
+fn real_streams_pass_unchanged() {
     let Some(folder) = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from) else {
         println!("WIRETOOL_CAPTURES names no folder: streams of real peers are not played");
         return;
@@ -159,15 +162,15 @@ fn streams_of_real_peers_pass_as_they_are() {
         let http: Vec<&Pair> = all.iter().filter(|pair| pair.is_http()).collect();
         let scheme = if protocol == "stepflow" { "http" } else { "ws" };
         played += all.len() + http.len();
-        examine(protocol, "tcp", &all.iter().collect::<Vec<_>>());
+        check_pairs(protocol, "tcp", &all.iter().collect::<Vec<_>>());
         if !http.is_empty() {
-            examine(protocol, scheme, &http);
+            check_pairs(protocol, scheme, &http);
         }
     }
     assert!(played > 300, "{played}");
 }
 
-fn examine(protocol: &str, scheme: &str, pairs: &[&Pair]) {
+fn check_pairs(protocol: &str, scheme: &str, pairs: &[&Pair]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let (out, recording) = play(pairs, protocol, scheme, &path, &[]);
@@ -178,14 +181,14 @@ fn examine(protocol: &str, scheme: &str, pairs: &[&Pair]) {
         let name = format!("{protocol} {scheme} {}", pair.name);
         assert!(out == pair.bytes, "{name}");
         let conn = n as u32 + 1;
-        let held = [Stream::C2s, Stream::S2c].map(|way| recording.bytes(conn, way));
+        let held = [ChunkSource::C2s, ChunkSource::S2c].map(|way| recording.bytes(conn, way));
         assert!(held == pair.bytes, "{name}: recorded");
         let mut args = vec!["-p", protocol];
         for (flag, file) in ["--c2s", "--s2c"].into_iter().zip(&pair.files) {
             let file = file.as_ref().map_or("/dev/null", |f| f.to_str().unwrap());
             args.extend([flag, file]);
         }
-        // On a connection the line is what peers delimit by; in a file JSON may have any layout.
+        // On a connection, peers delimit messages by lines; in a file JSON may have any layout.
         let dirs = ["c2s", "s2c"].map(|dir| recorded.get(&(conn as usize, dir.to_owned())));
         let mut lines = dirs.into_iter().flatten().flatten();
         if lines.all(|line| text(line, "framing") == "lines") {
@@ -201,7 +204,7 @@ fn examine(protocol: &str, scheme: &str, pairs: &[&Pair]) {
                 assert_eq!(texts(got), texts(wanted), "{name} {dir}");
             }
         }
-        // A message in the middle, of the direction that has more of them; one of several things is done to it.
+        // Applies one action to a message in the middle, in the direction with more messages.
         let by = |dir: &str| {
             wanted
                 .get(&(1, dir.to_owned()))
@@ -211,12 +214,12 @@ fn examine(protocol: &str, scheme: &str, pairs: &[&Pair]) {
         let dir = ["c2s", "s2c"][at];
         let whole: Vec<&Line> = by(dir)
             .iter()
-            .filter(|line| !line.contains_key("fault") && number(line, "body_len") > 3)
+            .filter(|line| !line.contains_key("fault") && number_of(line, "body_len") > 3)
             .collect();
         let Some(line) = whole.get(whole.len() / 2) else {
             continue;
         };
-        let place = place(line, &pair.bytes[at]);
+        let place = frame_range(line, &pair.bytes[at]);
         let action = ["drop", "truncate 3", "corrupt byte", "inject"][n % 4];
         meant.push((n, at, place.clone(), action));
         let does = action.replace(
@@ -238,7 +241,7 @@ fn examine(protocol: &str, scheme: &str, pairs: &[&Pair]) {
     let (out, recording) = play(pairs, protocol, scheme, &path, &faults);
     let events = recording.events();
     let injected = events.iter().filter(|e| e.starts_with("inject")).count();
-    // One line for each that says what is to come, one for each that was done.
+    // One line for each planned fault, and one for each injected fault.
     assert_eq!(injected, 2 * meant.len(), "{protocol} {scheme}");
     let mut meant = meant.into_iter().peekable();
     for (n, (pair, out)) in pairs.iter().zip(out).enumerate() {

@@ -1,4 +1,4 @@
-//! Between a child and whoever started it.
+//! `wiretool record` between a child and its parent process.
 
 use super::common::*;
 use rustix::process::Signal;
@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::spawn;
-use wiretool::capture::Stream;
+use wiretool::capture::ChunkSource;
 
 /// `wiretool record -p oracle -w RECORDING -- COMMAND`.
 fn wrap(recording: &str, child: &[&str]) -> Run {
@@ -18,7 +18,7 @@ fn sh(script: &str) -> Run {
 }
 
 #[test]
-fn every_byte_passes_both_ways() {
+fn every_byte_passes_in_both_directions() {
     let folder = tempfile::tempdir().unwrap();
     for size in [0, 1, 65_536, 65_537, 16 << 20] {
         let recording = folder.path().join(size.to_string());
@@ -28,13 +28,13 @@ fn every_byte_passes_both_ways() {
         let sent = bytes.clone();
         let mut stdin = run.stdin.take().unwrap();
         let writer = spawn(move || send(&mut stdin, &sent, 3));
-        let (status, out, said) = run.end();
+        let (status, out, result) = run.end();
         writer.join().unwrap();
-        assert_eq!((status.code(), said.as_str()), (Some(0), ""));
+        assert_eq!((status.code(), result.as_str()), (Some(0), ""));
         assert!(out == bytes, "{size} bytes");
         let recording = Recording::read(&recording);
-        assert!(recording.bytes(1, Stream::C2s) == bytes);
-        assert!(recording.bytes(1, Stream::S2c) == bytes);
+        assert!(recording.bytes(1, ChunkSource::C2s) == bytes);
+        assert!(recording.bytes(1, ChunkSource::S2c) == bytes);
         let mut events = recording.events();
         events.sort();
         assert_eq!(events, ["end", "eof c2s", "eof s2c", "exit", "open"]);
@@ -42,39 +42,39 @@ fn every_byte_passes_both_ways() {
 }
 
 #[test]
-fn the_first_byte_comes_alone_and_untouched() {
+fn first_byte_is_forwarded_alone() {
     let mut run = sh("printf '{'; read x; printf 'done %s' \"$x\"");
     assert_eq!(run.stdout.recv_timeout(LIMIT).unwrap(), b"{");
     run.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
-    let (status, out, said) = run.end();
+    let (status, out, result) = run.end();
     assert_eq!(
-        (status.code(), out.as_slice(), said.as_str()),
+        (status.code(), out.as_slice(), result.as_str()),
         (Some(0), &b"done y"[..], "")
     );
 }
 
 #[test]
-fn stderr_is_passed_on_as_it_is_and_recorded_apart() {
+fn stderr_is_forwarded_and_recorded_separately() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("r");
     let script = r"printf 'a\033[31m\377\n' >&2; echo out";
     let run = wrap(recording.to_str().unwrap(), &["sh", "-c", script]);
-    let stderr = all(&run.stderr);
+    let stderr = read_all(&run.stderr);
     let (status, out, _) = run.end();
     assert_eq!((status.code(), out.as_slice()), (Some(0), &b"out\n"[..]));
-    // The guard has a word on `out`, which is no message, after what the child said.
+    // The guard prints a log line to `out` after the output of the child.
     assert!(
         stderr.windows(8).any(|w| w == b"a\x1b[31m\xff\n"),
         "{}",
         stderr.escape_ascii()
     );
     let recording = Recording::read(&recording);
-    assert_eq!(recording.bytes(1, Stream::Stderr), b"a\x1b[31m\xff\n");
-    assert_eq!(recording.bytes(1, Stream::S2c), b"out\n");
+    assert_eq!(recording.bytes(1, ChunkSource::Stderr), b"a\x1b[31m\xff\n");
+    assert_eq!(recording.bytes(1, ChunkSource::S2c), b"out\n");
 }
 
 #[test]
-fn its_status_is_ours() {
+fn status_of_child_is_returned() {
     for code in [0, 1, 2, 7, 101, 255] {
         assert_eq!(sh(&format!("exit {code}")).code(), Some(code));
     }
@@ -84,7 +84,7 @@ fn its_status_is_ours() {
 }
 
 #[test]
-fn arguments_are_its_own() {
+fn arguments_of_child_are_not_parsed() {
     let run = Run::new(&[
         "record",
         "-w",
@@ -106,24 +106,24 @@ fn arguments_are_its_own() {
 }
 
 #[test]
-fn the_end_of_its_input_reaches_it() {
+fn end_of_stdin_reaches_child() {
     let mut run = sh("cat >/dev/null; echo bye >&2");
     drop(run.stdin.take());
-    until(&run.stderr, "bye");
+    read_until(&run.stderr, "bye");
     assert_eq!(run.code(), Some(0));
 }
 
 #[test]
-fn the_end_of_its_output_reaches_us_while_it_lives() {
+fn end_of_stdout_is_passed_on_before_exit() {
     let mut run = sh("echo last; exec >&-; read x; exit 3");
-    // Ends only because stdout has.
-    assert_eq!(all(&run.stdout), b"last\n");
+    // Ends only because stdout is closed.
+    assert_eq!(read_all(&run.stdout), b"last\n");
     run.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     assert_eq!(run.code(), Some(3));
 }
 
 #[test]
-fn it_learns_that_nobody_reads_its_output() {
+fn closed_stdout_reaches_child() {
     let mut command = command(&[
         "record",
         "-w",
@@ -140,7 +140,7 @@ fn it_learns_that_nobody_reads_its_output() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // What holds the writing end here goes with the command.
+    // The process that holds the writing end here ends with the command.
     drop(command);
     let mut reader = reader;
     reader.read_exact(&mut [0; 2]).unwrap();
@@ -149,9 +149,9 @@ fn it_learns_that_nobody_reads_its_output() {
 }
 
 #[test]
-fn we_learn_that_it_reads_no_more() {
+fn closed_stdin_of_child_reaches_parent() {
     let mut run = sh("exec <&-; echo closed; read x <&1; sleep 60");
-    until(&run.stdout, "closed");
+    read_until(&run.stdout, "closed");
     let mut stdin = run.stdin.take().unwrap();
     let block = [b'x'; 4096];
     let error = loop {
@@ -165,7 +165,7 @@ fn we_learn_that_it_reads_no_more() {
 }
 
 #[test]
-fn signals_are_passed_on() {
+fn signals_are_forwarded() {
     for (signal, name, code) in [
         (Signal::INT, "INT", 41),
         (Signal::TERM, "TERM", 42),
@@ -177,14 +177,14 @@ fn signals_are_passed_on() {
             "trap 'exit {code}' {name}; echo ready; while :; do read x || sleep 0.05; done"
         );
         let run = sh(&script);
-        until(&run.stdout, "ready");
+        read_until(&run.stdout, "ready");
         run.signal(signal);
         assert_eq!(run.code(), Some(code), "{name}");
     }
 }
 
 #[test]
-fn a_signal_leaves_no_orphan_and_a_whole_recording() {
+fn signal_leaves_no_orphan_and_complete_recording() {
     let folder = tempfile::tempdir().unwrap();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let recording = folder.path().join(code.to_string());
@@ -192,26 +192,26 @@ fn a_signal_leaves_no_orphan_and_a_whole_recording() {
             recording.to_str().unwrap(),
             &["sh", "-c", "echo ready; exec sleep 600"],
         );
-        until(&run.stdout, "ready");
+        read_until(&run.stdout, "ready");
         let started = children(run.pid());
         assert_eq!(started.len(), 1);
         run.signal(signal);
         assert_eq!(run.code(), Some(code));
-        assert!(!lives(started[0]), "an orphan");
+        assert!(!is_alive(started[0]), "an orphan");
         assert_eq!(Recording::read(&recording).events().last().unwrap(), "end");
     }
 }
 
 #[test]
-fn when_we_are_killed_its_pipes_close() {
+fn kill_of_wiretool_closes_pipes_of_child() {
     let folder = tempfile::tempdir().unwrap();
     let gone = folder.path().join("gone");
     let script = format!("echo ready; cat >/dev/null; echo over >{}", gone.display());
     let run = sh(&script);
-    until(&run.stdout, "ready");
+    read_until(&run.stdout, "ready");
     let started = children(run.pid())[0];
     run.signal(Signal::KILL);
-    // Its stdin has ended, so it does; while it lives, so does the pipe that it has as stderr.
+    // Its stdin has ended, so it ends; until then its pipe for stderr stays open.
     let pidfd = rustix::process::pidfd_open(
         rustix::process::Pid::from_raw(started.cast_signed()).unwrap(),
         rustix::process::PidfdFlags::empty(),
@@ -224,7 +224,7 @@ fn when_we_are_killed_its_pipes_close() {
         };
         poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&time)).unwrap();
     }
-    assert!(!lives(started));
+    assert!(!is_alive(started));
     assert_eq!(std::fs::read(&gone).unwrap(), b"over\n");
 }
 
@@ -232,18 +232,18 @@ fn when_we_are_killed_its_pipes_close() {
 const ORACLE: &str = r#"echo '{"jsonrpc":"2.0","id":0,"method":"ready"}'; read ack; read call; echo '{"jsonrpc":"2.0","id":0,"result":["0x1"]}'; cat >/dev/null"#;
 
 #[test]
-fn an_executor_that_kills_us_after_shutdown_costs_one_read_at_most() {
+fn kill_after_shutdown_loses_at_most_one_read() {
     let folder = tempfile::tempdir().unwrap();
     for n in 0..20 {
         let recording = folder.path().join(n.to_string());
         let mut run = wrap(recording.to_str().unwrap(), &["sh", "-c", ORACLE]);
         let mut stdin = run.stdin.take().unwrap();
-        until(&run.stdout, "ready");
+        read_until(&run.stdout, "ready");
         stdin
             .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n")
             .unwrap();
         stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n").unwrap();
-        until(&run.stdout, "0x1");
+        read_until(&run.stdout, "0x1");
         stdin
             .write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n")
             .unwrap();
@@ -254,10 +254,10 @@ fn an_executor_that_kills_us_after_shutdown_costs_one_read_at_most() {
             .lines()
             .filter(|l| l.ends_with('}'))
             .collect::<Vec<_>>();
-        let said = |words: &str| whole.iter().any(|line| line.contains(words));
-        assert!(said("invoke") && said("ready"), "{text}");
-        // Of the last two reads, the second may not have been looked at, or not even have happened.
-        assert!(said("0x1") || !said("shutdown"), "{text}");
+        let result = |words: &str| whole.iter().any(|line| line.contains(words));
+        assert!(result("invoke") && result("ready"), "{text}");
+        // Of the last two reads, the second may not be decoded yet, or may not have happened.
+        assert!(result("0x1") || !result("shutdown"), "{text}");
         let decoded = command(&["decode", "-f", "json"])
             .arg(&recording)
             .output()
@@ -269,8 +269,8 @@ fn an_executor_that_kills_us_after_shutdown_costs_one_read_at_most() {
 }
 
 #[test]
-fn a_child_whose_stderr_nobody_reads_waits_and_drained_does_not() {
-    // More than all pipes on the way hold.
+fn unread_stderr_blocks_child_unless_drained() {
+    // More than the capacity of all pipes on the path.
     let script = "head -c 400000 /dev/zero >&2; echo done";
     for drain in [false, true] {
         let mut command = command(&["record", "-w", "/dev/null"]);
@@ -292,7 +292,7 @@ fn a_child_whose_stderr_nobody_reads_waits_and_drained_does_not() {
             assert!(receive(&mut reader).len() < 400_000);
         } else {
             let out = spawn(move || receive(&mut stdout));
-            // It cannot be done before this is read.
+            // It cannot be finished before this is read.
             assert_eq!(receive(&mut reader).len(), 400_000);
             assert_eq!(out.join().unwrap(), b"done\n");
             assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -301,28 +301,28 @@ fn a_child_whose_stderr_nobody_reads_waits_and_drained_does_not() {
 }
 
 #[test]
-fn what_is_no_message_on_stdout_is_named() {
+fn foreign_line_on_stdout_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let script =
         "echo 'warning: deprecated' >&2; sleep 0.2; echo '   Compiling x v0.1.0'; echo more";
     let mut run = Run::new(&["proxy", "-p", "oracle", "--", "sh", "-c", script]);
     drop(run.stdin.take());
-    let (status, out, said) = run.end();
+    let (status, out, result) = run.end();
     assert_eq!(status.code(), Some(0));
     assert_eq!(out, b"   Compiling x v0.1.0\nmore\n", "nothing is changed");
-    assert!(said.contains("offset 0, after 0."), "{said}");
+    assert!(result.contains("offset 0, after 0."), "{result}");
     assert!(
-        said.contains(
-            "no line of oracle:    Compiling x v0.1.0; on stderr beside it: warning: deprecated"
+        result.contains(
+            "no line of oracle:    Compiling x v0.1.0; on stderr at that time: warning: deprecated"
         ),
-        "{said}"
+        "{result}"
     );
-    assert_eq!(said.matches("no line of oracle").count(), 1, "{said}");
+    assert_eq!(result.matches("no line of oracle").count(), 1, "{result}");
     drop(folder);
 }
 
 #[test]
-fn quarantine_moves_such_lines_aside() {
+fn quarantine_moves_foreign_lines_to_stderr() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("r");
     let ready = r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
@@ -339,18 +339,18 @@ fn quarantine_moves_such_lines_aside() {
         "-c",
         &script,
     ];
-    let (status, out, said) = Run::new(&args).end();
+    let (status, out, result) = Run::new(&args).end();
     assert_eq!(status.code(), Some(0));
     assert_eq!(String::from_utf8(out).unwrap(), format!("{ready}\n"));
     assert!(
-        said.contains("noise\n") && said.contains("no end"),
-        "{said}"
+        result.contains("noise\n") && result.contains("no end"),
+        "{result}"
     );
     let recording = Recording::read(&recording);
-    let said = format!("noise\n{ready}\nno end");
+    let result = format!("noise\n{ready}\nno end");
     assert_eq!(
-        recording.bytes(1, Stream::S2c),
-        said.as_bytes(),
+        recording.bytes(1, ChunkSource::S2c),
+        result.as_bytes(),
         "as the child said it"
     );
     let events = recording.events();
@@ -362,7 +362,7 @@ fn quarantine_moves_such_lines_aside() {
 }
 
 #[test]
-fn a_disk_that_hangs_holds_nobody_up() {
+fn hanging_disk_does_not_block_traffic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fifo");
     let made = std::process::Command::new("mkfifo")
@@ -370,7 +370,7 @@ fn a_disk_that_hangs_holds_nobody_up() {
         .status()
         .unwrap();
     assert!(made.success());
-    // Opened for reading, and not read: writes to it hang as soon as it is full.
+    // Opened for reading, and not read: a write blocks when the pipe is full.
     let opened = path.clone();
     let hung = spawn(move || std::fs::File::open(opened).unwrap());
     let mut run = wrap(path.to_str().unwrap(), &["cat"]);
@@ -385,27 +385,27 @@ fn a_disk_that_hangs_holds_nobody_up() {
         }
     }
     drop(stdin);
-    back += all(&run.stdout).len();
+    back += read_all(&run.stdout).len();
     assert_eq!(back, 20_000_000);
-    let (status, _, said) = run.end();
-    assert_eq!(status.code(), Some(2), "{said}");
+    let (status, _, result) = run.end();
+    assert_eq!(status.code(), Some(2), "{result}");
     assert!(
-        said.contains("unseen") || said.contains("in time"),
-        "{said}"
+        result.contains("unseen") || result.contains("in time"),
+        "{result}"
     );
     assert!(receive(&mut hung).starts_with(b"{\"wiretool\":1"));
 }
 
 #[test]
-fn what_cannot_be_run_is_in_a_whole_recording_or_in_none() {
+fn failed_start_gives_complete_recording_or_none() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("none.jsonl");
     let name = recording.to_str().unwrap();
-    let (status, _, said) = wrap(name, &["/nonexistent/x"]).end();
+    let (status, _, result) = wrap(name, &["/nonexistent/x"]).end();
     assert_eq!(status.code(), Some(2));
     assert!(
-        said.contains("cannot run /nonexistent/x: No such file"),
-        "{said}"
+        result.contains("cannot run /nonexistent/x: No such file"),
+        "{result}"
     );
     let whole = Recording::read(&recording);
     assert_eq!(whole.events(), ["open", "close", "end"]);
@@ -414,7 +414,7 @@ fn what_cannot_be_run_is_in_a_whole_recording_or_in_none() {
         text.contains("\"error\":\"No such file or directory"),
         "{text}"
     );
-    // What is asked wrongly makes no file.
+    // A wrong usage creates no file.
     let other = folder.path().join("other.jsonl");
     let name = other.to_str().unwrap();
     for wrong in [
@@ -428,14 +428,14 @@ fn what_cannot_be_run_is_in_a_whole_recording_or_in_none() {
             &["--", "cat"],
         ]
         .concat();
-        let (status, _, said) = Run::new(&args).end();
-        assert_eq!(status.code(), Some(2), "{said}");
-        assert!(!other.exists(), "{wrong:?}: {said}");
+        let (status, _, result) = Run::new(&args).end();
+        assert_eq!(status.code(), Some(2), "{result}");
+        assert!(!other.exists(), "{wrong:?}: {result}");
     }
 }
 
 #[test]
-fn a_view_of_a_child_goes_where_it_is_asked_to() {
+fn view_of_child_is_written_to_requested_file() {
     let folder = tempfile::tempdir().unwrap();
     let view = folder.path().join("view");
     let mut run = Run::new(&[
@@ -450,24 +450,24 @@ fn a_view_of_a_child_goes_where_it_is_asked_to() {
         ORACLE,
     ]);
     let mut stdin = run.stdin.take().unwrap();
-    until(&run.stdout, "ready");
+    read_until(&run.stdout, "ready");
     stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n").unwrap();
-    until(&run.stdout, "0x1");
+    read_until(&run.stdout, "0x1");
     drop(stdin);
     assert_eq!(run.code(), Some(0));
     let shown = std::fs::read_to_string(Path::new(&view)).unwrap();
     let messages = shown.lines().filter(|line| line.contains(" #1  "));
     assert_eq!(messages.count(), 4, "{shown}");
-    // The executor closed its end without a word.
+    // The executor closed its end without a message.
     assert!(shown.contains("oracle/no-shutdown"), "{shown}");
     for kind in ["ready", "ack", "invoke", "result"] {
         assert!(shown.contains(kind), "{shown}");
     }
 }
 
-/// What a process that the child has started writes after its end is passed on, or recorded as lost.
+/// Output of a process that the child started, after the end of the child, is forwarded or recorded as lost.
 #[test]
-fn others_may_write_to_the_pipes_of_a_child_that_has_ended() {
+fn output_of_other_processes_after_exit_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let gate = folder.path().join("gate");
     let made = std::process::Command::new("mkfifo").arg(&gate).status();
@@ -479,17 +479,17 @@ fn others_may_write_to_the_pipes_of_a_child_that_has_ended() {
         args.extend(limit.into_iter().flat_map(|limit| ["--keep-open", limit]));
         args.extend(["--", "sh", "-c", &script]);
         let run = Run::new(&args);
-        until(&run.stdout, "now");
+        read_until(&run.stdout, "now");
         let open = || std::fs::File::options().write(true).open(&gate).unwrap();
         if limit.is_none() {
             crate::common::wait_until("its end", || children(run.pid()).is_empty());
             open().write_all(b"x\n").unwrap();
-            until(&run.stdout, "late");
+            read_until(&run.stdout, "late");
             assert_eq!(run.code(), Some(0));
         } else {
-            let (status, out, said) = run.end();
+            let (status, out, result) = run.end();
             assert_eq!((status.code(), out.as_slice()), (Some(0), &b""[..]));
-            assert!(said.contains("keeps its stdout open"), "{said}");
+            assert!(result.contains("keeps its stdout open"), "{result}");
             open().write_all(b"x\n").unwrap();
         }
         let events = Recording::read(&recording).events();

@@ -1,10 +1,10 @@
-//! Faults through real sockets and children: what the peer got, and what the recording says.
+//! Faults through real sockets and children: the bytes that the peer received, and the recording.
 
 use super::common::*;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Instant;
-use wiretool::capture::{Record, Stream};
+use wiretool::capture::{ChunkSource, Record};
 
 const LINES: [&str; 3] = [
     r#"{"jsonrpc":"2.0","id":1,"method":"ready"}"#,
@@ -16,7 +16,7 @@ fn stream() -> Vec<u8> {
     LINES.map(|line| format!("{line}\n")).concat().into_bytes()
 }
 
-/// All that comes, and how it ended.
+/// Returns all received bytes and the end.
 fn got(mut stream: TcpStream) -> (Vec<u8>, String) {
     let mut bytes = Vec::new();
     let end = match stream.read_to_end(&mut bytes) {
@@ -27,7 +27,7 @@ fn got(mut stream: TcpStream) -> (Vec<u8>, String) {
     (bytes, end)
 }
 
-/// The `inject` events of a recording, without when they came.
+/// The `inject` events of a recording, without their times.
 fn injected(recording: &Recording) -> Vec<String> {
     let events = recording.0.iter().filter_map(|record| match record {
         Record::Event(event) if event.event == "inject" => {
@@ -38,8 +38,8 @@ fn injected(recording: &Recording) -> Vec<String> {
     events.collect()
 }
 
-/// What a server gets of three lines through faults, how that ended, and what was recorded.
-fn through(faults: &[&str], more: &[&str]) -> (String, String, Recording) {
+/// Sends three lines through faults. Returns the bytes that the server received, the end, and the recording.
+fn run_with_faults(faults: &[&str], more: &[&str]) -> (String, String, Recording) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let (address, server) = tcp(got);
@@ -49,7 +49,7 @@ fn through(faults: &[&str], more: &[&str]) -> (String, String, Recording) {
     }
     args.extend(more);
     let (run, port) = Run::proxy("record", &address, &args);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(&stream()).unwrap();
     client.end();
     let _ = receive_some(&mut client);
@@ -62,16 +62,16 @@ fn through(faults: &[&str], more: &[&str]) -> (String, String, Recording) {
     (text, end, Recording::read(&path))
 }
 
-/// Until the end, of whatever kind.
+/// Until any end.
 fn receive_some(from: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = from.read_to_end(&mut bytes);
     bytes
 }
 
-/// Each action: what the peer got, how its connection ended, and what the recording says.
+/// Each action: the bytes that the peer received, the end of its connection, and the recording.
 #[test]
-fn the_table_of_faults() {
+fn each_fault_has_documented_effect() {
     let mut table = String::new();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f");
@@ -90,8 +90,12 @@ fn the_table_of_faults() {
     ] {
         let does = action.replace("FILE", file.to_str().unwrap());
         let fault = format!("id=2: {does}");
-        let (text, end, recording) = through(&[&fault], &["--seed", "5"]);
-        assert_eq!(recording.bytes(1, Stream::C2s), stream(), "as it was read");
+        let (text, end, recording) = run_with_faults(&[&fault], &["--seed", "5"]);
+        assert_eq!(
+            recording.bytes(1, ChunkSource::C2s),
+            stream(),
+            "as it was read"
+        );
         let events = injected(&recording);
         assert_eq!(events.len(), 2, "{events:?}");
         let last = recording.events();
@@ -115,7 +119,7 @@ fn the_table_of_faults() {
     truncate 7       0{"jsonr2 [end, close]
         {"cut":35,"dir":"c2s","fault":"id=2: truncate 7","id":"2","kind":"ready","len":41,"offset":42}
     length +1        012 [end, close]
-        {"dir":"c2s","fault":"id=2: length +1","id":"2","kind":"ready","len":41,"offset":42,"undone":"its frame tells no length"}
+        {"dir":"c2s","fault":"id=2: length +1","id":"2","kind":"ready","len":41,"offset":42,"undone":"its frame has no length"}
     close            0 [end, close]
         {"dir":"c2s","fault":"id=2: close","id":"2","kind":"ready","len":41,"offset":42}
     reset            0 [reset, reset]
@@ -126,7 +130,7 @@ fn the_table_of_faults() {
 }
 
 #[test]
-fn a_stalled_direction_says_nothing_more_and_the_other_goes_on() {
+fn stalled_direction_is_silent_and_other_continues() {
     let (address, server) = tcp(|mut stream| {
         let mut first = [0; 42];
         stream.read_exact(&mut first).unwrap();
@@ -145,7 +149,7 @@ fn a_stalled_direction_says_nothing_more_and_the_other_goes_on() {
         "dir=c2s nth 2: stall",
     ];
     let (run, port) = Run::proxy("record", &address, &faults);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(&stream()).unwrap();
     client.end();
     let back = receive_some(&mut client);
@@ -155,7 +159,7 @@ fn a_stalled_direction_says_nothing_more_and_the_other_goes_on() {
 }
 
 #[test]
-fn a_delay_lets_pass_what_came_before() {
+fn delay_forwards_earlier_bytes_first() {
     let (address, server) = tcp(|mut stream| {
         let mut first = [0; 42];
         stream.read_exact(&mut first).unwrap();
@@ -173,7 +177,7 @@ fn a_delay_lets_pass_what_came_before() {
         "id=2: delay 200ms",
     ];
     let (run, port) = Run::proxy("record", &address, &faults);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(&stream()).unwrap();
     client.end();
     let took = server.join().unwrap();
@@ -182,10 +186,10 @@ fn a_delay_lets_pass_what_came_before() {
 }
 
 #[test]
-fn the_same_seed_does_the_same() {
+fn same_seed_gives_same_faults() {
     let faults = ["chance 50%: corrupt byte", "chance 0.3: dup"];
     let run = |seed| {
-        let (text, _, recording) = through(&faults, &["--seed", seed]);
+        let (text, _, recording) = run_with_faults(&faults, &["--seed", seed]);
         (text, injected(&recording))
     };
     let (a, b) = (run("3"), run("3"));
@@ -195,14 +199,14 @@ fn the_same_seed_does_the_same() {
 }
 
 #[test]
-fn faults_come_from_a_file_too() {
+fn faults_are_read_from_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f.toml");
     std::fs::write(folder.path().join("x"), "x").unwrap();
     let text = "seed = 9\n[[fault]]\nwhere = 'kind=ready'\nnth = 2\ndo = 'drop'\n[[fault]]\nwhere='id=1'\ndo='inject x'\n";
     std::fs::write(&path, text).unwrap();
     let file = ["--fault-file", path.to_str().unwrap()];
-    let (text, _, recording) = through(&[], &file);
+    let (text, _, recording) = run_with_faults(&[], &file);
     assert_eq!(text, "x02");
     let events = injected(&recording);
     assert_eq!(events[0], r#"{"fault":"kind=ready nth 2: drop","seed":9}"#);
@@ -217,7 +221,7 @@ fn faults_come_from_a_file_too() {
         ),
         ("[[fault]]\ndo = 'drop'\nhow = 1", "how"),
         ("[[fault]]\ndo = 'inject none'", "none"),
-        ("[[fault]]\ndo = 'drop'\nnth = 0", "from 1 on"),
+        ("[[fault]]\ndo = 'drop'\nnth = 0", "must be at least 1"),
     ] {
         std::fs::write(&path, text).unwrap();
         let args = [
@@ -229,14 +233,14 @@ fn faults_come_from_a_file_too() {
             "-w",
             "/dev/null",
         ];
-        let (status, _, said) = Run::new(&[&args[..], &file].concat()).end();
-        assert_eq!(status.code(), Some(2), "{said}");
-        assert!(said.contains(want), "{said}");
+        let (status, _, output) = Run::new(&[&args[..], &file].concat()).end();
+        assert_eq!(status.code(), Some(2), "{output}");
+        assert!(output.contains(want), "{output}");
     }
 }
 
 #[test]
-fn a_child_gets_faults_too() {
+fn faults_apply_to_children() {
     let args = [
         "record",
         "-p",
@@ -262,13 +266,13 @@ fn a_child_gets_faults_too() {
 }
 
 #[test]
-fn the_host_is_rewritten_and_recorded() {
+fn host_is_rewritten_and_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let (address, server) = tcp(got);
     let args = ["--once", "--rewrite-host", "-w", path.to_str().unwrap()];
     let (run, port) = Run::proxy("record", &address.replace("tcp", "http"), &args);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     let request = "GET /x HTTP/1.1\r\nHost: example.org\r\nAccept: */*\r\n\r\n";
     client.write_all(request.repeat(2).as_bytes()).unwrap();
     client.end();
@@ -279,7 +283,7 @@ fn the_host_is_rewritten_and_recorded() {
     assert_eq!(String::from_utf8(bytes).unwrap(), want);
     let recording = Recording::read(&path);
     assert_eq!(
-        recording.bytes(1, Stream::C2s),
+        recording.bytes(1, ChunkSource::C2s),
         request.repeat(2).into_bytes()
     );
     let events = injected(&recording);

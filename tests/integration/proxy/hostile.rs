@@ -1,4 +1,4 @@
-//! Peers that mean harm, or look as if: bounded memory and descriptors, and every byte passed on all the same.
+//! Hostile peers: memory and descriptors are bounded, and all bytes are forwarded.
 
 use super::common::*;
 use flate2::{Compress, Compression, FlushCompress};
@@ -37,9 +37,9 @@ fn bomb() -> Vec<u8> {
     frame
 }
 
-/// With and without faults: what inflates without end, and a head without end, pass as they are.
+/// With and without faults: a body that inflates without end, and a head without end, pass unchanged.
 #[test]
-fn bombs_and_endless_heads_take_bounded_memory() {
+fn bombs_and_endless_heads_need_bounded_memory() {
     let ask = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
     let bombs = [ask.as_bytes(), &bomb(), &bomb()].concat();
     let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(1 << 20));
@@ -53,7 +53,7 @@ fn bombs_and_endless_heads_take_bounded_memory() {
             let address = address.replace("tcp", "ws");
             let (run, port) = Run::proxy("proxy", &address, &more);
             let idle = status(run.pid(), "VmHWM");
-            let mut client = dial(port);
+            let mut client = connect_to_port(port);
             client.write_all(&stream).unwrap();
             client.end();
             assert!(server.join().unwrap() == stream, "{name} {fault}");
@@ -65,21 +65,21 @@ fn bombs_and_endless_heads_take_bounded_memory() {
     }
 }
 
-/// Connections that come and go leave no descriptor behind, and those that dribble take little.
+/// Closed connections leave no descriptor open, and slow ones use little memory.
 #[test]
-fn many_connections_leave_nothing_behind() {
-    // What the second asks, only a conversation knows.
+fn closed_connections_release_resources() {
+    // The messages of the second one need the conversation.
     many_connections("nth 99999: drop", 100);
-    // It remembers some that are over, up to a bound.
+    // The conversation stores a bounded number of closed connections.
     many_connections("reply_to>=0 nth 99999: drop", 1100);
 }
 
 fn many_connections(fault: &str, warm: u32) {
     let fault = ["-q", "-p", "oracle", "-w", "/dev/null", "--fault", fault];
-    let (run, port) = Run::proxy("record", &echo(), &fault);
+    let (run, port) = Run::proxy("record", &echo_server(), &fault);
     let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ready\"}\n";
     let once = || {
-        let mut client = dial(port);
+        let mut client = connect_to_port(port);
         client.write_all(line).unwrap();
         client.end();
         assert_eq!(receive(&mut client), line);
@@ -89,7 +89,7 @@ fn many_connections(fault: &str, warm: u32) {
     (0..1000).for_each(|_| once());
     assert!(descriptors(run.pid()) <= files + 4);
     assert!(status(run.pid(), "VmRSS") < memory + 1024);
-    let mut slow: Vec<_> = (0..100).map(|_| dial(port)).collect();
+    let mut slow: Vec<_> = (0..100).map(|_| connect_to_port(port)).collect();
     for piece in line.chunks(1).take(20) {
         for client in &mut slow {
             client.write_all(piece).unwrap();

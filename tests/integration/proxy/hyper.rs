@@ -1,12 +1,12 @@
-//! hyper at both ends, each side plain or sealed: requests of all shapes, kept connections and many at once.
+//! hyper at both ends, with or without TLS: requests of all forms, persistent connections and concurrent connections.
 //!
 //! ```text
 //!   hyper client --http or https--> proxy --http or https--> hyper server
-//!   '- what it writes and reads, hashed                      '- the same
+//!   '- hash of its traffic                                   '- the same
 //! ```
 
 use super::common::*;
-use super::tls::Papers;
+use super::tls::Certificates;
 use http_body_util::{BodyExt, Full, StreamBody, combinators::BoxBody};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::{Method, Request, Response, StatusCode, client, server};
@@ -24,9 +24,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
-use wiretool::capture::{Record, Stream};
+use wiretool::capture::{ChunkSource, Record};
 
-/// Plain text of one connection as one side sees it.
+/// The plain text of one connection, seen from one side.
 #[derive(Clone, Default)]
 struct Seen {
     read: Sha256,
@@ -34,7 +34,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn told(self) -> (String, String) {
+    fn hashes(self) -> (String, String) {
         let hex = |sha: Sha256| hex::encode(sha.finalize());
         (hex(self.read), hex(self.written))
     }
@@ -42,7 +42,7 @@ impl Seen {
 
 type Shared = Arc<Mutex<Seen>>;
 
-/// A stream whose bytes are hashed as they pass.
+/// A stream that hashes its bytes.
 struct Hashed<S>(S, Shared);
 
 impl<S: AsyncRead + Unpin> AsyncRead for Hashed<S> {
@@ -78,8 +78,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Hashed<S> {
     }
 }
 
-trait Both: AsyncRead + AsyncWrite + Unpin + Send {}
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Both for S {}
+trait DuplexStream: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> DuplexStream for S {}
 
 type Body = BoxBody<Bytes, Infallible>;
 
@@ -95,7 +95,7 @@ fn pieces(pieces: Vec<Vec<u8>>) -> Body {
     BodyExt::boxed(StreamBody::new(futures_util::stream::iter(frames)))
 }
 
-/// Sends back what it is sent, in the way that the path asks for.
+/// Returns the request in the form that the path selects.
 async fn answer(request: Request<Incoming>) -> Result<Response<Body>, hyper::Error> {
     let path = request.uri().path().to_owned();
     let body = request.into_body().collect().await?.to_bytes();
@@ -118,10 +118,10 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, hyper::Err
 
 const MESSAGE: &str = r#"{"jsonrpc":"2.0","id":"1","method":"components/list","params":{}}"#;
 
-/// Method, path, body in pieces; status and body that are wanted.
+/// Method, path, pieces of the body; expected status and body.
 type Exchange = (Method, &'static str, Vec<Vec<u8>>, u16, Vec<u8>);
 
-/// What is asked over one connection.
+/// The requests of one connection.
 fn requests() -> Vec<Exchange> {
     let message = || MESSAGE.as_bytes().to_vec();
     let big = Noise::new(11).bytes(150_000);
@@ -154,7 +154,7 @@ fn client_config(root: &str) -> Arc<ClientConfig> {
     Arc::new(config.with_no_client_auth())
 }
 
-/// A server, with TLS or without, until the process ends: its port, and what each connection saw.
+/// A server with or without TLS, until the process ends. Returns its port, and the traffic of each connection.
 fn serve(tls: Option<Arc<ServerConfig>>) -> (u16, Arc<Mutex<Vec<Shared>>>) {
     let (tell, port) = std::sync::mpsc::channel();
     let all: Arc<Mutex<Vec<Shared>>> = Arc::default();
@@ -170,7 +170,7 @@ fn serve(tls: Option<Arc<ServerConfig>>) -> (u16, Arc<Mutex<Vec<Shared>>>) {
                 let (tls, shared) = (tls.clone(), Shared::default());
                 seen.lock().unwrap().push(Arc::clone(&shared));
                 tokio::spawn(async move {
-                    let stream: Box<dyn Both> = match tls {
+                    let stream: Box<dyn DuplexStream> = match tls {
                         None => Box::new(stream),
                         Some(tls) => Box::new(TlsAcceptor::from(tls).accept(stream).await.unwrap()),
                     };
@@ -186,11 +186,11 @@ fn serve(tls: Option<Arc<ServerConfig>>) -> (u16, Arc<Mutex<Vec<Shared>>>) {
     (port.recv().unwrap(), all)
 }
 
-/// One connection on which all is asked; what it saw.
+/// Sends all requests on one connection and returns its traffic.
 async fn ask(port: u16, tls: Option<Arc<ClientConfig>>) -> (String, String) {
     let shared = Shared::default();
     let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let stream: Box<dyn Both> = match tls {
+    let stream: Box<dyn DuplexStream> = match tls {
         None => Box::new(stream),
         Some(tls) => {
             let name = ServerName::try_from("localhost").unwrap();
@@ -217,14 +217,14 @@ async fn ask(port: u16, tls: Option<Arc<ClientConfig>>) -> (String, String) {
     let ((), ended) = tokio::join!(talk, connection);
     ended.unwrap();
     let seen = shared.lock().unwrap().clone();
-    seen.told()
+    seen.hashes()
 }
 
 /// A proxy that records, and its port.
-fn between(
+fn run_between(
     listen: &str,
     connect: &str,
-    papers: &Papers,
+    papers: &Certificates,
     recording: &Path,
     more: &[&str],
 ) -> (Run, u16) {
@@ -242,8 +242,8 @@ fn between(
     }
     args.extend(more);
     let run = Run::new(&args);
-    let said = until(&run.stderr, "connecting to");
-    let (_, rest) = said.split_once("://localhost:").unwrap();
+    let output = read_until(&run.stderr, "connecting to");
+    let (_, rest) = output.split_once("://localhost:").unwrap();
     let port = rest.split(',').next().unwrap().parse().unwrap();
     (run, port)
 }
@@ -251,8 +251,8 @@ fn between(
 const CONNECTIONS: usize = 4;
 
 #[test]
-fn hyper_talks_through_every_pair_of_schemes() {
-    let papers = Papers::new();
+fn hyper_works_over_every_pair_of_schemes() {
+    let papers = Certificates::new();
     let (accept, trust) = (
         server_config(&papers.sign("localhost", 2100)),
         client_config(&papers.root()),
@@ -270,7 +270,7 @@ fn hyper_talks_through_every_pair_of_schemes() {
         let path = folder.path().join("r.jsonl");
         let (port, served) = serve((connect == "https").then(|| Arc::clone(&accept)));
         let to = format!("{connect}://localhost:{port}");
-        let (run, port) = between(listen, &to, &papers, &path, faults);
+        let (run, port) = run_between(listen, &to, &papers, &path, faults);
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
         let asked = runtime.block_on(async {
@@ -280,36 +280,37 @@ fn hyper_talks_through_every_pair_of_schemes() {
             tokio::time::timeout(LIMIT, all).await.unwrap()
         });
         run.signal(rustix::process::Signal::INT);
-        let (status, _, said) = run.end();
-        assert_eq!(status.code(), Some(130), "{name}: {said}");
-        // What the recording holds is what each end saw.
+        let (status, _, output) = run.end();
+        assert_eq!(status.code(), Some(130), "{name}: {output}");
+        // The recording equals the traffic of both ends.
         let recording = Recording::read(&path);
         let of = |conn, way| hex::encode(Sha256::digest(recording.bytes(conn, way)));
-        let conns = (1..=CONNECTIONS as u32).map(|c| (of(c, Stream::S2c), of(c, Stream::C2s)));
+        let conns =
+            (1..=CONNECTIONS as u32).map(|c| (of(c, ChunkSource::S2c), of(c, ChunkSource::C2s)));
         let mut recorded: Vec<_> = conns.collect();
         let served = std::mem::take(&mut *served.lock().unwrap());
-        let mut heard: Vec<_> = served
+        let mut received: Vec<_> = served
             .iter()
-            .map(|s| s.lock().unwrap().clone().told())
+            .map(|s| s.lock().unwrap().clone().hashes())
             .collect();
-        for (read, written) in &mut heard {
+        for (read, written) in &mut received {
             std::mem::swap(read, written);
         }
-        let mut said = asked;
-        for all in [&mut recorded, &mut heard, &mut said] {
+        let mut output = asked;
+        for all in [&mut recorded, &mut received, &mut output] {
             all.sort();
         }
-        assert_eq!(heard, said, "{name}");
-        assert_eq!(recorded, said, "{name}");
+        assert_eq!(received, output, "{name}");
+        assert_eq!(recorded, output, "{name}");
         assert!(!recording.0.iter().any(
             |r| matches!(r, Record::Event(e) if ["lost", "reset"].contains(&e.event.as_str()))
         ));
-        // Every exchange is read, and none of them is taken for half.
+        // Every exchange is decoded, and none of them as partial.
         let (_, shown, _) = Run::new(&["decode", "-f", "json", path.to_str().unwrap()]).end();
         let shown = String::from_utf8(shown).unwrap();
         let count = |word: &str| shown.lines().filter(|line| line.contains(word)).count();
         let calls = r#""subject":"components/list""#;
-        // Asked in two requests; sent back in one answer and in five events.
+        // Sent in two requests; returned in one answer and in five events.
         assert_eq!(count(calls), CONNECTIONS * 8, "{name}");
         assert_eq!(count(r#""code":"truncated""#), 0, "{name}");
         assert_eq!(count(r#""code":"bad-http""#), 0, "{name}");

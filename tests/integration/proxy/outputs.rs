@@ -1,15 +1,15 @@
-//! What is written down: recordings and views.
+//! Outputs of the proxy: recordings and views.
 
 use super::common::*;
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
-use wiretool::capture::{Record, Stream};
+use wiretool::capture::{ChunkSource, Record};
 
 const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
 const ANSWER: &str = "0000002283a26964c410a1b2c3d4e5f67890abcdef1234567890a26f6bc3a6726573756c7405";
 
-/// A call and its answer through a proxy with these flags: exit code, stdout, stderr.
+/// A call and its answer through a proxy with these flags. Returns exit code, stdout, stderr.
 fn call(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
     let (address, server) = tcp(|mut stream| {
         let mut call = vec![0; CALL.len() / 2];
@@ -18,29 +18,32 @@ fn call(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
     });
     let more: Vec<&str> = [&["-p", "saikuro", "--once"], more].concat();
     let (run, port) = Run::proxy(command, &address, &more);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(&hex::decode(CALL).unwrap()).unwrap();
     client.end();
     assert_eq!(receive(&mut client), hex::decode(ANSWER).unwrap());
     server.join().unwrap();
-    let (status, out, said) = run.end();
-    (status.code(), String::from_utf8(out).unwrap(), said)
+    let (status, out, sent) = run.end();
+    (status.code(), String::from_utf8(out).unwrap(), sent)
 }
 
 #[test]
-fn a_recording_holds_what_passed() {
+fn recording_equals_the_traffic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let name = path.to_str().unwrap();
-    let (code, out, said) = call("record", &["-w", name]);
+    let (code, out, sent) = call("record", &["-w", name]);
     assert_eq!((code, out.as_str()), (Some(0), ""));
-    assert!(said.contains("1 connection\n"), "{said}");
+    assert!(sent.contains("1 connection\n"), "{sent}");
     let mode = path.metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let recording = Recording::read(&path);
-    assert_eq!(recording.bytes(1, Stream::C2s), hex::decode(CALL).unwrap());
     assert_eq!(
-        recording.bytes(1, Stream::S2c),
+        recording.bytes(1, ChunkSource::C2s),
+        hex::decode(CALL).unwrap()
+    );
+    assert_eq!(
+        recording.bytes(1, ChunkSource::S2c),
         hex::decode(ANSWER).unwrap()
     );
     assert_eq!(
@@ -73,12 +76,12 @@ fn a_recording_holds_what_passed() {
 }
 
 #[test]
-fn a_recording_is_never_overwritten() {
+fn recording_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let record = |name: &str| {
         let name = folder.path().join(name);
-        let (code, _, said) = call("record", &["-w", name.to_str().unwrap()]);
-        assert_eq!(code, Some(0), "{said}");
+        let (code, _, sent) = call("record", &["-w", name.to_str().unwrap()]);
+        assert_eq!(code, Some(0), "{sent}");
     };
     std::fs::write(folder.path().join("r"), "mine").unwrap();
     for name in ["r", "r", "n-{n}.jsonl", "n-{n}.jsonl", "p-{pid}"] {
@@ -93,12 +96,12 @@ fn a_recording_is_never_overwritten() {
 }
 
 #[test]
-fn a_view_shows_each_message_with_its_time() {
-    let (code, out, said) = call("proxy", &[]);
+fn view_shows_each_message_with_time() {
+    let (code, out, sent) = call("proxy", &[]);
     assert_eq!(code, Some(0));
-    assert!(said.contains("1 connection, 2 messages\n"), "{said}");
+    assert!(sent.contains("1 connection, 2 messages\n"), "{sent}");
     let lines: Vec<&str> = out.lines().collect();
-    let [asked, answered] = lines[..] else {
+    let [opened, asked, answered, closed] = lines[..] else {
         panic!("{out}")
     };
     assert!(asked.contains(" → ") && asked.contains("math.add"), "{out}");
@@ -106,7 +109,10 @@ fn a_view_shows_each_message_with_its_time() {
         answered.contains(" ← ") && answered.contains("response"),
         "{out}"
     );
-    let time = &asked.as_bytes()[..15];
+    assert!(opened.contains(" #1 opened"), "{out}");
+    assert!(closed.ends_with(" #1 closed"), "{out}");
+    let time = asked.split_whitespace().find(|word| word.contains(':'));
+    let time = time.unwrap().as_bytes();
     assert!(
         time[2] == b':' && time[5] == b':' && time[8] == b'.',
         "{out}"
@@ -117,7 +123,7 @@ fn a_view_shows_each_message_with_its_time() {
             .any(|unit| answered.contains(unit)),
         "{out}"
     );
-    // As programs want it, and elsewhere.
+    // In JSON, and to another file.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("view");
     let (code, out, _) = call("proxy", &["-f", "json", "--view", file.to_str().unwrap()]);
@@ -130,39 +136,39 @@ fn a_view_shows_each_message_with_its_time() {
     assert_eq!(lines[0]["subject"], "math.add");
     assert!(lines[0]["time"].is_string() && lines[0].get("latency_ms").is_none());
     assert!(lines[1]["latency_ms"].is_f64());
-    let (code, out, said) = call("proxy", &["--view", "stderr"]);
+    let (code, out, sent) = call("proxy", &["--view", "stderr"]);
     assert_eq!((code, out.as_str()), (Some(0), ""));
-    assert!(said.contains("math.add"), "{said}");
-    let (_, out, said) = call("proxy", &["-q"]);
-    assert_eq!((out.as_str(), said.as_str()), ("", ""));
+    assert!(sent.contains("math.add"), "{sent}");
+    let (_, out, sent) = call("proxy", &["-q"]);
+    assert_eq!((out.as_str(), sent.as_str()), ("", ""));
 }
 
 #[test]
-fn a_view_is_shown_as_it_happens() {
-    let (run, port) = Run::proxy("proxy", &echo(), &["-p", "saikuro"]);
-    let mut client = dial(port);
+fn view_is_shown_immediately() {
+    let (run, port) = Run::proxy("proxy", &echo_server(), &["-p", "saikuro"]);
+    let mut client = connect_to_port(port);
     client.write_all(&hex::decode(CALL).unwrap()).unwrap();
     // The connection is still open.
-    until(&run.stdout, "math.add");
+    read_until(&run.stdout, "math.add");
     run.signal(Signal::INT);
     assert_eq!(run.code(), Some(130));
 }
 
 #[test]
-fn messages_at_fault_are_counted_and_change_nothing() {
-    let (run, port) = Run::proxy("proxy", &echo(), &["-p", "oracle", "--once"]);
-    let mut client = dial(port);
+fn faults_are_counted_and_change_no_bytes() {
+    let (run, port) = Run::proxy("proxy", &echo_server(), &["-p", "oracle", "--once"]);
+    let mut client = connect_to_port(port);
     client.write_all(b"no message\n").unwrap();
     client.end();
     assert_eq!(receive(&mut client), b"no message\n");
-    let (status, out, said) = run.end();
+    let (status, out, sent) = run.end();
     assert_eq!(status.code(), Some(0));
-    assert!(said.contains("2 messages, 2 at fault"), "{said}");
+    assert!(sent.contains("2 messages, 2 with faults"), "{sent}");
     assert!(String::from_utf8(out).unwrap().contains("oracle/not-json"));
 }
 
 #[test]
-fn websocket_and_http_on_tcp_are_understood() {
+fn websocket_and_http_on_tcp_are_decoded() {
     let request = b"POST / HTTP/1.1\r\ncontent-length: 54\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"components/list\"}\n";
     let event = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}\n\n";
     let (address, server) = tcp(|mut stream| {
@@ -171,13 +177,13 @@ fn websocket_and_http_on_tcp_are_understood() {
         stream
     });
     let (run, port) = Run::proxy("proxy", &address, &["-p", "stepflow"]);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(request).unwrap();
-    // The stream of events is open, and the event is here.
+    // The event stream is open, and the event is shown.
     let mut got = vec![0; event.len()];
     client.read_exact(&mut got).unwrap();
     assert_eq!(got, event);
-    let shown = until(&run.stdout, " response ");
+    let shown = read_until(&run.stdout, " response ");
     assert!(
         shown.contains("components/list") && shown.contains("http-response"),
         "{shown}"
@@ -188,21 +194,21 @@ fn websocket_and_http_on_tcp_are_understood() {
 }
 
 #[test]
-fn a_full_disk_is_told_once_and_traffic_goes_on() {
+fn full_disk_is_reported_once_and_traffic_continues() {
     let folder = tempfile::tempdir().unwrap();
     let limited = folder.path().join("r.jsonl").display().to_string();
-    // Full from the start; and a file that may grow no further.
+    // A full device, and a file with a size limit.
     for (limit, path) in [("", "/dev/full"), ("ulimit -f 4; ", limited.as_str())] {
         let script = format!("{limit}exec \"$@\"");
         let mut shell = crate::common::shell("sh");
         shell.args([
             "-c", &script, "sh", "wiretool", "record", "--once", "-w", path,
         ]);
-        shell.args(["--listen", "tcp://127.0.0.1:0", "--connect", &echo()]);
-        let run = Run::of(shell);
-        let first = until(&run.stderr, "recording to");
+        shell.args(["--listen", "tcp://127.0.0.1:0", "--connect", &echo_server()]);
+        let run = Run::from_command(shell);
+        let first = read_until(&run.stderr, "recording to");
         let (_, port) = first.split_once("tcp://127.0.0.1:").unwrap();
-        let mut client = dial(port.split(',').next().unwrap().parse().unwrap());
+        let mut client = connect_to_port(port.split(',').next().unwrap().parse().unwrap());
         for n in 0..100 {
             client.write_all(&[n]).unwrap();
             let mut back = [0];
@@ -211,28 +217,28 @@ fn a_full_disk_is_told_once_and_traffic_goes_on() {
         }
         drop(client);
         let (status, _, rest) = run.end();
-        let said = first + &rest;
-        assert_eq!(status.code(), Some(2), "{said}");
-        let told = format!("cannot write the recording {path}");
-        assert_eq!(said.matches(&told).count(), 1, "{said}");
+        let sent = first + &rest;
+        assert_eq!(status.code(), Some(2), "{sent}");
+        let reported = format!("cannot write the recording {path}");
+        assert_eq!(sent.matches(&reported).count(), 1, "{sent}");
     }
     let decoded = command(&["decode", "-p", "oracle", &limited])
         .output()
         .unwrap();
-    let said = String::from_utf8(decoded.stderr).unwrap();
-    assert!(said.contains("has no end line"), "{said}");
+    let sent = String::from_utf8(decoded.stderr).unwrap();
+    assert!(sent.contains("has no end line"), "{sent}");
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_trouble() {
+fn closed_view_is_no_error() {
     let (address, server) = tcp(|mut stream| receive(&mut stream));
     let (mut run, port) = Run::proxy("proxy", &address, &["-p", "saikuro", "--once"]);
-    // Nobody reads its stdout any more.
+    // Its stdout is closed by the reader.
     let (_, nobody) = std::sync::mpsc::channel();
     let stdout = std::mem::replace(&mut run.stdout, nobody);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(&hex::decode(CALL).unwrap()).unwrap();
-    until(&stdout, "math.add");
+    read_until(&stdout, "math.add");
     drop(stdout);
     for _ in 0..100 {
         client.write_all(&hex::decode(CALL).unwrap()).unwrap();
@@ -244,9 +250,9 @@ fn a_reader_that_has_seen_enough_is_no_trouble() {
 }
 
 #[test]
-fn a_proxy_that_is_killed_leaves_a_recording_that_says_so() {
+fn killed_proxy_leaves_incomplete_recording() {
     let folder = tempfile::tempdir().unwrap();
-    let server = echo();
+    let server = echo_server();
     for n in 0..20 {
         let path = folder.path().join(n.to_string());
         let (run, port) = Run::proxy(
@@ -254,7 +260,7 @@ fn a_proxy_that_is_killed_leaves_a_recording_that_says_so() {
             &server,
             &["-p", "saikuro", "-w", path.to_str().unwrap()],
         );
-        let mut client = dial(port);
+        let mut client = connect_to_port(port);
         let call = hex::decode(CALL).unwrap();
         for _ in 0..=n * 20 {
             client.write_all(&call).unwrap();
@@ -267,20 +273,20 @@ fn a_proxy_that_is_killed_leaves_a_recording_that_says_so() {
             .arg(&path)
             .output()
             .unwrap();
-        let said = String::from_utf8(decoded.stderr).unwrap();
-        assert!(said.contains("has no end line"), "{said}");
-        // What was cut off, and nothing else, is at fault.
+        let sent = String::from_utf8(decoded.stderr).unwrap();
+        assert!(sent.contains("has no end line"), "{sent}");
+        // Only the truncated message has a fault.
         let text = String::from_utf8(decoded.stdout).unwrap();
         let faults = text
             .lines()
             .filter(|line| line.contains("\"fault\""))
             .count();
-        assert!(faults <= 2 && !said.contains("error"), "{said}");
+        assert!(faults <= 2 && !sent.contains("error"), "{sent}");
     }
 }
 
 #[test]
-fn a_broken_rule_is_the_verdict_where_it_is_asked_for() {
+fn broken_rule_is_the_exit_code_with_lint() {
     let noise = ["-p", "oracle", "--once", "--lint"];
     for (more, code) in [
         (&[][..], 1),
@@ -288,16 +294,16 @@ fn a_broken_rule_is_the_verdict_where_it_is_asked_for() {
         (&["--fail-on", "never"][..], 0),
     ] {
         let args = [&noise[..], more].concat();
-        let (run, port) = Run::proxy("proxy", &echo(), &args);
-        let mut client = dial(port);
+        let (run, port) = Run::proxy("proxy", &echo_server(), &args);
+        let mut client = connect_to_port(port);
         client.write_all(b"no message\n").unwrap();
         client.end();
         assert_eq!(receive(&mut client), b"no message\n");
-        let (status, _, said) = run.end();
-        assert_eq!(status.code(), Some(code), "{said}");
-        assert!(said.contains("findings"), "{said}");
+        let (status, _, sent) = run.end();
+        assert_eq!(status.code(), Some(code), "{sent}");
+        assert!(sent.contains("findings"), "{sent}");
     }
-    // A child's own status stands back behind the verdict.
+    // The verdict takes precedence over the exit code of the child.
     let ready = r#"printf '{"jsonrpc":"2.0","id":0,"method":"reddy"}\n'; exit 7"#;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl").display().to_string();
@@ -305,16 +311,16 @@ fn a_broken_rule_is_the_verdict_where_it_is_asked_for() {
     for (more, code) in [(&[][..], 1), (&["--fail-on", "never"][..], 7)] {
         let child = ["--", "sh", "-c", ready];
         let args = [&args[..], more, &child[..]].concat();
-        let (status, _, said) = Run::new(&args).end();
-        assert_eq!(status.code(), Some(code), "{said}");
-        assert!(said.contains("oracle/first-not-ready"), "{said}");
+        let (status, _, sent) = Run::new(&args).end();
+        assert_eq!(status.code(), Some(code), "{sent}");
+        assert!(sent.contains("oracle/first-not-ready"), "{sent}");
     }
 }
 
-/// Every kind of path that something can be written to, and every command that writes: it works, or one sentence says why
-/// not, and the exit code is 2.
+/// Every kind of output path with every command that writes: it works, or one sentence gives the reason and the exit
+/// code is 2.
 #[test]
-fn every_kind_of_output_is_written_or_refused_in_a_sentence() {
+fn every_output_path_works_or_gives_one_error() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("input.hex");
     std::fs::write(&input, format!("> {CALL}\n")).unwrap();
@@ -352,9 +358,9 @@ fn every_kind_of_output_is_written_or_refused_in_a_sentence() {
             ("missing/file", Some(false)),
             // Nobody reads it.
             ("fifo", Some(false)),
-            // Where stdout shows other things, a recording is refused.
+            // A recording is refused if stdout shows other output.
             ("-", None),
-            // Where nothing is found, nothing passes or nothing differs, nothing need be written.
+            // Without findings, traffic or differences, no output is required.
             (
                 "/dev/full",
                 matches!(*name, "decode" | "stat").then_some(false),
@@ -366,12 +372,12 @@ fn every_kind_of_output_is_written_or_refused_in_a_sentence() {
                 .stdin(std::process::Stdio::null())
                 .output();
             let output = output.unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
+            let sent = String::from_utf8(output.stderr).unwrap();
             let code = output.status.code();
-            let what = format!("{name} {flag} {path}: {code:?} {said}");
+            let what = format!("{name} {flag} {path}: {code:?} {sent}");
             assert!(matches!(code, Some(0..=2)), "{what}");
             assert_eq!(good.unwrap_or(code != Some(2)), code != Some(2), "{what}");
-            let refusals = said
+            let refusals = sent
                 .lines()
                 .filter(|line| line.contains("cannot write"))
                 .count();
@@ -387,7 +393,7 @@ fn every_kind_of_output_is_written_or_refused_in_a_sentence() {
 }
 
 #[test]
-fn a_recording_goes_to_stdout_where_nothing_else_does() {
+fn recording_goes_to_stdout_if_it_is_free() {
     let args = ["record", "--connect", "tcp://127.0.0.1:1", "--idle", "1ms"];
     let output = command(&[&args[..], &["-w", "-"]].concat())
         .output()
@@ -397,7 +403,7 @@ fn a_recording_goes_to_stdout_where_nothing_else_does() {
     assert!(lines.iter().all(|line| Record::parse(line).is_ok()));
 }
 
-/// Whether a process has a handler for SIGTERM.
+/// Returns `true` if a process has a handler for SIGTERM.
 fn handles_term(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -406,7 +412,7 @@ fn handles_term(pid: u32) -> bool {
 }
 
 #[test]
-fn an_interrupted_reader_leaves_the_old_file_as_it_is() {
+fn interrupt_keeps_old_output_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     for name in ["decode", "lint", "stat"] {
@@ -416,8 +422,8 @@ fn an_interrupted_reader_leaves_the_old_file_as_it_is() {
             let run = Run::new(&[name, "-p", "oracle", "-o", path.to_str().unwrap()]);
             crate::common::wait_until("a handler", || handles_term(run.pid()));
             run.signal(signal);
-            let said = until(&run.stderr, "interrupted: ");
-            assert!(said.contains("is left as it was"), "{name}: {said}");
+            let sent = read_until(&run.stderr, "interrupted: ");
+            assert!(sent.contains("is left as it was"), "{name}: {sent}");
             assert_eq!(run.code(), Some(128 + signal.as_raw()), "{name}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "old", "{name}");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -426,7 +432,7 @@ fn an_interrupted_reader_leaves_the_old_file_as_it_is() {
 }
 
 #[test]
-fn a_file_that_is_followed_may_be_truncated() {
+fn followed_file_may_be_truncated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let line = |id: u32| {
@@ -442,8 +448,8 @@ fn a_file_that_is_followed_may_be_truncated() {
         seen += &String::from_utf8(run.stdout.recv_timeout(LIMIT).unwrap()).unwrap();
     }
     std::fs::write(&path, line(42)).unwrap();
-    until(&run.stderr, "the file was truncated");
-    until(&run.stdout, "42");
+    read_until(&run.stderr, "the file was truncated");
+    read_until(&run.stdout, "42");
     run.signal(Signal::INT);
     assert_eq!(run.code(), Some(130));
 }

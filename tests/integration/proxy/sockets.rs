@@ -1,4 +1,4 @@
-//! Between sockets: every byte, every end.
+//! The proxy between sockets: all bytes and all ends.
 
 use super::common::*;
 use rustix::process::Signal;
@@ -6,15 +6,15 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::thread::spawn;
-use wiretool::capture::Stream;
+use wiretool::capture::ChunkSource;
 
-/// Both sides send at once, in pieces of all sizes, and each gets what the other sent.
-pub fn both_ways<C: Socket, S: Socket>(mut client: C, server: S, size: usize) {
+/// Both sides send at the same time, in pieces of all sizes, and each receives the bytes of the other.
+pub fn send_in_both_directions<C: Socket, S: Socket>(mut client: C, server: S, size: usize) {
     let up = Noise::new(size as u64).bytes(size);
     let down = Noise::new(!(size as u64)).bytes(size);
     let (sent_up, sent_down) = (up.clone(), down.clone());
     let serve = |mut stream: S, sent: Vec<u8>| {
-        let mut back = stream.twin();
+        let mut back = stream.clone_socket();
         let writer = spawn(move || {
             send(&mut back, &sent, 1);
             back.end();
@@ -24,7 +24,7 @@ pub fn both_ways<C: Socket, S: Socket>(mut client: C, server: S, size: usize) {
         got
     };
     let server = spawn(move || serve(server, sent_down));
-    let mut writer = client.twin();
+    let mut writer = client.clone_socket();
     let sender = spawn(move || {
         send(&mut writer, &sent_up, 2);
         writer.end();
@@ -37,19 +37,19 @@ pub fn both_ways<C: Socket, S: Socket>(mut client: C, server: S, size: usize) {
 const SIZES: [usize; 7] = [0, 1, 2, 65_535, 65_537, 1 << 20, 64 << 20];
 
 #[test]
-fn tcp_passes_every_byte_both_ways() {
+fn tcp_forwards_every_byte() {
     for size in SIZES {
         let (give, server) = std::sync::mpsc::channel();
         let (address, _) = tcp(move |stream| give.send(stream).unwrap());
         let (run, port) = Run::proxy("record", &address, &["--once", "-w", "/dev/null"]);
-        let client = dial(port);
-        both_ways(client, server.recv_timeout(LIMIT).unwrap(), size);
+        let client = connect_to_port(port);
+        send_in_both_directions(client, server.recv_timeout(LIMIT).unwrap(), size);
         assert_eq!(run.code(), Some(0));
     }
 }
 
 #[test]
-fn unix_passes_every_byte_both_ways() {
+fn unix_socket_forwards_every_byte() {
     for size in SIZES {
         let folder = tempfile::tempdir().unwrap();
         let (give, server) = std::sync::mpsc::channel();
@@ -66,37 +66,37 @@ fn unix_passes_every_byte_both_ways() {
             "-w",
             "/dev/null",
         ]);
-        until(&run.stderr, "connecting to");
-        let client = UnixStream::connect(&path).unwrap().limited();
-        both_ways(client, server.recv_timeout(LIMIT).unwrap(), size);
+        read_until(&run.stderr, "connecting to");
+        let client = UnixStream::connect(&path).unwrap().with_time_limits();
+        send_in_both_directions(client, server.recv_timeout(LIMIT).unwrap(), size);
         assert_eq!(run.code(), Some(0));
         assert!(!path.exists(), "no socket is left behind");
     }
 }
 
 #[test]
-fn either_side_may_say_all_first() {
-    // The client says all first, and is answered afterwards.
+fn either_side_may_send_everything_first() {
+    // The client sends everything first and receives the answer later.
     let (address, server) = tcp(|mut stream| {
         let asked = receive(&mut stream);
         stream.write_all(b"answer").unwrap();
         asked
     });
     let (run, port) = Run::proxy("proxy", &address, &["--once"]);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(b"question").unwrap();
     client.end();
     assert_eq!(receive(&mut client), b"answer");
     assert_eq!(server.join().unwrap(), b"question");
     assert_eq!(run.code(), Some(0));
-    // The server says all first, and listens on.
+    // The server sends everything first and continues to read.
     let (address, server) = tcp(|mut stream| {
         stream.write_all(b"hello").unwrap();
         stream.end();
         receive(&mut stream)
     });
     let (run, port) = Run::proxy("proxy", &address, &["--once"]);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     assert_eq!(receive(&mut client), b"hello");
     client.write_all(b"question").unwrap();
     drop(client);
@@ -105,7 +105,7 @@ fn either_side_may_say_all_first() {
 }
 
 #[test]
-fn a_reset_is_passed_on_from_either_side() {
+fn reset_of_either_side_is_passed_on() {
     let folder = tempfile::tempdir().unwrap();
     let is_reset = |stream: TcpStream, half_closed: bool| {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -115,7 +115,7 @@ fn a_reset_is_passed_on_from_either_side() {
         };
         let mut fds = [PollFd::new(&stream, PollFlags::empty())];
         assert_eq!(poll(&mut fds, Some(&time)), Ok(1), "nothing came");
-        // After an end a reset looks like this.
+        // A reset after the end looks like this.
         let wanted = if half_closed {
             ErrorKind::BrokenPipe
         } else {
@@ -130,7 +130,7 @@ fn a_reset_is_passed_on_from_either_side() {
             let (address, _) = tcp(move |stream| give.send(stream).unwrap());
             let more = ["--once", "-w", recording.to_str().unwrap()];
             let (run, port) = Run::proxy("record", &address, &more);
-            let mut client = dial(port);
+            let mut client = connect_to_port(port);
             let mut server: TcpStream = server.recv_timeout(LIMIT).unwrap();
             client.write_all(b"x").unwrap();
             server.read_exact(&mut [0]).unwrap();
@@ -157,14 +157,14 @@ fn a_reset_is_passed_on_from_either_side() {
 }
 
 #[test]
-fn bytes_that_were_sent_before_a_reset_arrive() {
+fn bytes_before_reset_arrive() {
     let (address, server) = tcp(|mut stream| {
         let mut got = vec![0; 1000];
         stream.read_exact(&mut got).unwrap();
         got
     });
     let (run, port) = Run::proxy("proxy", &address, &["--once"]);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(&[7; 1000]).unwrap();
     assert_eq!(server.join().unwrap(), vec![7; 1000]);
     reset(client);
@@ -172,15 +172,15 @@ fn bytes_that_were_sent_before_a_reset_arrive() {
 }
 
 #[test]
-fn a_server_that_answers_and_leaves_is_heard() {
-    // It closes with bytes unread, which resets the connection; its answer was sent before.
+fn answer_before_close_of_server_arrives() {
+    // It closes with unread bytes, which resets the connection; its answer was sent before.
     let (address, server) = tcp(|mut stream| {
         stream.read_exact(&mut [0; 4]).unwrap();
         stream.write_all(b"413 too large").unwrap();
         stream
     });
     let (run, port) = Run::proxy("proxy", &address, &["--once"]);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     client.write_all(&[7; 4]).unwrap();
     let server = server.join().unwrap();
     let mut got = [0; 13];
@@ -192,9 +192,9 @@ fn a_server_that_answers_and_leaves_is_heard() {
 }
 
 #[test]
-fn a_byte_goes_on_at_once() {
-    let (run, port) = Run::proxy("proxy", &echo(), &["--once"]);
-    let mut client = dial(port);
+fn single_byte_is_forwarded_immediately() {
+    let (run, port) = Run::proxy("proxy", &echo_server(), &["--once"]);
+    let mut client = connect_to_port(port);
     for byte in 0..=255 {
         client.write_all(&[byte]).unwrap();
         let mut back = [0];
@@ -206,11 +206,15 @@ fn a_byte_goes_on_at_once() {
 }
 
 #[test]
-fn two_hundred_connections_at_once() {
+fn two_hundred_concurrent_connections_work() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("r");
-    let (run, port) = Run::proxy("record", &echo(), &["-w", recording.to_str().unwrap()]);
-    let mut open: Vec<TcpStream> = (0..200).map(|_| dial(port)).collect();
+    let (run, port) = Run::proxy(
+        "record",
+        &echo_server(),
+        &["-w", recording.to_str().unwrap()],
+    );
+    let mut open: Vec<TcpStream> = (0..200).map(|_| connect_to_port(port)).collect();
     for round in 0..5_u8 {
         for (n, client) in open.iter_mut().enumerate() {
             client.write_all(&[round, n as u8]).unwrap();
@@ -233,15 +237,15 @@ fn two_hundred_connections_at_once() {
 }
 
 #[test]
-fn a_hundred_thousand_messages_on_sixty_four_connections() {
+fn hundred_thousand_messages_on_64_connections_pass() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("r");
     let name = recording.to_str().unwrap();
-    let (run, port) = Run::proxy("record", &echo(), &["-w", name]);
+    let (run, port) = Run::proxy("record", &echo_server(), &["-w", name]);
     let clients: Vec<_> = (0..64_u64)
         .map(|n| {
             spawn(move || {
-                let mut client = dial(port);
+                let mut client = connect_to_port(port);
                 let mut noise = Noise::new(n + 1);
                 let mut sent = Vec::new();
                 for _ in 0..=100_000 / 64 {
@@ -262,7 +266,7 @@ fn a_hundred_thousand_messages_on_sixty_four_connections() {
     run.signal(Signal::INT);
     assert_eq!(run.code(), Some(130));
     let recording = Recording::read(&recording);
-    for stream in [Stream::C2s, Stream::S2c] {
+    for stream in [ChunkSource::C2s, ChunkSource::S2c] {
         let mut kept: Vec<Vec<u8>> = (1..=64).map(|conn| recording.bytes(conn, stream)).collect();
         kept.sort();
         sent.sort();
@@ -271,7 +275,7 @@ fn a_hundred_thousand_messages_on_sixty_four_connections() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_a_reset_and_a_sentence() {
+fn missing_server_gives_reset_and_error() {
     // A port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -279,19 +283,19 @@ fn a_server_that_is_not_there_is_a_reset_and_a_sentence() {
         .unwrap()
         .port();
     let (run, listen) = Run::proxy("proxy", &format!("tcp://127.0.0.1:{port}"), &["--once"]);
-    let mut client = dial(listen);
+    let mut client = connect_to_port(listen);
     let error = client.read(&mut [0]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
-    let (status, _, said) = run.end();
+    let (status, _, result) = run.end();
     assert_eq!(status.code(), Some(2));
     let wanted = format!(
         "wiretool: connection 1: cannot connect to tcp://127.0.0.1:{port}: Connection refused"
     );
-    assert!(said.contains(&wanted), "{said}");
+    assert!(result.contains(&wanted), "{result}");
 }
 
 #[test]
-fn a_path_that_is_in_use_is_refused_and_a_dead_one_is_not() {
+fn path_in_use_is_refused_and_stale_path_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let listen = format!("unix:{}", path.display());
@@ -305,9 +309,9 @@ fn a_path_that_is_in_use_is_refused_and_a_dead_one_is_not() {
         "1ms",
     ];
     let live = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    let (status, _, said) = Run::new(&args).end();
+    let (status, _, result) = Run::new(&args).end();
     assert_eq!(status.code(), Some(2));
-    assert!(said.contains("cannot listen on unix:"), "{said}");
+    assert!(result.contains("cannot listen on unix:"), "{result}");
     drop(live);
     assert!(path.exists());
     assert_eq!(Run::new(&args).code(), Some(0));
@@ -317,11 +321,15 @@ fn a_path_that_is_in_use_is_refused_and_a_dead_one_is_not() {
 }
 
 #[test]
-fn it_ends_when_nothing_passes_and_when_it_is_told_to() {
+fn proxy_ends_when_idle_or_on_signal() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (run, port) = Run::proxy("record", &echo(), &["--idle", "200ms", "-w", &at("idle")]);
-    let mut client = dial(port);
+    let (run, port) = Run::proxy(
+        "record",
+        &echo_server(),
+        &["--idle", "200ms", "-w", &at("idle")],
+    );
+    let mut client = connect_to_port(port);
     client.write_all(b"x").unwrap();
     client.read_exact(&mut [0]).unwrap();
     assert_eq!(run.code(), Some(0));
@@ -331,8 +339,8 @@ fn it_ends_when_nothing_passes_and_when_it_is_told_to() {
     assert_eq!(events, ["open", "close", "end"]);
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let name = at(&code.to_string());
-        let (run, port) = Run::proxy("record", &echo(), &["-w", &name]);
-        let mut client = dial(port);
+        let (run, port) = Run::proxy("record", &echo_server(), &["-w", &name]);
+        let mut client = connect_to_port(port);
         client.write_all(b"x").unwrap();
         client.read_exact(&mut [0]).unwrap();
         run.signal(signal);
@@ -343,31 +351,31 @@ fn it_ends_when_nothing_passes_and_when_it_is_told_to() {
 }
 
 #[test]
-fn usage_is_told_in_a_line_or_two() {
+fn usage_errors_are_short() {
     let wanted: &[(&[&str], &str)] = &[
-        (&["proxy"], "nowhere to connect"),
-        (&["proxy", "-p", "sael"], "nowhere to connect"),
-        (&["proxy", "--connect", "wss://h/p"], "no path stands"),
+        (&["proxy"], "no server"),
+        (&["proxy", "-p", "sael"], "no server"),
+        (&["proxy", "--connect", "wss://h/p"], "has no path"),
         (
-            &["proxy", "--connect", "h:1"],
-            "tcp://HOST:PORT is wanted: tcp://h:1",
+            &["proxy", "--connect", "7700"],
+            "tcp://HOST:PORT is wanted: tcp://127.0.0.1:7700",
         ),
         (&["record", "--once", "--", "true"], "cannot be used with"),
         (
             &["record", "--drain-stderr", "--connect", "unix:x"],
-            "are for a child: name its command after --",
+            "need a child: give its command after --",
         ),
         (
             &["proxy", "--idle", "2", "--connect", "unix:x"],
-            "a time is wanted, such as 500ms, 5s or 2m",
+            "wanted a time, such as 500ms, 5s or 2m",
         ),
         (
             &["proxy", "--quarantine", "--", "true"],
-            "--quarantine must know",
+            "--quarantine needs a protocol",
         ),
         (
             &["proxy", "-p", "saikuro", "--quarantine", "--", "true"],
-            "--quarantine must know",
+            "--quarantine needs a protocol",
         ),
         (
             &["proxy", "--", "/no/such/program"],
@@ -385,30 +393,30 @@ fn usage_is_told_in_a_line_or_two() {
         ),
     ];
     for (args, text) in wanted {
-        let (status, out, said) = Run::new(args).end();
-        assert_eq!(status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains(text), "{args:?}: {said:?}");
+        let (status, out, result) = Run::new(args).end();
+        assert_eq!(status.code(), Some(2), "{args:?}: {result}");
+        assert!(result.contains(text), "{args:?}: {result:?}");
         assert!(
-            out.is_empty() && said.lines().count() <= 6,
-            "{args:?}: {said}"
+            out.is_empty() && result.lines().count() <= 6,
+            "{args:?}: {result}"
         );
     }
 }
 
 #[test]
-fn the_usual_port_is_used_and_told() {
+fn default_port_is_used_and_printed() {
     let run = Run::new(&["proxy", "-p", "saikuro", "--idle", "1ms"]);
-    let said = until(&run.stderr, "usual port)");
+    let result = read_until(&run.stderr, "usual port)");
     assert!(
-        said.contains("connecting to tcp://127.0.0.1:7700 (saikuro's usual port)"),
-        "{said}"
+        result.contains("connecting to tcp://127.0.0.1:7700 (saikuro's usual port)"),
+        "{result}"
     );
-    assert!(said.contains("listening on tcp://127.0.0.1:"), "{said}");
+    assert!(result.contains("listening on tcp://127.0.0.1:"), "{result}");
     assert_eq!(run.code(), Some(0));
 }
 
 #[test]
-fn a_proxy_to_its_own_address_is_refused() {
+fn proxy_to_own_address_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port();
@@ -431,14 +439,14 @@ fn a_proxy_to_its_own_address_is_refused() {
         ];
         let output = command(&[&args[..], &["--connect", &connect]].concat()).output();
         let output = output.unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("leads back to --listen"), "{said}");
+        let result = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{result}");
+        assert!(result.contains("is the address of --listen"), "{result}");
     }
 }
 
 #[test]
-fn who_listens_on_all_addresses_is_warned() {
+fn listening_on_all_addresses_gives_warning() {
     for (host, warned) in [("0.0.0.0", true), ("127.0.0.1", false)] {
         let listen = format!("tcp://{host}:0");
         for args in [
@@ -447,8 +455,8 @@ fn who_listens_on_all_addresses_is_warned() {
         ] {
             let more = ["--idle", "1ms", "--listen", &listen];
             let output = command(&[args, &more].concat()).output().unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(said.contains("on all addresses"), warned, "{said}");
+            let result = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(result.contains("on all addresses"), warned, "{result}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Much and mixed traffic over every scheme, plain and sealed: what each side reads hashes as what the other wrote.
+//! Large and mixed traffic over every scheme, with and without TLS: the hash of the received bytes equals the hash of
+//! the sent bytes.
 //!
 //! ```text
 //!   client --plain--> proxy --sealed--> proxy --plain--> server     wss, https
@@ -6,25 +7,25 @@
 //! ```
 
 use super::common::*;
-use super::tls::{Papers, front};
+use super::tls::{Certificates, tls_proxy};
 use sha2::{Digest as _, Sha256};
 use std::io::Write as _;
 use std::sync::mpsc::channel;
 use std::thread::spawn;
 
-/// Bytes each way at least.
-const MUCH: usize = 16 << 20;
-/// A direction in which faults are looked for is decoded on the way.
-const LESS: usize = 4 << 20;
+/// The minimum number of bytes in each direction.
+const BYTES: usize = 16 << 20;
+/// A direction with faults is decoded on the path.
+const BYTES_WITH_FAULTS: usize = 4 << 20;
 
-/// Bodies of all sizes, the middle ones more often than the ends.
+/// Bodies of all sizes, mostly of medium size.
 fn body(noise: &mut Noise) -> Vec<u8> {
     let most = [1, 100, 126, 3000, 66_000, 300_000, 1 << 20][noise.next() as usize % 7];
     let len = noise.next() as usize % most;
     noise.bytes(len)
 }
 
-/// HTTP one way: with a length, in chunks, as events, without a body; requests or responses.
+/// HTTP in one direction: with a length, in chunks, as events, without a body; requests or responses.
 fn http(asks: bool, much: usize) -> Vec<u8> {
     let mut noise = Noise::new(u64::from(asks));
     let start = ["HTTP/1.1 200 OK", "POST /x HTTP/1.1\r\nHost: example.org"][usize::from(asks)];
@@ -64,7 +65,7 @@ fn http(asks: bool, much: usize) -> Vec<u8> {
     all
 }
 
-/// An upgrade, and frames behind it: masked or not, whole and in parts, with pings between the parts.
+/// An upgrade and frames after it: masked or not, whole and fragmented, with pings between the fragments.
 fn websocket(asks: bool, much: usize) -> Vec<u8> {
     let mut noise = Noise::new(7 + u64::from(asks));
     let mut all = if asks {
@@ -118,9 +119,9 @@ fn hash(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// Writes bytes and reads what comes, at the same time; the hash of that.
+/// Writes bytes and reads at the same time. Returns the hash of the received bytes.
 fn exchange<S: Socket>(mut stream: S, sent: Vec<u8>, seed: u64) -> String {
-    let mut writer = stream.twin();
+    let mut writer = stream.clone_socket();
     let writing = spawn(move || {
         send(&mut writer, &sent, seed);
         writer.end();
@@ -131,8 +132,8 @@ fn exchange<S: Socket>(mut stream: S, sent: Vec<u8>, seed: u64) -> String {
 }
 
 #[test]
-fn every_scheme_passes_much_of_everything() {
-    let papers = Papers::new();
+fn every_scheme_forwards_large_mixed_traffic() {
+    let papers = Certificates::new();
     let paper = papers.sign("localhost", 2100);
     let root = papers.root();
     let idle = ["-p", "stepflow", "--fault", "kind=none nth 99: drop"];
@@ -147,7 +148,11 @@ fn every_scheme_passes_much_of_everything() {
         ("ws", websocket, &idle_sael),
         ("wss", websocket, &idle_sael),
     ] {
-        let much = if faults.is_empty() { MUCH } else { LESS };
+        let much = if faults.is_empty() {
+            BYTES
+        } else {
+            BYTES_WITH_FAULTS
+        };
         let (up, down) = (make(true, much), make(false, much));
         let (want_up, want_down) = (hash(&up), hash(&down));
         let (give, server) = channel();
@@ -157,7 +162,7 @@ fn every_scheme_passes_much_of_everything() {
         let mut fronts = Vec::new();
         let sealed = scheme.ends_with('s') && scheme != "ws";
         let connect = if sealed {
-            let (run, port) = front(scheme, &address, &paper, &["--once"]);
+            let (run, port) = tls_proxy(scheme, &address, &paper, &["--once"]);
             fronts.push(run);
             more.extend(["--cacert", &root]);
             format!("{scheme}://localhost:{port}")
@@ -165,7 +170,7 @@ fn every_scheme_passes_much_of_everything() {
             address.replace("tcp", scheme)
         };
         let (run, port) = Run::proxy("record", &connect, &more);
-        let client = dial(port);
+        let client = connect_to_port(port);
         let server = server.recv_timeout(LIMIT).unwrap();
         let serving = spawn(move || exchange(server, down, 3));
         let got_down = exchange(client, up, 4);

@@ -1,18 +1,18 @@
-//! TLS on either side: every byte, every end, and a sentence for every way in which it fails.
+//! TLS on either side: all bytes, all ends, and an error message for every failure.
 
 use super::common::*;
-use super::sockets::both_ways;
+use super::sockets::send_in_both_directions;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use std::path::{Path, PathBuf};
 
 /// Certificates in a folder.
-pub struct Papers {
+pub struct Certificates {
     folder: tempfile::TempDir,
     issuer: Issuer<'static, KeyPair>,
 }
 
-impl Papers {
-    /// A root that signs others.
+impl Certificates {
+    /// A root that signs other certificates.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -26,7 +26,7 @@ impl Papers {
         Self { folder, issuer }
     }
 
-    /// A certificate for a name, good until the start of a year.
+    /// A certificate for a name, valid until the start of a year.
     pub fn sign(&self, name: &str, year: i32) -> (PathBuf, PathBuf) {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.not_before = date_time_ymd(2000, 1, 1);
@@ -49,8 +49,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A proxy that clients reach with TLS, before an address; and its port.
-pub fn front(
+/// A proxy with TLS for clients, in front of an address; and its port.
+pub fn tls_proxy(
     scheme: &str,
     connect: &str,
     (cert, key): &(PathBuf, PathBuf),
@@ -61,27 +61,27 @@ pub fn front(
     args.extend(["-w", "/dev/null", "--cert", text(cert), "--key", text(key)]);
     args.extend(more);
     let run = Run::new(&args);
-    let said = until(&run.stderr, "connecting to");
-    let (_, rest) = said.split_once("://localhost:").unwrap();
+    let output = read_until(&run.stderr, "connecting to");
+    let (_, rest) = output.split_once("://localhost:").unwrap();
     let port = rest.split(',').next().unwrap().parse().unwrap();
     (run, port)
 }
 
 #[test]
-fn tls_passes_every_byte_both_ways() {
-    let papers = Papers::new();
+fn tls_forwards_every_byte() {
+    let papers = Certificates::new();
     let paper = papers.sign("localhost", 2100);
     for scheme in ["tls", "https", "wss"] {
         for size in [0, 1, 16_385, 1 << 20, 8 << 20] {
             let (give, server) = std::sync::mpsc::channel();
             let (address, _) = tcp(move |stream| give.send(stream).unwrap());
-            let (front, port) = front(scheme, &address, &paper, &["--once"]);
+            let (front, port) = tls_proxy(scheme, &address, &paper, &["--once"]);
             let connect = format!("{scheme}://localhost:{port}");
             let root = papers.root();
             let more = ["--once", "-w", "/dev/null", "--cacert", &root];
             let (run, port) = Run::proxy("record", &connect, &more);
-            let client = dial(port);
-            both_ways(client, server.recv_timeout(LIMIT).unwrap(), size);
+            let client = connect_to_port(port);
+            send_in_both_directions(client, server.recv_timeout(LIMIT).unwrap(), size);
             assert_eq!(run.code(), Some(0), "{scheme} {size}");
             assert_eq!(front.code(), Some(0), "{scheme} {size}");
         }
@@ -89,9 +89,9 @@ fn tls_passes_every_byte_both_ways() {
 }
 
 #[test]
-fn each_failure_of_tls_has_its_sentence() {
-    let papers = Papers::new();
-    let others = Papers::new();
+fn each_tls_failure_has_an_error() {
+    let papers = Certificates::new();
+    let others = Certificates::new();
     let good = papers.sign("localhost", 2100);
     let old = papers.sign("localhost", 2020);
     let else_where = papers.sign("example.org", 2100);
@@ -105,9 +105,9 @@ fn each_failure_of_tls_has_its_sentence() {
         ("system roots", &good, vec![]),
         ("insecure", &old, vec!["--insecure"]),
     ] {
-        let (_front, port) = front("https", &echo(), paper, &[]);
+        let (_front, port) = tls_proxy("https", &echo_server(), paper, &[]);
         let connect = format!("https://localhost:{port}");
-        table += format!("{what}: {}", tried(&connect, &flags)).trim_end();
+        table += format!("{what}: {}", try_connect(&connect, &flags)).trim_end();
         table += "\n";
     }
     let (plain, _) = tcp(|mut stream| {
@@ -120,81 +120,81 @@ fn each_failure_of_tls_has_its_sentence() {
     let plain = plain.replace("tcp://127.0.0.1", "https://localhost");
     table += &format!(
         "plain text on a TLS port: {}\n",
-        tried(&plain, &["--insecure"])
+        try_connect(&plain, &["--insecure"])
     );
     insta::assert_snapshot!(table, @r#"
     good: "hello" Ok(5), exit Some(0)
     expired: "" Err(ConnectionReset), exit Some(2)
-      wiretool: connection 1: cannot connect to https://localhost:PORT: the server's certificate has expired; --insecure takes it all the same
+      wiretool: connection 1: cannot connect to https://localhost:PORT: the server's certificate has expired; --insecure accepts it
     wrong name: "" Err(ConnectionReset), exit Some(2)
-      wiretool: connection 1: cannot connect to https://localhost:PORT: the server's certificate is not for localhost, but for example.org; --insecure takes it all the same
+      wiretool: connection 1: cannot connect to https://localhost:PORT: the server's certificate is not for localhost, but for example.org; --insecure accepts it
     unknown root: "" Err(ConnectionReset), exit Some(2)
-      wiretool: connection 1: cannot connect to https://localhost:PORT: nobody trusted has signed the server's certificate: name its root with --cacert FILE, or take anybody's with --insecure
+      wiretool: connection 1: cannot connect to https://localhost:PORT: no trusted CA signed the server's certificate: name its root with --cacert FILE, or accept any certificate with --insecure
     system roots: "" Err(ConnectionReset), exit Some(2)
-      wiretool: connection 1: cannot connect to https://localhost:PORT: nobody trusted has signed the server's certificate: name its root with --cacert FILE, or take anybody's with --insecure
+      wiretool: connection 1: cannot connect to https://localhost:PORT: no trusted CA signed the server's certificate: name its root with --cacert FILE, or accept any certificate with --insecure
     insecure: "hello" Ok(5), exit Some(0)
     plain text on a TLS port: "" Err(ConnectionReset), exit Some(2)
-      wiretool: connection 1: cannot connect to https://localhost:PORT: the server does not speak TLS there: plain text is spoken with tcp://, ws:// or http://
+      wiretool: connection 1: cannot connect to https://localhost:PORT: the server does not use TLS at this address: without TLS use tcp://, ws:// or http://
     "#);
 }
 
-/// What a client gets, and what is said, at an address; ports left out.
-fn tried(connect: &str, flags: &[&str]) -> String {
+/// The bytes that a client receives and the messages of the proxy for an address, without ports.
+fn try_connect(connect: &str, flags: &[&str]) -> String {
     use std::io::{Read as _, Write as _};
     let more = [&["--once", "-q", "-w", "/dev/null"][..], flags].concat();
     let (run, port) = Run::proxy("record", connect, &more);
-    let mut client = dial(port);
+    let mut client = connect_to_port(port);
     let _ = client.write_all(b"hello");
     client.end();
     let mut got = Vec::new();
     let end = client.read_to_end(&mut got).map_err(|e| e.kind());
-    let (status, _, said) = run.end();
+    let (status, _, output) = run.end();
     let port = connect.rsplit(':').next().unwrap();
-    let said = said.replace(port, "PORT");
-    let said = said.lines().filter(|line| !line.contains("listening on"));
-    let said: Vec<&str> = said.collect();
+    let output = output.replace(port, "PORT");
+    let output = output.lines().filter(|line| !line.contains("listening on"));
+    let output: Vec<&str> = output.collect();
     let got = String::from_utf8_lossy(&got).into_owned();
     format!(
         "{got:?} {end:?}, exit {:?}\n  {}",
         status.code(),
-        said.join("\n  ")
+        output.join("\n  ")
     )
 }
 
 #[test]
-fn plain_text_to_a_tls_listener_is_said_too() {
+fn plain_text_to_tls_listener_is_reported() {
     use std::io::Write as _;
-    let papers = Papers::new();
+    let papers = Certificates::new();
     let paper = papers.sign("localhost", 2100);
-    let (front, port) = front("wss", &echo(), &paper, &["--once"]);
-    let mut client = dial(port);
+    let (front, port) = tls_proxy("wss", &echo_server(), &paper, &["--once"]);
+    let mut client = connect_to_port(port);
     client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut rest = Vec::new();
     let _ = std::io::Read::read_to_end(&mut client, &mut rest);
-    let (status, _, said) = front.end();
+    let (status, _, output) = front.end();
     assert_eq!(status.code(), Some(2));
     assert!(
-        said.contains("the client does not speak TLS there"),
-        "{said}"
+        output.contains("the client does not use TLS at this address"),
+        "{output}"
     );
 }
 
 #[test]
-fn flags_that_make_no_sense_are_refused() {
+fn contradictory_flags_are_refused() {
     for (args, want) in [
         (
             &["--listen", "https://127.0.0.1:0"][..],
-            "wants a certificate",
+            "needs a certificate",
         ),
-        (&["--insecure"], "--cacert and --insecure are for TLS"),
+        (&["--insecure"], "--cacert and --insecure need TLS"),
         (
             &["--cert", "/x", "--key", "/x"],
-            "--cert and --key are for TLS",
+            "--cert and --key need TLS",
         ),
         (&["--cert", "/x"], "--key"),
         (
             &["--connect", "https://localhost:1", "--cacert", "/dev/null"],
-            "no certificate in it",
+            "it contains no certificate",
         ),
         (&["--fault", "kind=call: drop"], "-p"),
     ] {
@@ -203,15 +203,15 @@ fn flags_that_make_no_sense_are_refused() {
             all.extend(["--connect", "tcp://127.0.0.1:1"]);
         }
         all.extend(args);
-        let (status, _, said) = Run::new(&all).end();
-        assert_eq!(status.code(), Some(2), "{args:?} {said}");
-        assert!(said.contains(want), "{args:?} {said}");
+        let (status, _, output) = Run::new(&all).end();
+        assert_eq!(status.code(), Some(2), "{args:?} {output}");
+        assert!(output.contains(want), "{args:?} {output}");
     }
 }
 
-/// A connection that just hangs up is told apart from one that says in TLS that it has said all.
+/// A connection without `close_notify` is recorded differently from a connection with it.
 #[test]
-fn whether_tls_was_ended_in_order_is_recorded() {
+fn missing_close_notify_is_recorded() {
     use std::io::{Read as _, Write as _};
     use std::sync::Arc;
     use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -219,7 +219,7 @@ fn whether_tls_was_ended_in_order_is_recorded() {
     use tokio_rustls::rustls::{
         ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring,
     };
-    let papers = Papers::new();
+    let papers = Certificates::new();
     let (cert, key) = papers.sign("localhost", 2100);
     let mut roots = RootCertStore::empty();
     let root = CertificateDer::from_pem_file(papers.root()).unwrap();
@@ -250,12 +250,12 @@ fn whether_tls_was_ended_in_order_is_recorded() {
             text(&recording),
         ];
         let run = Run::new(&args);
-        let said = until(&run.stderr, "connecting to");
-        let (_, rest) = said.split_once("://localhost:").unwrap();
+        let output = read_until(&run.stderr, "connecting to");
+        let (_, rest) = output.split_once("://localhost:").unwrap();
         let port = rest.split(',').next().unwrap().parse().unwrap();
         let name = "localhost".try_into().unwrap();
         let client = ClientConnection::new(Arc::clone(&config), name).unwrap();
-        let mut client = StreamOwned::new(client, dial(port));
+        let mut client = StreamOwned::new(client, connect_to_port(port));
         client.write_all(b"hello").unwrap();
         client.flush().unwrap();
         if in_order {
@@ -265,8 +265,8 @@ fn whether_tls_was_ended_in_order_is_recorded() {
         client.sock.shutdown(std::net::Shutdown::Write).unwrap();
         assert_eq!(server.join().unwrap(), b"hello");
         let _ = client.read_to_end(&mut Vec::new());
-        let (status, _, said) = run.end();
-        assert_eq!(status.code(), Some(0), "{said}");
+        let (status, _, output) = run.end();
+        assert_eq!(status.code(), Some(0), "{output}");
         let lines = std::fs::read_to_string(&recording).unwrap();
         let eof = |dir: &str| {
             let is = |line: &&str| line.contains("\"eof\"") && line.contains(dir);
@@ -274,14 +274,14 @@ fn whether_tls_was_ended_in_order_is_recorded() {
         };
         assert_eq!(eof("c2s").contains("\"close_notify\":false"), !in_order);
         assert!(!eof("s2c").contains("close_notify"), "{lines}");
-        let tells = said.contains("1 direction ended without TLS's close_notify");
-        assert_eq!(tells, !in_order, "{said}");
+        let tells = output.contains("1 direction ended without close_notify of TLS");
+        assert_eq!(tells, !in_order, "{output}");
     }
 }
 
-/// What plain `openssl req -x509` makes: a root that is its own certificate. It is trusted where it is given as a root.
+/// The result of plain `openssl req -x509`: a self-signed CA certificate. It is trusted if it is given as a root.
 #[test]
-fn a_certificate_that_is_its_own_root_is_trusted_where_it_is_given() {
+fn self_signed_certificate_is_trusted_as_root() {
     let folder = tempfile::tempdir().unwrap();
     let make = |file: &str, names: &[&str], year: i32| {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -304,12 +304,15 @@ fn a_certificate_that_is_its_own_root_is_trusted_where_it_is_given() {
         (&nameless, &nameless, ": \"hello\" Ok(5), exit Some(0)"),
         (&other, &other, "is not for localhost, but for example.org"),
         (&old, &old, "has expired"),
-        (&named, &other, "is one of a certificate authority"),
+        (&named, &other, "belongs to a certificate authority"),
     ] {
-        let (_front, port) = front("https", &echo(), paper, &[]);
+        let (_front, port) = tls_proxy("https", &echo_server(), paper, &[]);
         let connect = format!("https://localhost:{port}");
-        let said = format!(": {}", tried(&connect, &["--cacert", text(&root.0)]));
-        assert!(said.contains(want), "{said}");
-        assert!(!said.contains("Ca") && !said.contains("Error("), "{said}");
+        let output = format!(": {}", try_connect(&connect, &["--cacert", text(&root.0)]));
+        assert!(output.contains(want), "{output}");
+        assert!(
+            !output.contains("Ca") && !output.contains("Error("),
+            "{output}"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! WebSocket through the proxy, with and without TLS: tokio-tungstenite at both ends.
 
 use super::common::*;
-use super::tls::{Papers, front};
+use super::tls::{Certificates, tls_proxy};
 use futures_util::{SinkExt as _, StreamExt as _};
 use std::sync::mpsc::{Receiver, channel};
 use tokio::net::{TcpListener, TcpStream};
@@ -9,21 +9,21 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::{accept_async, client_async};
-use wiretool::capture::Stream;
+use wiretool::capture::ChunkSource;
 
-/// Runs two tasks that talk to each other.
-fn block<T>(work: impl Future<Output = T>) -> T {
+/// Runs two tasks concurrently.
+fn run_both<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(LIMIT, work).await.unwrap() })
 }
 
-/// A server that sends every message back and tells of it.
+/// A server that returns every message and reports it.
 fn server() -> (String, Receiver<Message>) {
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     let (port, bound) = channel();
     std::thread::spawn(move || {
-        block(async move {
+        run_both(async move {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             port.send(listener.local_addr().unwrap().port()).unwrap();
             let (stream, _) = listener.accept().await.unwrap();
@@ -36,12 +36,12 @@ fn server() -> (String, Receiver<Message>) {
             }
         });
     });
-    (format!("127.0.0.1:{}", bound.recv().unwrap()), told)
+    (format!("127.0.0.1:{}", bound.recv().unwrap()), reported)
 }
 
-/// Sends messages through a port, and gives what came back.
-fn talk(port: u16, messages: Vec<Message>, answers: usize) -> Vec<Message> {
-    block(async move {
+/// Sends messages to a port, and returns the answers.
+fn exchange_messages(port: u16, messages: Vec<Message>, answers: usize) -> Vec<Message> {
+    run_both(async move {
         let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         let (mut socket, _) = client_async("ws://example.org/x", stream).await.unwrap();
         for message in messages {
@@ -88,8 +88,8 @@ fn answers() -> Vec<Message> {
 }
 
 #[test]
-fn messages_pass_and_are_understood() {
-    let papers = Papers::new();
+fn messages_are_forwarded_and_decoded() {
+    let papers = Certificates::new();
     let paper = papers.sign("localhost", 2100);
     let root = papers.root();
     for scheme in ["ws", "wss"] {
@@ -102,15 +102,19 @@ fn messages_pass_and_are_understood() {
         let connect = if scheme == "ws" {
             format!("ws://{address}")
         } else {
-            let (run, port) = front("wss", &format!("ws://{address}"), &paper, &["--once"]);
+            let (run, port) = tls_proxy("wss", &format!("ws://{address}"), &paper, &["--once"]);
             fronts.push(run);
             more.extend(["--cacert", &root]);
             format!("wss://localhost:{port}")
         };
         let (run, port) = Run::proxy("proxy", &connect, &more);
-        assert_eq!(talk(port, messages(), 3), answers(), "{scheme}");
-        let (status, shown, said) = run.end();
-        assert_eq!(status.code(), Some(0), "{said}");
+        assert_eq!(
+            exchange_messages(port, messages(), 3),
+            answers(),
+            "{scheme}"
+        );
+        let (status, shown, output) = run.end();
+        assert_eq!(status.code(), Some(0), "{output}");
         let shown = String::from_utf8(shown).unwrap();
         for what in [
             "http-request",
@@ -123,15 +127,15 @@ fn messages_pass_and_are_understood() {
             assert!(shown.contains(what), "{scheme}: {what}\n{shown}");
         }
         let recording = Recording::read(path.as_ref());
-        let up = recording.bytes(1, Stream::C2s);
+        let up = recording.bytes(1, ChunkSource::C2s);
         assert!(up.starts_with(b"GET /x HTTP/1.1\r\nHost: example.org\r\n"));
         assert!(up.len() > 1 << 20);
     }
 }
 
-/// What the server got of one message, in one frame or two.
+/// The bytes that the server received for one message, in one frame or two.
 fn faulted(fault: &str, fragmented: bool, answers: usize) -> Vec<Message> {
-    let (address, told) = server();
+    let (address, reported) = server();
     let more = [
         "--once",
         "-p",
@@ -149,13 +153,13 @@ fn faulted(fault: &str, fragmented: bool, answers: usize) -> Vec<Message> {
     } else {
         messages()[..1].to_vec()
     };
-    talk(port, sent, answers);
+    exchange_messages(port, sent, answers);
     run.code();
-    told.iter().collect()
+    reported.iter().collect()
 }
 
 #[test]
-fn masks_and_lengths_are_right_where_they_are_meant_to_be() {
+fn mask_and_length_faults_change_only_their_target() {
     for fragmented in [false, true] {
         let fault = "dir=c2s kind=INV: corrupt .args.text";
         let got = faulted(fault, fragmented, 1);

@@ -1,5 +1,5 @@
-//! An executor that does what the real one does, step by step: the first byte, `ready`, one line an answer, ids that must
-//! be those of the request, and SIGKILL right after `shutdown`.
+//! An executor that follows the real one step by step: the first byte, `ready`, one line per answer, ids equal to those
+//! of the request, and SIGKILL directly after `shutdown`.
 
 use crate::common;
 use serde_json::{Value, json};
@@ -8,26 +8,26 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// The real one waits for ever.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The real executor waits forever.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// What comes of a child's stdout.
-enum Heard {
+/// The result of reading the stdout of a child.
+enum ReadResult {
     First(Option<u8>),
     Line(String),
 }
 
-/// An executor and the oracle that it spawned.
+/// An executor and the oracle that it started.
 pub struct Executor {
     child: Child,
     stdin: ChildStdin,
-    lines: Receiver<Heard>,
+    lines: Receiver<ReadResult>,
     next: u64,
     pub patience: Duration,
 }
 
 impl Executor {
-    /// Spawns an oracle and gets it ready; or says why that failed, in the real one's words.
+    /// Starts an oracle and completes the handshake, or returns the real executor's error message.
     pub fn connect(args: &[&str]) -> Result<Self, String> {
         let mut this = Self::spawn(args);
         match this.handshake() {
@@ -36,7 +36,7 @@ impl Executor {
         }
     }
 
-    /// Spawns an oracle, and does not listen yet.
+    /// Starts an oracle and does not read yet.
     pub fn spawn(args: &[&str]) -> Self {
         let mut child = common::wiretool()
             .arg("stub")
@@ -48,16 +48,16 @@ impl Executor {
             .unwrap();
         let stdin = child.stdin.take().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let (told, lines) = channel();
+        let (reported, lines) = channel();
         std::thread::spawn(move || {
             let mut first = [0];
             let got = stdout.read(&mut first).unwrap_or(0) > 0;
-            let _ = told.send(Heard::First(got.then_some(first[0])));
+            let _ = reported.send(ReadResult::First(got.then_some(first[0])));
             let mut line = if got { first.to_vec() } else { Vec::new() };
             while stdout.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) || !line.is_empty() {
                 let text = String::from_utf8_lossy(&line).into_owned();
                 line.clear();
-                if told.send(Heard::Line(text)).is_err() {
+                if reported.send(ReadResult::Line(text)).is_err() {
                     break;
                 }
             }
@@ -67,19 +67,19 @@ impl Executor {
             stdin,
             lines,
             next: 0,
-            patience: PATIENCE,
+            patience: TIME_LIMIT,
         }
     }
 
-    /// Gets it ready; or says why that failed, in the real one's words.
+    /// Completes the handshake, or returns the real executor's error message.
     pub fn handshake(&mut self) -> Result<(), String> {
         match self.lines.recv_timeout(self.patience) {
-            Ok(Heard::First(Some(b'{'))) => {}
-            Ok(Heard::First(Some(byte))) => {
+            Ok(ReadResult::First(Some(b'{'))) => {}
+            Ok(ReadResult::First(Some(byte))) => {
                 let _ = self.child.kill();
                 return Err(format!("unexpected first byte {byte:#04x}"));
             }
-            Ok(Heard::First(None)) => return Err("no bytes received".into()),
+            Ok(ReadResult::First(None)) => return Err("no bytes received".into()),
             _ => return Err("nothing".into()),
         }
         let line = self.line()?;
@@ -92,7 +92,7 @@ impl Executor {
         Ok(())
     }
 
-    /// A line as it is.
+    /// Sends a line unchanged.
     pub fn write(&mut self, text: &str) {
         let _ = self.stdin.write_all(text.as_bytes());
         let _ = self.stdin.flush();
@@ -102,13 +102,13 @@ impl Executor {
         self.write(&format!("{message}\n"));
     }
 
-    /// The next line; what is there to say where none comes.
+    /// Returns the next line, or the given message if there is none.
     pub fn line(&self) -> Result<String, String> {
         loop {
             match self.lines.recv_timeout(self.patience) {
-                Ok(Heard::Line(line)) => return Ok(line),
-                Ok(Heard::First(_)) => {}
-                Err(RecvTimeoutError::Timeout) => return Err("waits for ever".into()),
+                Ok(ReadResult::Line(line)) => return Ok(line),
+                Ok(ReadResult::First(_)) => {}
+                Err(RecvTimeoutError::Timeout) => return Err("waits forever".into()),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err("oracle process terminated".into());
                 }
@@ -116,7 +116,7 @@ impl Executor {
         }
     }
 
-    /// A call: the felts that it gives, or the error as Cairo sees it.
+    /// Makes a call. Returns its felts, or the error as Cairo sees it.
     pub fn invoke(&mut self, selector: &str, calldata: &[&str]) -> Result<Vec<String>, String> {
         let id = self.next;
         self.next += 1;
@@ -146,7 +146,7 @@ impl Executor {
             .collect())
     }
 
-    /// Closes stdin; the status that the oracle ends with, and its stderr.
+    /// Closes stdin. Returns the exit status of the oracle and its stderr.
     pub fn eof(mut self) -> (Option<i32>, String) {
         drop(self.stdin);
         let mut stderr = String::new();
@@ -159,7 +159,7 @@ impl Executor {
         (self.child.wait().unwrap().code(), stderr)
     }
 
-    /// Says `shutdown` and waits, as the real one does not.
+    /// Sends `shutdown` and waits, unlike the real executor.
     pub fn shutdown(mut self) -> (Option<i32>, String, Vec<String>) {
         self.send(&json!({"jsonrpc": "2.0", "method": "shutdown"}));
         let mut stderr = String::new();
@@ -177,14 +177,14 @@ impl Executor {
         (status, stderr, rest)
     }
 
-    /// Says `shutdown` and kills at once, as the real one does.
+    /// Sends `shutdown` and kills immediately, as the real executor.
     pub fn kill(mut self) -> Option<i32> {
         self.send(&json!({"jsonrpc": "2.0", "method": "shutdown"}));
         let _ = self.child.kill();
         self.child.wait().unwrap().code()
     }
 
-    /// The status that it ended with of its own accord.
+    /// The exit status of a regular end.
     pub fn status(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }

@@ -1,16 +1,16 @@
-//! What is secret in heads, and what is not.
+//! Tests: secrets in heads, and text that is not secret.
 
 use super::*;
 
-fn told(head: &[u8]) -> Vec<String> {
+fn found_texts(head: &[u8]) -> Vec<String> {
     secrets(head, &|name| name == "x-mine" || name == "pin")
         .iter()
-        .map(|secret| of(head, &secret.range).escape_ascii().to_string())
+        .map(|secret| slice(head, &secret.range).escape_ascii().to_string())
         .collect()
 }
 
 #[test]
-fn what_is_secret() {
+fn secrets_are_found() {
     let table: &[(&[u8], &[&str])] = &[
         (b"Authorization: Bearer Zx81", &["Zx81"]),
         (b"AUTHORIZATION : Zx81", &["Zx81"]),
@@ -47,12 +47,12 @@ fn what_is_secret() {
         (b"www-authenticate: Bearer authorization_uri=\"u\"", &[]),
     ];
     for (head, want) in table {
-        assert_eq!(told(head), *want, "{}", head.escape_ascii());
+        assert_eq!(found_texts(head), *want, "{}", head.escape_ascii());
     }
 }
 
 #[test]
-fn subprotocols_keep_their_names() {
+fn subprotocol_names_are_not_secret() {
     for (value, want) in [
         ("chat, graphql-transport-ws, graphql-transport-ws2", None),
         ("application/x-vendor-message-pack, v12.stomp, mqtt", None),
@@ -72,17 +72,17 @@ fn subprotocols_keep_their_names() {
     ] {
         let head = format!("Sec-WebSocket-Protocol: {value}\r\n");
         let want: Vec<&str> = want.into_iter().collect();
-        assert_eq!(told(head.as_bytes()), want, "{value}");
+        assert_eq!(found_texts(head.as_bytes()), want, "{value}");
     }
 }
 
 #[test]
-fn masked_text_keeps_the_rest() {
+fn masking_changes_only_secrets() {
     assert_eq!(masked("GET /a?b=c"), "GET /a?b=c");
     assert_eq!(masked("GET /a?key=Zx81&b=c"), "GET /a?key=(secret)&b=c");
 }
 
 #[test]
-fn escapes_are_read() {
+fn percent_escapes_are_decoded() {
     assert_eq!(unescaped(b"a%2Fb%zz%4"), b"a/b%zz%4");
 }

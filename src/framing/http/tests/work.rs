@@ -1,16 +1,18 @@
-//! How often a byte is looked at, whatever comes: a peer that means harm must not make a little traffic much work.
+//! Tests: each byte is examined a bounded number of times, so that a hostile peer cannot cause much
+//! work with little traffic.
 
 use super::{EMPTY, OK};
-use crate::framing::http::{Http, MAX_HEAD};
-use crate::framing::{Input, Limits, Step};
+use crate::framing::http::{HttpFraming, MAX_HEAD};
+use crate::framing::{Buffer, Limits, Step};
 
-/// Bytes that were searched or parsed, and how many frames there are, of a stream that comes in pieces and goes on.
+/// Returns the number of bytes searched or parsed, and the number of frames, of a stream that
+/// arrives in pieces and does not end.
 fn work(stream: &[u8], piece: usize) -> (u64, usize) {
-    let mut http = Http::default();
+    let mut http = HttpFraming::default();
     let (mut base, mut frames) = (0, 0);
     for end in (piece..stream.len()).step_by(piece).chain([stream.len()]) {
         loop {
-            let input = Input {
+            let input = Buffer {
                 window: &stream[base..end],
                 base: base as u64,
                 eof: false,
@@ -27,11 +29,11 @@ fn work(stream: &[u8], piece: usize) -> (u64, usize) {
             }
         }
     }
-    (http.dry.looked, frames)
+    (http.memo.looked, frames)
 }
 
 #[test]
-fn starts_that_come_to_nothing_are_cheap() {
+fn failed_starts_are_cheap() {
     let fields = "POST / HTTP/1.1\r\nx: ".repeat(60_000);
     let line = "HTTP/1.1 200 ".repeat(100_000);
     let refused = "HTTP/1.1 200 ".repeat(50_000) + "\0\r\n\r\n";
@@ -46,17 +48,17 @@ fn starts_that_come_to_nothing_are_cheap() {
         let whole = format!("{EMPTY}{stream}\n{OK}");
         for piece in [1000, 65_536, whole.len()] {
             let (looked, frames) = work(whole.as_bytes(), piece);
-            // Each byte is looked at once, and again where a head is tried that comes to nothing.
-            let most = u64::from(super::super::TRIES) * 3 * whole.len() as u64;
+            // Each byte is examined once, and again for each head that is tried and fails.
+            let most = u64::from(super::super::MAX_TRIES) * 3 * whole.len() as u64;
             assert!(looked <= most, "{what}, {piece}: {looked} of {most}");
             assert!(frames > 1, "{what}, {piece}");
         }
     }
 }
 
-/// What stands behind an empty line that so many starts came before is still found.
+/// A message after an empty line is still found after this many failed starts.
 #[test]
-fn what_follows_refused_heads_is_read() {
+fn message_after_refused_heads_is_read() {
     for n in [1, 15, 16, 17, 100] {
         let stream = "HTTP/1.1 200 ".repeat(n) + "\0\r\n\r\n" + EMPTY;
         let frames = |more: &str| work(format!("{stream}{more}").as_bytes(), 7).1;

@@ -1,18 +1,18 @@
-//! What a plan takes.
+//! The size of a plan.
 
-use super::echo::all;
-use crate::cli::tests::alone::{allocated, alone};
+use super::recorded_peer::all;
+use crate::cli::tests::isolated::{allocated, is_isolated};
 use crate::framing::Limits;
 use crate::live::plan::Plan;
 use crate::protocol::registry;
 
-/// One oracle after another, each asked one thing.
+/// Returns a recording of consecutive oracles with one request each.
 fn oracles(conns: usize) -> Vec<u8> {
     let mut out =
         "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n"
             .to_owned();
     for conn in 1..=conns {
-        for (dir, line) in [
+        for (dir, connection) in [
             (
                 "s2c",
                 r#"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}"#,
@@ -25,7 +25,7 @@ fn oracles(conns: usize) -> Vec<u8> {
             ("s2c", r#"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}"#),
         ] {
             out += &format!(
-                "{{\"t\":{conn},\"conn\":{conn},\"dir\":\"{dir}\",\"text\":\"{line}\\n\"}}\n"
+                "{{\"t\":{conn},\"conn\":{conn},\"dir\":\"{dir}\",\"text\":\"{connection}\\n\"}}\n"
             );
         }
         out += &format!("{{\"t\":{conn},\"conn\":{conn},\"event\":\"close\"}}\n");
@@ -35,11 +35,11 @@ fn oracles(conns: usize) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// What a replay plans grows with its connections, not with their square: each comes after all that ended before it.
+/// The size of a plan is linear in the number of connections, although each one waits for all that ended before it.
 #[test]
-fn a_plan_is_as_large_as_its_connections_are_many() {
-    let name = "live::client::tests::memory::a_plan_is_as_large_as_its_connections_are_many";
-    if !alone(name) {
+fn the_size_of_a_plan_is_linear_in_its_connections() {
+    let name = "live::client::tests::memory::the_size_of_a_plan_is_linear_in_its_connections";
+    if !is_isolated(name) {
         return;
     }
     let planned = |conns: usize| {

@@ -1,12 +1,12 @@
-//! WebSocket where it is asked for badly, late, or after its end.
+//! WebSocket: invalid and late upgrade requests, and messages after a close.
 
-use super::{Pair, hear};
+use super::{Pair, feed};
 use crate::framing::Framing;
 use crate::live::endpoint::SessionEvent;
 use crate::live::handler::Command;
-use crate::protocol::peer::Says;
+use crate::protocol::peer::Outgoing;
 
-/// A frame of WebSocket with a mask of zeros.
+/// Returns a WebSocket frame with a mask of zeros.
 fn masked(opcode: u8, body: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x80 | opcode, 0x80 | u8::try_from(body.len()).unwrap()];
     frame.extend_from_slice(&[0; 4]);
@@ -15,39 +15,43 @@ fn masked(opcode: u8, body: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn nothing_is_heard_and_nothing_said_after_a_close() {
-    for cut in [1, 4096] {
-        let mut pair = Pair::new("sael", Framing::WebSocket, cut);
-        let conn = pair.dial();
-        pair.heard.clear();
+fn nothing_is_received_or_sent_after_a_close() {
+    for piece_size in [1, 4096] {
+        let mut pair = Pair::new("sael", Framing::WebSocket, piece_size);
+        let conn = pair.connect();
+        pair.received.clear();
         let heartbeat = masked(1, br#"{"v":1,"kind":"HBT"}"#);
         let bytes = [&heartbeat[..], &masked(8, b"\x03\xe9bye"), &heartbeat].concat();
         let mut commands = Vec::new();
-        hear(
+        feed(
             &mut pair.server,
             conn,
             &bytes,
-            cut,
+            piece_size,
             &mut commands,
-            &mut pair.heard,
+            &mut pair.received,
         );
-        // The answer to what came before still has its turn.
+        // The endpoint can still answer earlier messages.
         assert_eq!(commands, []);
         assert_eq!(pair.server.events(), [SessionEvent::Closing(conn)]);
-        let said = Says::new(conn, r#"{"v":1,"kind":"HBT"}"#);
-        let before = pair.server.say(&said, None, 0, &mut commands);
+        let heartbeat_message = Outgoing::new(conn, r#"{"v":1,"kind":"HBT"}"#);
+        let before = pair
+            .server
+            .send_message(&heartbeat_message, None, 0, &mut commands);
         assert!(before.is_ok());
         commands.clear();
         pair.server.close(conn, 0, &mut commands);
-        let close = Command::Send(conn, b"\x88\x02\x03\xe9".to_vec());
+        let close = Command::Send(conn.into(), b"\x88\x02\x03\xe9".to_vec());
         assert_eq!(commands, [close, Command::Close(conn)]);
-        let after = pair.server.say(&said, None, 0, &mut commands);
+        let after = pair
+            .server
+            .send_message(&heartbeat_message, None, 0, &mut commands);
         assert!(after.is_err());
         assert_eq!(commands.len(), 2);
         pair.server.close(conn, 0, &mut commands);
         assert_eq!(commands[2..], [Command::Close(conn)]);
         assert_eq!(
-            pair.heard,
+            pair.received,
             [r#"1 c2s HBT {"v":1,"kind":"HBT"}"#, "1 c2s close"]
         );
     }
@@ -56,42 +60,45 @@ fn nothing_is_heard_and_nothing_said_after_a_close() {
 const KEY: &str = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
 #[test]
-fn upgrades_are_asked_for_as_the_standard_says() {
-    let says = |method: &str, fields: &str| {
+fn invalid_upgrades_are_refused_as_the_rfc_requires() {
+    let upgrade_request = |method: &str, fields: &str| {
         format!("{method} /v1 HTTP/1.1\r\nhost: x\r\n{KEY}{fields}\r\n")
     };
     let upgrade = "connection: Upgrade\r\nupgrade: h2c, WebSocket\r\n";
     let version = "sec-websocket-version: 13\r\n";
     for (request, why) in [
-        (says("GET", &format!("{upgrade}{version}")), ""),
-        (says("GET", version), "does not ask for WebSocket"),
+        (upgrade_request("GET", &format!("{upgrade}{version}")), ""),
         (
-            says("POST", &format!("{upgrade}{version}content-length: 3\r\n")) + "abc",
-            "does not ask for WebSocket",
+            upgrade_request("GET", version),
+            "does not request WebSocket",
         ),
         (
-            says("GET", &format!("{upgrade}sec-websocket-version: 99\r\n")),
-            "asks for WebSocket of version \"99\", and 13 is spoken here",
+            upgrade_request("POST", &format!("{upgrade}{version}content-length: 3\r\n")) + "abc",
+            "does not request WebSocket",
         ),
         (
-            says("GET", upgrade),
-            "asks for WebSocket of version \"none\", and 13 is spoken here",
+            upgrade_request("GET", &format!("{upgrade}sec-websocket-version: 99\r\n")),
+            "requests WebSocket version \"99\", but only 13 is supported",
+        ),
+        (
+            upgrade_request("GET", upgrade),
+            "requests WebSocket version \"none\", but only 13 is supported",
         ),
     ] {
         let mut pair = Pair::new("sael", Framing::WebSocket, 4096);
         let mut commands = Vec::new();
         pair.server.opened(1, 0, &mut commands);
-        // What is behind it is none of the protocol where there was no upgrade.
+        // Bytes after a refused upgrade are not read as messages.
         let bytes = [request.as_bytes(), &masked(1, br#"{"v":1,"kind":"HBT"}"#)].concat();
-        hear(
+        feed(
             &mut pair.server,
             1,
             &bytes,
             4096,
             &mut commands,
-            &mut pair.heard,
+            &mut pair.received,
         );
-        let Some(Command::Send(1, answer)) = commands.first() else {
+        let Some(Command::Send(_, answer)) = commands.first() else {
             panic!("{request} {commands:?}");
         };
         let answer = String::from_utf8_lossy(answer);
@@ -99,7 +106,7 @@ fn upgrades_are_asked_for_as_the_standard_says() {
         if why.is_empty() {
             assert!(answer.starts_with("HTTP/1.1 101 "), "{request} {answer}");
             assert_eq!(events, [SessionEvent::Open(1)]);
-            assert_eq!(pair.heard.len(), 2);
+            assert_eq!(pair.received.len(), 2);
             continue;
         }
         assert!(answer.starts_with("HTTP/1.1 426 "), "{request} {answer}");
@@ -114,34 +121,34 @@ fn upgrades_are_asked_for_as_the_standard_says() {
             panic!("{request} {events:?}");
         };
         assert!(text.ends_with(why), "{text}");
-        assert_eq!((commands.len(), pair.heard.len()), (1, 1));
+        assert_eq!((commands.len(), pair.received.len()), (1, 1));
     }
 }
 
 #[test]
-fn interim_answers_before_the_upgrade_mean_nothing() {
+fn interim_responses_before_the_upgrade_are_ignored() {
     let mut pair = Pair::new("sael", Framing::WebSocket, 4096);
     let mut commands = Vec::new();
     pair.client.opened(1, 0, &mut commands);
-    let Some(Command::Send(1, asks)) = commands.first() else {
+    let Some(Command::Send(_, request)) = commands.first() else {
         panic!("{commands:?}");
     };
-    let asks = String::from_utf8_lossy(asks).into_owned();
-    let key = asks.split("sec-websocket-key: ").nth(1).unwrap();
+    let request = String::from_utf8_lossy(request).into_owned();
+    let key = request.split("sec-websocket-key: ").nth(1).unwrap();
     let key = key.split("\r\n").next().unwrap();
-    let accept = crate::live::codec::websocket::accept(key);
+    let accept = crate::live::codec::websocket::websocket_accept(key);
     let answer = format!(
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n\
          HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
          sec-websocket-accept: {accept}\r\n\r\n"
     );
-    hear(
+    feed(
         &mut pair.client,
         1,
         answer.as_bytes(),
         4096,
         &mut commands,
-        &mut pair.heard,
+        &mut pair.received,
     );
     assert_eq!(pair.client.events(), [SessionEvent::Open(1)]);
 }

@@ -1,17 +1,17 @@
-//! What was read of a recording becomes a plan.
+//! Turns a read recording into a plan.
 
 use super::super::{Expected, Plan, PlanError};
-use super::Reader;
+use super::PlanReader;
 use crate::framing::Framing;
 use crate::live::names::{Binding, Names};
 use std::collections::{HashMap, HashSet};
 
-impl<'p> Reader<'p> {
-    /// What is told only in answer to messages that are left out will not be told: it is said as it was.
-    fn settle_needs(&mut self) {
-        let told = self.expected.iter().filter(|told| !told.is_orphan);
-        let places = told.flat_map(|told| &told.places);
-        let learnt: HashSet<usize> = places
+impl<'p> PlanReader<'p> {
+    /// Removes needs that only answers to unselected messages would satisfy: these values are sent as recorded.
+    fn drop_unavailable_needs(&mut self) {
+        let expected = self.expected.iter().filter(|expected| !expected.is_orphan);
+        let places = expected.flat_map(|expected| &expected.places);
+        let available: HashSet<usize> = places
             .filter_map(|place| match place.binding {
                 Binding::Name(number) => Some(number),
                 Binding::Time | Binding::Given => None,
@@ -19,9 +19,9 @@ impl<'p> Reader<'p> {
             .collect();
         for step in &mut self.steps {
             let before = step.needs.len();
-            step.needs.retain(|number| learnt.contains(number));
+            step.needs.retain(|number| available.contains(number));
             if step.needs.len() < before {
-                let (what, index) = (&step.which.what, step.which.index);
+                let (what, index) = (&step.description.what, step.description.index);
                 self.notes.push(format!(
                     "{what} #{index} goes out with a value of the recording: what it comes from is not said"
                 ));
@@ -29,92 +29,120 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// A connection on which nothing is said that was chosen is not opened, unless it gives what others need.
-    fn drop_idle(&mut self) {
+    /// Drops connections on which no selected message is sent, unless they supply values that other connections need.
+    fn drop_idle_connections(&mut self) {
         let idle = |conn: u32| !self.chosen_on.contains(&conn);
-        let names = |told: &Expected| {
-            let places = told.places.iter();
+        let names = |expected: &Expected| {
+            let places = expected.places.iter();
             let names = places.filter_map(|place| match place.binding {
                 Binding::Name(number) => Some(number),
                 Binding::Time | Binding::Given => None,
             });
             names.collect::<Vec<_>>()
         };
-        // Connections count their ids for themselves: what another connection of a step gives too need not come from here.
-        let mut given = HashMap::new();
-        for (at, told) in self.expected.iter().enumerate() {
-            if !idle(told.kept.conn.unwrap_or_default()) {
-                for number in names(told) {
-                    given.entry(number).or_insert(at);
+        // Ids are counted per connection: a value that the connection of the step also supplies is not needed from
+        // here.
+        let mut supplied = HashMap::new();
+        for (at, expected) in self.expected.iter().enumerate() {
+            if !idle(expected.stored.conn.unwrap_or_default()) {
+                for number in names(expected) {
+                    supplied.entry(number).or_insert(at);
                 }
             }
         }
         let steps = self.steps.iter().filter(|step| !idle(step.conn));
         let needed: HashSet<usize> = steps
-            .flat_map(|step| step.needs.iter().map(|number| (*number, step.heard)))
-            .filter(|(number, heard)| given.get(number).is_none_or(|at| at >= heard))
+            .flat_map(|step| {
+                step.needs
+                    .iter()
+                    .map(|number| (*number, step.received_before))
+            })
+            .filter(|(number, received_before)| {
+                supplied.get(number).is_none_or(|at| at >= received_before)
+            })
             .map(|(number, _)| number)
             .collect();
-        let provides = |told: &&Expected| names(told).iter().any(|number| needed.contains(number));
-        let giving = self.expected.iter().filter(provides);
-        let giving: HashSet<u32> = giving.filter_map(|told| told.kept.conn).collect();
-        let dropped = |conn: u32| idle(conn) && !giving.contains(&conn);
-        for (_, line) in self
+        let is_supplier =
+            |expected: &&Expected| names(expected).iter().any(|number| needed.contains(number));
+        let suppliers = self.expected.iter().filter(is_supplier);
+        let suppliers: HashSet<u32> = suppliers
+            .filter_map(|expected| expected.stored.conn)
+            .collect();
+        let dropped = |conn: u32| idle(conn) && !suppliers.contains(&conn);
+        for (_, connection) in self
             .connections
             .iter_mut()
             .filter(|(conn, _)| dropped(**conn))
         {
-            line.steps.clear();
-            line.hellos.clear();
+            connection.steps.clear();
+            connection.hellos.clear();
         }
-        for told in &mut self.expected {
-            if dropped(told.kept.conn.unwrap_or_default()) {
-                told.is_orphan = true;
-                told.answers = None;
+        for expected in &mut self.expected {
+            if dropped(expected.stored.conn.unwrap_or_default()) {
+                expected.is_orphan = true;
+                expected.answers = None;
             }
         }
     }
 
-    pub(in crate::live::plan) fn finish(mut self) -> Result<Plan<'p>, PlanError> {
-        let spoken = self.protocol;
-        let silent =
-            self.steps.is_empty() && self.expected.is_empty() && self.left + self.broken == 0;
-        let Some(protocol) = spoken.filter(|_| !silent) else {
-            return Err("there is no message in it".into());
-        };
-        if self.left > 0 && self.chosen > 0 {
-            self.drop_idle();
+    /// Returns an HTTP connection with messages of the peer but without a step.
+    fn event_stream(&self) -> Option<u32> {
+        if self.framing != Some(Framing::Http) || self.unselected + self.unreadable > 0 {
+            return None;
         }
-        self.settle_needs();
-        if self.steps.is_empty() && self.left == 0 {
-            return Err(match self.broken {
-                0 => {
-                    "only the answers are in it: the calling side says nothing that could be played"
-                        .to_owned()
-                }
-                1 => "the one message of the calling side is not whole".to_owned(),
-                n => format!("none of {n} messages of the calling side is whole"),
+        let has_steps = |conn: u32| {
+            let connection = self.connections.get(&conn);
+            connection.is_some_and(|connection| !connection.steps.is_empty())
+        };
+        let messages = self.expected.iter().filter(|message| !message.is_orphan);
+        let mut conns = messages.filter_map(|message| message.stored.conn);
+        conns.find(|conn| !has_steps(*conn))
+    }
+
+    pub(in crate::live::plan) fn finish(mut self) -> Result<Plan<'p>, PlanError> {
+        let protocol = self.protocol;
+        let is_empty = self.steps.is_empty()
+            && self.expected.is_empty()
+            && self.unselected + self.unreadable == 0;
+        let Some(protocol) = protocol.filter(|_| !is_empty) else {
+            return Err("it has no message".into());
+        };
+        if self.unselected > 0 && self.chosen > 0 {
+            self.drop_idle_connections();
+        }
+        self.drop_unavailable_needs();
+        if self.steps.is_empty() && self.unselected == 0 {
+            return Err(match self.unreadable {
+                0 => "it has only answers: the calling side sends nothing that can be replayed"
+                    .to_owned(),
+                1 => "the only message of the calling side is incomplete".to_owned(),
+                n => format!("all {n} messages of the calling side are incomplete"),
             });
         }
+        if let Some(conn) = self.event_stream() {
+            return Err(format!(
+                "connection {conn} only receives messages, as an event stream that GET opens: replay does not support such streams"
+            ));
+        }
         if self.expected.is_empty() {
-            let only = "only the calling side is in it: there is no answer to compare with";
+            let only = "it has only requests, and no answer to compare";
             self.notes.push(only.into());
         }
-        if self.torn {
-            let torn = "it has no end line: what is there is played";
-            self.notes.push(torn.into());
+        if self.is_truncated {
+            let text = "it has no end line: its messages are replayed";
+            self.notes.push(text.into());
         }
-        if self.broken > 0 {
-            let n = self.broken;
+        if self.unreadable > 0 {
+            let n = self.unreadable;
             let text = if n == 1 {
-                "1 message of the calling side is not whole, and is not said".to_owned()
+                "1 message of the calling side is incomplete, and is not sent".to_owned()
             } else {
-                format!("{n} messages of the calling side are not whole, and are not said")
+                format!("{n} messages of the calling side are incomplete, and are not sent")
             };
             self.notes.push(text);
         }
         let has_hello = self.steps.iter().any(|step| step.is_hello);
-        let has_end = !self.torn && self.left + self.broken == 0;
+        let has_end = !self.is_truncated && self.unselected + self.unreadable == 0;
         Ok(Plan {
             protocol,
             framing: self.framing.unwrap_or(Framing::Lines),

@@ -1,78 +1,92 @@
-//! Reads one rule: what it answers, and what it does beside.
+//! Reads one rule: its condition, its answer and its other actions.
 
-use super::{Item, Key, Read, Reader};
-use crate::live::script::value::Value;
-use crate::live::script::{Action, Mutation, Reply, Rule};
+use super::{Read, ScriptItem, ScriptKey, ScriptReader};
+use crate::live::script::value::OpenValue;
+use crate::live::script::{Mutation, Reply, RuleCondition, ScriptAction, ScriptRule};
 use crate::select::Expr;
 use std::sync::Arc;
 use toml::de::DeValue;
 
-/// What a rule has.
-const RULE: [&str; 20] = [
-    "match", "times", "delay", "garbage", "ask", "tell", "result", "error", "items", "end",
-    "message", "raw", "hang", "pretty", "twice", "id", "then", "close", "reset", "exit",
+/// The keys of a rule.
+const RULE: [&str; 22] = [
+    "match", "request", "steps", "times", "delay", "garbage", "ask", "tell", "result", "error",
+    "items", "end", "message", "raw", "hang", "pretty", "twice", "id", "then", "close", "reset",
+    "exit",
 ];
-/// Of these, a rule has one.
-const ANSWERS: [&str; 6] = ["result", "error", "items", "message", "raw", "hang"];
-/// What an item has.
+/// The keys of answers: a rule has one of them.
+const ANSWERS: [&str; 7] = [
+    "result", "error", "items", "message", "steps", "raw", "hang",
+];
+/// The keys of an item.
 const ITEM: [&str; 4] = ["value", "delta", "error", "after"];
-/// What an error has.
+/// The keys of an error.
 const ERROR: [&str; 3] = ["code", "message", "data"];
-/// What a callback has.
+/// The keys of a call.
 const CALL: [&str; 3] = ["method", "params", "after"];
 
-/// Where the end of items is told, and how they end: not at all, or with a value or without.
-type End<'i, 't> = (&'i Key<'t>, Option<Option<Value>>);
+/// The key of the end of items, and the end: none, or one with or without a value.
+type ItemsEnd<'i, 't> = (&'i ScriptKey<'t>, Option<Option<OpenValue>>);
 
-impl Reader<'_> {
-    pub(super) fn rule(&self, item: &Item<'_>) -> Read<Rule> {
+impl ScriptReader<'_> {
+    pub(super) fn rule(&self, item: &ScriptItem<'_>) -> Read<ScriptRule> {
         let table = self.table("on", item)?;
         let line = self.fail(&item.span(), "").line;
-        let mut rule = Rule {
+        let mut rule = ScriptRule {
             place: format!("{}:{line}", self.name),
-            when: None,
+            condition: RuleCondition::Unanswered,
             times: None,
             answers: false,
             goes_on: false,
             actions: Arc::new([]),
         };
         let mut mutation = Mutation::default();
-        let (mut before, mut said, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut before, mut replies, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let mut answer: Option<&str> = None;
-        let (mut delay, mut end) = (None, None::<End<'_, '_>>);
+        let (mut delay, mut end) = (None, None::<ItemsEnd<'_, '_>>);
         for (key, item) in &table {
             let word: &str = key.get_ref();
             if let Some(same) = ANSWERS.into_iter().find(|a| *a == word) {
                 if let Some(other) = answer {
                     let text = format!(
-                        "{other} and {word}: a rule has one answer; what comes after it stands under `then`"
+                        "{other} and {word}: a rule has one answer; use `then` for messages after it"
                     );
                     return Err(self.fail(&key.span(), text));
                 }
                 answer = Some(same);
             }
             match word {
+                "match" | "request" if rule.condition != RuleCondition::Unanswered => {
+                    let text = "match and request: a rule has one of them";
+                    return Err(self.fail(&key.span(), text));
+                }
+                "request" => rule.condition = RuleCondition::Request(self.request(item)?),
                 "match" => {
                     let text = self.string(word, item)?;
-                    rule.when = Some(text.parse::<Expr>().map_err(|error| {
-                        let text = error.to_string();
-                        let mut lines = text.lines();
-                        let first = lines.next().unwrap_or_default().to_owned();
-                        let hint = error.hint.map_or(String::new(), |hint| format!(": {hint}"));
-                        self.fail(&item.span(), format!("match: {first}{hint}"))
-                    })?);
+                    rule.condition =
+                        RuleCondition::Expr(text.parse::<Expr>().map_err(|error| {
+                            let text = error.to_string();
+                            let mut lines = text.lines();
+                            let first = lines.next().unwrap_or_default().to_owned();
+                            let hint = error.hint.map_or(String::new(), |hint| format!(": {hint}"));
+                            self.fail(&item.span(), format!("match: {first}{hint}"))
+                        })?);
                 }
                 "times" => rule.times = Some(self.number(word, item)?),
                 "delay" => delay = Some(self.time(word, item)?),
-                "garbage" => before.push(Action::Send(self.line(word, item)?)),
-                "ask" => self.calls(word, item, &mut before, Action::Ask)?,
+                "garbage" => before.push(ScriptAction::Send(self.line(word, item)?)),
+                "ask" => self.calls(word, item, &mut before, ScriptAction::Ask)?,
                 "tell" => self.calls(word, item, &mut before, tell)?,
                 "then" => self.calls(word, item, &mut after, tell)?,
-                "result" => said.push(Reply::Result(self.value(item)?)),
-                "error" => said.push(self.error(item)?),
+                "result" => replies.push(Reply::Result(self.value(item)?)),
+                "error" => replies.push(self.error(item)?),
                 "message" => {
                     let messages = self.messages(word, item)?;
-                    said.extend(messages.into_iter().map(Reply::Message));
+                    replies.extend(messages.into_iter().map(Reply::Message));
+                }
+                "steps" => {
+                    for item in self.list(word, item)? {
+                        before.push(self.step(item)?);
+                    }
                 }
                 "items" => {
                     for item in self.list(word, item)? {
@@ -87,7 +101,7 @@ impl Reader<'_> {
                     };
                     end = Some((key, value));
                 }
-                "raw" => before.push(Action::Send(self.bytes(word, item)?)),
+                "raw" => before.push(ScriptAction::Send(self.bytes(word, item)?)),
                 "hang" => {
                     if !self.bool(word, item)? {
                         answer = None;
@@ -96,9 +110,9 @@ impl Reader<'_> {
                 "pretty" => mutation.pretty = self.bool(word, item)?,
                 "twice" => mutation.twice = self.bool(word, item)?,
                 "id" => mutation.id = Some(self.value(item)?),
-                "close" => after.extend(self.bool(word, item)?.then_some(Action::Close)),
-                "reset" => after.extend(self.bool(word, item)?.then_some(Action::Reset)),
-                "exit" => after.push(Action::Exit(self.status(word, item)?)),
+                "close" => after.extend(self.bool(word, item)?.then_some(ScriptAction::Close)),
+                "reset" => after.extend(self.bool(word, item)?.then_some(ScriptAction::Reset)),
+                "exit" => after.push(ScriptAction::Exit(self.status(word, item)?)),
                 _ => return Err(self.unknown(key, &RULE)),
             }
         }
@@ -106,55 +120,75 @@ impl Reader<'_> {
             (Some((key, _)), answer) if answer != Some("items") => {
                 return Err(self.fail(&key.span(), "end: only items have an end"));
             }
-            (Some((_, Some(value))), _) => said.push(Reply::End(value, true)),
-            (None, Some("items")) if !ends_in_error(&before) => said.push(Reply::End(None, false)),
+            (Some((_, Some(value))), _) => replies.push(Reply::End(value, true)),
+            (None, Some("items")) if !ends_in_error(&before) => {
+                replies.push(Reply::End(None, false));
+            }
             _ => {}
         }
         rule.goes_on = answer == Some("items");
-        rule.answers = answer.is_some_and(|a| a != "items");
-        if answer.is_none() && before.is_empty() && after.is_empty() && delay.is_none() {
-            let text = format!(
-                "this rule does nothing: it wants one of {}",
-                ANSWERS.join(", ")
-            );
+        let request = match &rule.condition {
+            RuleCondition::Request(request) => Some(request),
+            _ => None,
+        };
+        if request.is_some() && rule.times.is_some() {
+            let text = "times: rules with equal requests are used in order, the last one each time";
+            return Err(self.fail(&item.span(), text));
+        }
+        if let Some(index) = request.and_then(|request| request.index) {
+            rule.place = format!("#{index}");
+        }
+        rule.answers = answer.map_or(request.is_some(), |a| a != "items");
+        if request.is_none()
+            && answer.is_none()
+            && before.is_empty()
+            && after.is_empty()
+            && delay.is_none()
+        {
+            let text = format!("this rule does nothing: add one of {}", ANSWERS.join(", "));
             return Err(self.fail(&item.span(), text));
         }
         let mutation = Arc::new(mutation);
-        let said = said
+        let replies = replies
             .into_iter()
-            .map(|s| Action::Say(s, Arc::clone(&mutation)));
+            .map(|s| ScriptAction::SendReply(s, Arc::clone(&mutation)));
         let before = before.into_iter().map(|action| match action {
-            Action::Say(reply @ (Reply::Item(_) | Reply::Delta(_) | Reply::Error { .. }), _) => {
-                Action::Say(reply, Arc::clone(&mutation))
-            }
+            ScriptAction::SendReply(
+                reply
+                @ (Reply::Item(_) | Reply::Delta(_) | Reply::Error { .. } | Reply::Message(_)),
+                _,
+            ) => ScriptAction::SendReply(reply, Arc::clone(&mutation)),
             action => action,
         });
-        let delay = delay.map(Action::Wait);
+        let delay = delay.map(ScriptAction::Wait);
         rule.actions = delay
             .into_iter()
             .chain(before)
-            .chain(said)
+            .chain(replies)
             .chain(after)
             .collect();
         Ok(rule)
     }
 
-    /// One answer of several: a value, or a table that says more.
-    fn item(&self, item: &Item<'_>, actions: &mut Vec<Action>) -> Read<()> {
+    /// Reads one of several answers: a value, or a table with further keys.
+    fn item(&self, item: &ScriptItem<'_>, actions: &mut Vec<ScriptAction>) -> Read<()> {
         let plain = Arc::new(Mutation::default());
-        let says_more = item.get_ref().as_table().is_some_and(|table| {
+        let has_more = item.get_ref().as_table().is_some_and(|table| {
             let names = || table.keys().map(|key| key.get_ref().as_ref());
             names().all(|name| ITEM.contains(&name)) && names().any(|name| name != "after")
         });
-        if !says_more {
-            actions.push(Action::Say(Reply::Item(self.value(item)?), plain));
+        if !has_more {
+            actions.push(ScriptAction::SendReply(
+                Reply::Item(self.value(item)?),
+                plain,
+            ));
             return Ok(());
         }
         let mut reply = None;
         for (key, item) in self.table("items", item)? {
             let one = match key.get_ref().as_ref() {
                 "after" => {
-                    actions.push(Action::Wait(self.time("after", item)?));
+                    actions.push(ScriptAction::Wait(self.time("after", item)?));
                     continue;
                 }
                 "value" => Reply::Item(self.value(item)?),
@@ -166,11 +200,11 @@ impl Reader<'_> {
             }
             reply = Some(one);
         }
-        actions.extend(reply.map(|reply| Action::Say(reply, plain)));
+        actions.extend(reply.map(|reply| ScriptAction::SendReply(reply, plain)));
         Ok(())
     }
 
-    fn error(&self, item: &Item<'_>) -> Read<Reply> {
+    fn error(&self, item: &ScriptItem<'_>) -> Read<Reply> {
         if item.get_ref().as_str().is_some() {
             return Ok(Reply::Error {
                 code: None,
@@ -197,33 +231,33 @@ impl Reader<'_> {
         })
     }
 
-    /// A call or several.
+    /// Reads one or several calls.
     fn calls(
         &self,
         word: &str,
-        item: &Item<'_>,
-        actions: &mut Vec<Action>,
-        action: impl Fn(Value, Value) -> Action,
+        item: &ScriptItem<'_>,
+        actions: &mut Vec<ScriptAction>,
+        action: impl Fn(OpenValue, OpenValue) -> ScriptAction,
     ) -> Read<()> {
         let items = match item.get_ref().as_array() {
             Some(items) => items.iter().collect(),
             None => vec![item],
         };
         for item in items {
-            let (mut method, mut params) = (None, Value::Json("{}".into()));
+            let (mut method, mut params) = (None, OpenValue::Json("{}".into()));
             for (key, item) in self.table(word, item)? {
                 match key.get_ref().as_ref() {
                     "method" => {
                         let value = self.value(item)?;
                         let is_literal =
-                            matches!(&value, Value::Json(json) if json.starts_with('"'));
+                            matches!(&value, OpenValue::Json(json) if json.starts_with('"'));
                         if !is_literal {
                             self.string("method", item)?;
                         }
                         method = Some(value);
                     }
                     "params" => params = self.value(item)?,
-                    "after" => actions.push(Action::Wait(self.time("after", item)?)),
+                    "after" => actions.push(ScriptAction::Wait(self.time("after", item)?)),
                     _ => return Err(self.unknown(key, &CALL)),
                 }
             }
@@ -235,10 +269,13 @@ impl Reader<'_> {
     }
 }
 
-fn tell(method: Value, params: Value) -> Action {
-    Action::Say(Reply::Tell(method, params), Arc::default())
+fn tell(method: OpenValue, params: OpenValue) -> ScriptAction {
+    ScriptAction::SendReply(Reply::Tell(method, params), Arc::default())
 }
 
-fn ends_in_error(actions: &[Action]) -> bool {
-    matches!(actions.last(), Some(Action::Say(Reply::Error { .. }, _)))
+fn ends_in_error(actions: &[ScriptAction]) -> bool {
+    matches!(
+        actions.last(),
+        Some(ScriptAction::SendReply(Reply::Error { .. }, _))
+    )
 }

@@ -1,11 +1,11 @@
-//! What waits, how long, and how much there may be of it.
+//! Jobs that wait: their times and their limits.
 
 use super::*;
 
 #[test]
-fn time_is_the_scripts() {
+fn script_delays_are_exact() {
     let mut bench = Bench::<'static>::serving("[[on]]\ndelay = \"100ms\"\nresult = []\n");
-    assert_eq!(bench.hear(&invoke(0, "f", "0x1")), "");
+    assert_eq!(bench.receive(&invoke(0, "f", "0x1")), "");
     assert_eq!(bench.stub.due(), Some(100_000_000));
     assert_eq!(bench.wait(99), "");
     assert_eq!(
@@ -14,19 +14,19 @@ fn time_is_the_scripts() {
     );
     assert_eq!(bench.stub.due(), None);
     // Nothing is said once stdin has ended.
-    bench.hear(&invoke(1, "f", "0x1"));
-    let ended = bench.did(|stub, now, commands| stub.ended(1, &Ended::Eof, now, commands));
+    bench.receive(&invoke(1, "f", "0x1"));
+    let ended = bench.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands));
     assert_eq!(ended, "[Close(1)]\n");
     assert_eq!(bench.wait(1000), "");
 }
 
 #[test]
-fn a_socket_that_hears_no_more_is_answered_all_the_same() {
+fn half_closed_socket_still_gets_answers() {
     let script = "ready = false\n[[on]]\ndelay = \"1s\"\nresult = []\n";
     let mut bench = Bench::with(oracle(), script, OnMiss::Error, false);
     bench.open();
-    bench.hear(&invoke(0, "f", "0x1"));
-    let ended = bench.did(|stub, now, commands| stub.ended(1, &Ended::Eof, now, commands));
+    bench.receive(&invoke(0, "f", "0x1"));
+    let ended = bench.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands));
     assert_eq!(ended, "");
     assert_eq!(
         bench.wait(1000),
@@ -63,11 +63,11 @@ fn asked(text: &str) -> String {
 }
 
 fn eof(bench: &mut Bench<'_>) -> String {
-    bench.did(|stub, now, commands| stub.ended(1, &Ended::Eof, now, commands))
+    bench.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands))
 }
 
 fn gone(id: u32) -> String {
-    let why = "the other side says no more: what it was asked is never answered";
+    let why = "the other side sends nothing more: requests to it get no answer";
     let place = match id {
         2 => "my.toml:10",
         _ => "my.toml:6",
@@ -78,18 +78,18 @@ fn gone(id: u32) -> String {
 }
 
 #[test]
-fn nobody_waits_for_an_answer_of_who_says_no_more() {
+fn jobs_of_a_half_closed_peer_end() {
     let mut bench = Bench::with(known("stepflow"), ASKS, OnMiss::Error, false);
     bench.open();
-    asked(&bench.hear(&execute(2, "/x")));
-    assert_eq!(bench.hear(&execute(3, "/late")), "");
-    let id = asked(&bench.hear(&execute(4, "/both")));
+    asked(&bench.receive(&execute(2, "/x")));
+    assert_eq!(bench.receive(&execute(3, "/late")), "");
+    let id = asked(&bench.receive(&execute(4, "/both")));
     let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
-    assert_eq!(bench.hear(&answer), "");
-    // What waits for its time goes on; what would be asked then is not answered either.
+    assert_eq!(bench.receive(&answer), "");
+    // A job that waits for a time continues; a request that it then sends gets no answer either.
     assert_eq!(eof(&mut bench), gone(2));
-    let said = bench.wait(1000);
-    let (result, rest) = said.split_once('\n').unwrap();
+    let output = bench.wait(1000);
+    let (result, rest) = output.split_once('\n').unwrap();
     assert_eq!(result, r#"{"jsonrpc":"2.0","id":3,"result":{"output":7}}"#);
     let (again, rest) = rest.split_once('\n').unwrap();
     asked(again);
@@ -98,7 +98,7 @@ fn nobody_waits_for_an_answer_of_who_says_no_more() {
 }
 
 #[test]
-fn over_http_answers_come_on_other_connections() {
+fn http_answers_arrive_on_other_connections() {
     let script = Script::read("my.toml", ASKS, known("stepflow")).unwrap();
     let mut bench = Bench::over(Framing::Http, known("stepflow"), script);
     let post = |body: &str| {
@@ -109,21 +109,21 @@ fn over_http_answers_come_on_other_connections() {
         )
     };
     bench.open();
-    let said = bench.hear(&post(&execute(2, "/x")));
-    let event = said.split("data: ").nth(1).unwrap();
+    let output = bench.receive(&post(&execute(2, "/x")));
+    let event = output.split("data: ").nth(1).unwrap();
     let id = asked(event.lines().next().unwrap());
     assert_eq!(eof(&mut bench), "");
     let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
-    let said = bench.did(|stub, now, commands| {
+    let output = bench.did(|stub, now, commands| {
         stub.opened(2, now, commands);
-        stub.received(2, post(&answer).as_bytes(), now, commands);
+        stub.received(2.into(), post(&answer).as_bytes(), now, commands);
     });
-    assert!(said.contains(r#"{"output":9}"#), "{said}");
-    assert!(said.ends_with("[Close(1)]\n"), "{said}");
+    assert!(output.contains(r#"{"output":9}"#), "{output}");
+    assert!(output.ends_with("[Close(1)]\n"), "{output}");
 }
 
 #[test]
-fn so_much_waits_and_no_more() {
+fn number_of_waiting_jobs_is_limited() {
     let script = "[[on]]\ndelay = \"1h\"\nresult = []\n";
     let many = 1 << 14;
     let big = "f".repeat(1 << 20);
@@ -134,9 +134,9 @@ fn so_much_waits_and_no_more() {
     ] {
         let mut bench = Bench::<'static>::serving(script);
         for id in 0..fits {
-            assert_eq!(bench.hear(&invoke(id, selector, "0x1")), "", "{id}");
+            assert_eq!(bench.receive(&invoke(id, selector, "0x1")), "", "{id}");
         }
-        let refused = bench.hear(&invoke(7, selector, "0x1"));
+        let refused = bench.receive(&invoke(7, selector, "0x1"));
         assert_eq!(
             refused,
             format!(
@@ -144,21 +144,21 @@ fn so_much_waits_and_no_more() {
             )
         );
         // Those before it are answered, and then there is room again.
-        let said = bench.wait(3_600_000);
-        assert_eq!(said.matches("\"result\":[]").count(), fits as usize);
-        assert_eq!(bench.hear(&invoke(0, selector, "0x1")), "");
+        let output = bench.wait(3_600_000);
+        assert_eq!(output.matches("\"result\":[]").count(), fits as usize);
+        assert_eq!(bench.receive(&invoke(0, selector, "0x1")), "");
     }
 }
 
 #[test]
-fn misses_are_told_in_brief() {
+fn miss_text_is_shortened() {
     let mut bench = Bench::<'static>::serving("");
-    let said = bench.hear(&invoke(0, &"é".repeat(1 << 20), "0x1"));
-    let told = format!("invoke {}… has no rule", "é".repeat(192));
+    let output = bench.receive(&invoke(0, &"é".repeat(1 << 20), "0x1"));
+    let reported = format!("invoke {}… has no rule", "é".repeat(192));
     assert_eq!(
-        said,
+        output,
         format!(
-            "({told})\n{{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{{\"code\":-32603,\"message\":\"{told}\"}}}}\n"
+            "({reported})\n{{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{{\"code\":-32603,\"message\":\"{reported}\"}}}}\n"
         )
     );
     let json = bench.stub.report().to_json();
@@ -166,27 +166,27 @@ fn misses_are_told_in_brief() {
 }
 
 #[test]
-fn the_report_is_told_at_once_and_then_not_too_often() {
+fn report_is_emitted_at_most_every_100_ms() {
     let mut bench = Bench::<'static>::serving("[[on]]\nresult = []\n");
-    let told = |bench: &Bench<'_>| {
+    let reported = |bench: &Bench<'_>| {
         let log = bench.log.lock().unwrap();
-        let told = log.iter().filter(|line| line.starts_with("report"));
-        told.cloned().collect::<Vec<_>>()
+        let reported = log.iter().filter(|line| line.starts_with("report"));
+        reported.cloned().collect::<Vec<_>>()
     };
-    bench.hear(&invoke(0, "f", "0x1"));
-    assert_eq!(told(&bench), ["report 1"]);
+    bench.receive(&invoke(0, "f", "0x1"));
+    assert_eq!(reported(&bench), ["report 1"]);
     bench.wait(30);
-    bench.hear(&invoke(1, "f", "0x1"));
+    bench.receive(&invoke(1, "f", "0x1"));
     bench.wait(30);
-    bench.hear(&invoke(2, "f", "0x1"));
-    assert_eq!(told(&bench), ["report 1"]);
+    bench.receive(&invoke(2, "f", "0x1"));
+    assert_eq!(reported(&bench), ["report 1"]);
     assert_eq!(bench.stub.due(), Some(100_000_000));
     bench.wait(40);
-    assert_eq!(told(&bench), ["report 1", "report 3"]);
+    assert_eq!(reported(&bench), ["report 1", "report 3"]);
     assert_eq!(bench.stub.due(), None);
     bench.wait(100);
-    bench.hear(&invoke(3, "f", "0x1"));
-    assert_eq!(told(&bench), ["report 1", "report 3", "report 4"]);
+    bench.receive(&invoke(3, "f", "0x1"));
+    assert_eq!(reported(&bench), ["report 1", "report 3", "report 4"]);
 }
 
 pub(super) const HEADER: &str =
@@ -215,19 +215,15 @@ fn played(recording: &str, speed: &str) -> Bench<'static> {
     let protocol = known("stepflow");
     let (side, limits) = (Direction::ToClient, Limits::default());
     let speed = speed.parse().unwrap();
-    let exchanges = compile(recording.as_bytes(), protocol, side, limits, speed)
-        .unwrap()
-        .recorded
-        .unwrap();
-    let script = Script::default();
-    let mut bench = Bench::made(protocol, script, Some(exchanges), OnMiss::Error, false);
+    let script = compile(recording.as_bytes(), protocol, side, limits, speed);
+    let mut bench = Bench::made(protocol, script.unwrap(), OnMiss::Error, false);
     bench.open();
     bench
 }
 
 /// A recording's answers and what is said in between come at their times, where that is asked for.
 #[test]
-fn recorded_answers_take_as_long_as_they_took() {
+fn recorded_pauses_are_scaled_by_speed() {
     let recording = [
         HEADER.to_owned(),
         chunk(100, "c2s", &call("1")),
@@ -242,43 +238,43 @@ fn recorded_answers_take_as_long_as_they_took() {
     .join("\n");
     for (speed, first, second) in [("1", 40, 60), ("2x", 20, 30), ("max", 0, 0)] {
         let mut bench = played(&recording, speed);
-        let mut said = bench.hear(&format!("{}\n", call("5")));
+        let mut output = bench.receive(&format!("{}\n", call("5")));
         if first > 0 {
-            assert_eq!(said + &bench.wait(first - 1), "", "{speed}");
-            said = bench.wait(1);
+            assert_eq!(output + &bench.wait(first - 1), "", "{speed}");
+            output = bench.wait(1);
         }
-        let asked: serde_json::Value = serde_json::from_str(&said).expect(&said);
+        let asked: serde_json::Value = serde_json::from_str(&output).expect(&output);
         assert_eq!(asked["method"], "blobs/get", "{speed}");
         let id = &asked["id"];
         bench.now += 7_000_000_000;
-        said = bench.hear(&format!(
+        output = bench.receive(&format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"data\":1}}}}\n"
         ));
         if second > 0 {
-            assert_eq!(said + &bench.wait(second - 1), "", "{speed}");
-            said = bench.wait(1);
+            assert_eq!(output + &bench.wait(second - 1), "", "{speed}");
+            output = bench.wait(1);
         }
-        assert_eq!(said.trim_end(), answer("5"), "{speed}");
+        assert_eq!(output.trim_end(), answer("5"), "{speed}");
     }
 }
 
-/// What is said before an answer comes in the recording takes its time, however soon the answer comes.
+/// A message that the recording has before an answer is sent after its recorded pause, even if the answer comes earlier.
 #[test]
-fn an_answer_cuts_no_delay_short() {
-    let told = r#"{"jsonrpc":"2.0","method":"told","params":{"n":1}}"#;
+fn early_answer_does_not_shorten_a_pause() {
+    let reported = r#"{"jsonrpc":"2.0","method":"told","params":{"n":1}}"#;
     let data = r#"{"jsonrpc":"2.0","id":"9","result":{"data":1}}"#;
     let recording = [
         HEADER.to_owned(),
         chunk(100, "c2s", &call("1")),
         chunk(100, "s2c", &ask("9")),
-        chunk(150, "s2c", told),
+        chunk(150, "s2c", reported),
         chunk(200, "c2s", data),
         chunk(200, "s2c", &answer("1")),
     ];
     let mut bench = played(&recording.join("\n"), "1");
-    let id = asked(&bench.hear(&format!("{}\n", call("5"))));
+    let id = asked(&bench.receive(&format!("{}\n", call("5"))));
     let soon = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
-    assert_eq!(bench.hear(&soon), "");
+    assert_eq!(bench.receive(&soon), "");
     assert_eq!(bench.wait(49), "");
-    assert_eq!(bench.wait(1), format!("{told}\n{}\n", answer("5")));
+    assert_eq!(bench.wait(1), format!("{reported}\n{}\n", answer("5")));
 }

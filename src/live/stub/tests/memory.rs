@@ -1,6 +1,6 @@
-//! What a printed script takes.
+//! The memory that printing a script takes.
 
-use crate::cli::tests::alone::{allocated, alone};
+use crate::cli::tests::isolated::{allocated, is_isolated};
 use crate::framing::Limits;
 use crate::live::script::compile::compile;
 use crate::live::script::print::script;
@@ -11,7 +11,7 @@ use crate::protocol::{Direction, registry};
 /// time.
 #[test]
 fn a_script_is_printed_in_proportion() {
-    if !alone("live::stub::tests::memory::a_script_is_printed_in_proportion") {
+    if !is_isolated("live::stub::tests::memory::a_script_is_printed_in_proportion") {
         return;
     }
     let oracle = registry::find("oracle").expect("a protocol of that name");
@@ -33,8 +33,8 @@ fn a_script_is_printed_in_proportion() {
         }
         let (side, limits) = (Direction::ToClient, Limits::default());
         allocated(|| {
-            let exchanges = compile(recording.as_bytes(), oracle, side, limits, Speed::default());
-            let script = script(&exchanges.expect("a recording").recorded.unwrap(), oracle);
+            let compiled = compile(recording.as_bytes(), oracle, side, limits, Speed::default());
+            let script = script(&compiled.expect("a recording"), oracle);
             assert!(script.lines().count() >= count as usize, "{script}");
         })
     };

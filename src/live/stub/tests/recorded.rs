@@ -1,4 +1,4 @@
-//! Requests that a recording has, and those that only look like it.
+//! Requests that a recording has, and similar ones.
 
 use super::*;
 use crate::live::speed::Speed;
@@ -24,28 +24,28 @@ fn recording(all: &[Json]) -> String {
     lines.join("\n")
 }
 
-fn exchanges(all: &[Json]) -> Exchanges {
+fn compiled(all: &[Json]) -> Script {
     let (side, limits) = (Direction::ToClient, Limits::default());
     let recording = recording(all);
-    let exchanges = compile(
+    let script = compile(
         recording.as_bytes(),
         known("stepflow"),
         side,
         limits,
         Speed::default(),
     );
-    exchanges.unwrap().recorded.unwrap()
+    script.unwrap()
 }
 
-/// What a call is answered.
+/// Returns the answer to a call.
 fn asked(bench: &mut Bench<'_>, params: &Json) -> Json {
-    let said = bench.hear(&format!("{}\n", call(77, params)));
-    let line = said.lines().find(|line| line.starts_with('{'));
-    serde_json::from_str(line.unwrap_or_else(|| panic!("{said}"))).unwrap()
+    let output = bench.receive(&format!("{}\n", call(77, params)));
+    let line = output.lines().find(|line| line.starts_with('{'));
+    serde_json::from_str(line.unwrap_or_else(|| panic!("{output}"))).unwrap()
 }
 
 #[test]
-fn what_nests_otherwise_was_never_recorded() {
+fn different_nesting_is_a_miss() {
     for (recorded, other) in [
         (
             json!({"a": {"b": 1}, "c": 2}),
@@ -55,32 +55,25 @@ fn what_nests_otherwise_was_never_recorded() {
     ] {
         let [recorded, other] =
             [recorded, other].map(|args| json!({"component": "/a", "args": args}));
-        let exchanges = exchanges(std::slice::from_ref(&recorded));
-        let script = Script::default();
-        let mut bench = Bench::made(
-            known("stepflow"),
-            script,
-            Some(exchanges),
-            OnMiss::Error,
-            false,
-        );
+        let script = compiled(std::slice::from_ref(&recorded));
+        let mut bench = Bench::made(known("stepflow"), script, OnMiss::Error, false);
         bench.open();
         assert_eq!(asked(&mut bench, &recorded)["result"], 0);
         let answer = asked(&mut bench, &other);
         let why = answer["error"]["message"].as_str().unwrap_or_default();
-        assert!(why.contains("was never recorded so"), "{answer}");
+        assert!(why.contains("was not recorded in this form"), "{answer}");
     }
 }
 
 #[test]
-fn a_printed_script_tells_odd_names_apart() {
+fn printed_script_keeps_unusual_names() {
     let names = [
         "a b", "a.b", "a\"b", "a\\b", "[0]", "*", "", "a}}b", "a\nb", "it's", "plain",
     ];
     for name in names {
         let [one, two] = [1, 2].map(|n| json!({"args": {name: n}}));
         let all = [one, two];
-        let script = script(&exchanges(&all), known("stepflow"));
+        let script = script(&compiled(&all), known("stepflow"));
         assert!(!script.contains("times"), "{name:?}\n{script}");
         let mut bench = Bench::with(known("stepflow"), &script, OnMiss::Error, false);
         bench.open();
@@ -92,7 +85,7 @@ fn a_printed_script_tells_odd_names_apart() {
 }
 
 #[test]
-fn what_was_asked_in_vain_is_forgotten() {
+fn unanswered_recorded_call_is_dropped() {
     let ask =
         json!({"jsonrpc": "2.0", "id": "q", "method": "blobs/get", "params": {"blob_id": "b"}});
     let ask = json!({"t": 1, "conn": 0, "dir": "s2c", "text": format!("{ask}\n")}).to_string();
@@ -103,35 +96,28 @@ fn what_was_asked_in_vain_is_forgotten() {
     let (side, limits) = (Direction::ToClient, Limits::default());
     let recording = lines.join("\n");
     let protocol = known("stepflow");
-    let exchanges = compile(
+    let script = compile(
         recording.as_bytes(),
         protocol,
         side,
         limits,
         Speed::default(),
     );
-    let script = Script::default();
-    let mut bench = Bench::made(
-        protocol,
-        script,
-        Some(exchanges.unwrap().recorded.unwrap()),
-        OnMiss::Error,
-        false,
-    );
+    let mut bench = Bench::made(protocol, script.unwrap(), OnMiss::Error, false);
     bench.open();
     for _ in 0..3 {
-        let said = bench.hear(&format!("{}\n", call(77, &params)));
+        let output = bench.receive(&format!("{}\n", call(77, &params)));
         assert!(
-            said.contains("blobs/get") && said.contains("\"id\":77"),
-            "{said}"
+            output.contains("blobs/get") && output.contains("\"id\":77"),
+            "{output}"
         );
         assert!(bench.stub.dispatcher.asked.is_empty());
     }
     // Its answer comes late, and nobody waits for it.
-    let asked = bench.hear(&format!("{}\n", call(78, &params)));
+    let asked = bench.receive(&format!("{}\n", call(78, &params)));
     let asked: Json = serde_json::from_str(asked.lines().next().unwrap()).unwrap();
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"data": 1}});
-    assert_eq!(bench.hear(&format!("{answer}\n")), "");
+    assert_eq!(bench.receive(&format!("{answer}\n")), "");
 }
 
 /// A call of a run whose id every run makes anew.
@@ -150,16 +136,10 @@ fn of_run(run: u128, input: usize) -> Json {
 
 /// Whatever was recorded is answered as it was, at any position, whoever asks, and in any order.
 #[test]
-fn every_recorded_request_is_answered_wherever_it_stands() {
+fn every_recorded_request_is_answered_in_any_order() {
     const ALL: usize = 700;
     let recorded: Vec<Json> = (0..ALL).map(|n| of_run(7_000_000 + n as u128, n)).collect();
-    let mut bench = Bench::made(
-        known("stepflow"),
-        Script::default(),
-        Some(exchanges(&recorded)),
-        OnMiss::Error,
-        false,
-    );
+    let mut bench = Bench::made(known("stepflow"), compiled(&recorded), OnMiss::Error, false);
     bench.open();
     for n in (0..ALL).rev() {
         let again = of_run(900_000_000 + n as u128, n);
@@ -172,13 +152,7 @@ fn every_recorded_request_is_answered_wherever_it_stands() {
     assert!(other["error"].is_object(), "{other}");
     // The same several times over: in order, then the last for ever.
     let recorded: Vec<Json> = (0..600).map(|n| of_run(n, 1)).collect();
-    let mut bench = Bench::made(
-        known("stepflow"),
-        Script::default(),
-        Some(exchanges(&recorded)),
-        OnMiss::Error,
-        false,
-    );
+    let mut bench = Bench::made(known("stepflow"), compiled(&recorded), OnMiss::Error, false);
     bench.open();
     for n in 0..605 {
         let again = of_run(900_000_000 + n, 1);
@@ -186,9 +160,9 @@ fn every_recorded_request_is_answered_wherever_it_stands() {
     }
 }
 
-/// What was said after a call was cancelled is said once it is, and what was said before at once.
+/// Recorded messages after a cancellation are sent after it, earlier ones immediately.
 #[test]
-fn a_stream_goes_on_when_it_is_cancelled() {
+fn recorded_stream_waits_for_its_cancellation() {
     let head = json!({"wiretool": 1, "protocol": "sael", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
     let chunk = |dir: &str, message: Json| json!({"t": 1, "conn": 0, "dir": dir, "text": format!("{message}\n")});
     let str = |seq: u32, n: u32| json!({"v": 1, "kind": "STR", "seq": seq, "data": n});
@@ -213,44 +187,37 @@ fn a_stream_goes_on_when_it_is_cancelled() {
     let protocol = known("sael");
     let (side, limits) = (Direction::ToClient, Limits::default());
     let recording = recording.join("\n");
-    let exchanges = compile(
+    let script = compile(
         recording.as_bytes(),
         protocol,
         side,
         limits,
         Speed::default(),
     );
-    let script = Script::default();
-    let mut bench = Bench::made(
-        protocol,
-        script,
-        Some(exchanges.unwrap().recorded.unwrap()),
-        OnMiss::Error,
-        false,
-    );
+    let mut bench = Bench::made(protocol, script.unwrap(), OnMiss::Error, false);
     bench.open();
-    bench.hear(&format!(
+    bench.receive(&format!(
         "{}\n",
         json!({"v": 1, "kind": "HEY", "agent": {"id": "b"}})
     ));
-    let kinds = |said: String| -> Vec<String> {
+    let kinds = |output: String| -> Vec<String> {
         let kind = |line: &str| serde_json::from_str::<Json>(line).unwrap();
-        let kinds = said.lines().map(kind);
+        let kinds = output.lines().map(kind);
         kinds
             .map(|m| format!("{} {}", m["kind"].as_str().unwrap(), m["seq"]))
             .collect()
     };
     assert_eq!(
-        kinds(bench.hear(&format!("{}\n", inv(3)))),
+        kinds(bench.receive(&format!("{}\n", inv(3)))),
         ["STR 3", "STR 3"]
     );
     // Another call is none of its business.
     assert_eq!(
-        kinds(bench.hear(&format!("{}\n", can(9)))),
+        kinds(bench.receive(&format!("{}\n", can(9)))),
         Vec::<String>::new()
     );
-    let said = bench.hear(&format!("{}\n", can(3)));
-    assert!(said.contains("context canceled"), "{said}");
-    assert_eq!(kinds(said), ["ERR 3"]);
-    assert!(!bench.stub.waiting.has(1));
+    let output = bench.receive(&format!("{}\n", can(3)));
+    assert!(output.contains("context canceled"), "{output}");
+    assert_eq!(kinds(output), ["ERR 3"]);
+    assert!(!bench.stub.waiting.has(1.into()));
 }

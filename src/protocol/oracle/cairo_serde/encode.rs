@@ -1,68 +1,74 @@
-//! Values to felts.
+//! Encodes values as felts.
 
 use super::super::felt::Felt;
-use super::types::{Sort, Type};
-use super::{Dialect, LIMB, SerdeError, Value, WORD};
+use super::types::{CairoType, ScalarSort};
+use super::{CairoDialect, CairoValue, LIMB, SerdeError, WORD};
 use num_bigint::BigInt;
 
-/// Writes a value of a type. It must have the type's shape, as [`Value::read`] and [`super::decode`] give it.
-pub fn encode(ty: &Type, value: &Value, dialect: Dialect) -> Result<Vec<Felt>, SerdeError> {
+/// Encodes a value of a type. It must have the form of the type, as [`CairoValue::read`] and [`super::decode`] return it.
+pub fn encode(
+    ty: &CairoType,
+    value: &CairoValue,
+    dialect: CairoDialect,
+) -> Result<Vec<Felt>, SerdeError> {
     let mut felts = Vec::new();
     write(ty, value, dialect, &mut felts)?;
     Ok(felts)
 }
 
 fn write(
-    ty: &Type,
-    value: &Value,
-    dialect: Dialect,
+    ty: &CairoType,
+    value: &CairoValue,
+    dialect: CairoDialect,
     out: &mut Vec<Felt>,
 ) -> Result<(), SerdeError> {
     match (ty, value) {
-        (Type::Scalar(scalar), Value::Felt(felt)) if scalar.sort == Sort::Felt => {
+        (CairoType::Scalar(scalar), CairoValue::Felt(felt)) if scalar.sort == ScalarSort::Felt => {
             if !scalar.holds(&felt.number().into()) {
                 return Err(SerdeError::new(ty, scalar.range(), felt.to_hex()));
             }
             out.push(*felt);
         }
-        (Type::Scalar(scalar), Value::Number(number)) if scalar.sort != Sort::Felt => {
+        (CairoType::Scalar(scalar), CairoValue::Number(number))
+            if scalar.sort != ScalarSort::Felt =>
+        {
             let felt = scalar.holds(number).then(|| Felt::from_number(number));
             let fail = || SerdeError::new(ty, scalar.range(), number.to_string());
             out.push(felt.flatten().ok_or_else(fail)?);
         }
-        (Type::Bool, Value::Bool(value)) => out.push(small(usize::from(*value))),
-        (Type::ShortString, Value::Text(text)) => {
+        (CairoType::Bool, CairoValue::Bool(value)) => out.push(small(usize::from(*value))),
+        (CairoType::ShortString, CairoValue::Text(text)) => {
             let felt = Felt::from_short_string(text);
             out.push(felt.map_err(|e| SerdeError::new(ty, e.to_string(), format!("{text:?}")))?);
         }
-        (Type::Wide(limbs), Value::Number(number)) => wide(ty, *limbs, number, out)?,
-        (Type::ByteArray, Value::Bytes(bytes)) => {
+        (CairoType::Wide(limbs), CairoValue::Number(number)) => wide(ty, *limbs, number, out)?,
+        (CairoType::ByteArray, CairoValue::Bytes(bytes)) => {
             let words = bytes.chunks_exact(WORD);
             let pending = words.remainder();
             out.push(small(bytes.len() / WORD));
             out.extend(words.map(word));
             out.extend([word(pending), small(pending.len())]);
         }
-        (Type::NonZero(inner), value) => {
+        (CairoType::NonZero(inner), value) => {
             if value.is_zero() {
                 return Err(SerdeError::new(ty, "anything but 0", "0"));
             }
             write(inner, value, dialect, out)?;
         }
-        (Type::List(_, item), Value::List(items)) => {
+        (CairoType::List(_, item), CairoValue::List(items)) => {
             out.push(small(items.len()));
             list(items.iter().map(|value| (&**item, value)), dialect, out)?;
         }
-        (Type::Fixed(item, count), Value::List(items)) if items.len() == *count => {
-            if dialect == Dialect::Sdk {
+        (CairoType::Fixed(item, count), CairoValue::List(items)) if items.len() == *count => {
+            if dialect == CairoDialect::Sdk {
                 out.push(small(*count));
             }
             list(items.iter().map(|value| (&**item, value)), dialect, out)?;
         }
-        (Type::Tuple(types), Value::List(items)) if items.len() == types.len() => {
+        (CairoType::Tuple(types), CairoValue::List(items)) if items.len() == types.len() => {
             list(types.iter().zip(items), dialect, out)?;
         }
-        (Type::Struct(definition), Value::Struct(members))
+        (CairoType::Struct(definition), CairoValue::Struct(members))
             if members.len() == definition.members.len() =>
         {
             for ((name, ty), (given, value)) in definition.members.iter().zip(members) {
@@ -72,7 +78,7 @@ fn write(
                 write(ty, value, dialect, out).map_err(|e| e.under(name))?;
             }
         }
-        (Type::Enum(definition), Value::Variant(name, value)) => {
+        (CairoType::Enum(definition), CairoValue::Variant(name, value)) => {
             let Some((index, (_, held))) = definition.find(name) else {
                 return Err(SerdeError::new(ty, "one of its variants", &**name));
             };
@@ -91,8 +97,8 @@ fn write(
 }
 
 fn list<'v>(
-    pairs: impl Iterator<Item = (&'v Type, &'v Value)>,
-    dialect: Dialect,
+    pairs: impl Iterator<Item = (&'v CairoType, &'v CairoValue)>,
+    dialect: CairoDialect,
     out: &mut Vec<Felt>,
 ) -> Result<(), SerdeError> {
     for (i, (ty, value)) in pairs.enumerate() {
@@ -101,7 +107,7 @@ fn list<'v>(
     Ok(())
 }
 
-fn wide(ty: &Type, limbs: u8, number: &BigInt, out: &mut Vec<Felt>) -> Result<(), SerdeError> {
+fn wide(ty: &CairoType, limbs: u8, number: &BigInt, out: &mut Vec<Felt>) -> Result<(), SerdeError> {
     let bits = u32::from(limbs) * LIMB;
     if *number < BigInt::ZERO || number.bits() > u64::from(bits) {
         let wanted = format!("0 to 2^{bits} - 1");

@@ -1,4 +1,4 @@
-//! Cairo Serde: values as felts, and back.
+//! Cairo Serde: encodes values as felts, and decodes them.
 //!
 //! ```text
 //!   (u256, ByteArray)     "0x2" "0x1"  "0x0" "0x68656c6c6f" "0x5"
@@ -6,45 +6,47 @@
 //!                          2^128 + 2    words "hello"
 //! ```
 //!
-//! Nothing on the wire says which type a felt is of: types come from text ([`Type::parse`], [`Signature::parse`]).
-//! Lengths are bounded by the felts that are left, before anything is allocated; nesting is bounded when a type is read.
+//! The wire does not show the type of a felt: types come from text ([`CairoType::parse`], [`Signature::parse`]). Lengths are
+//! bounded by the remaining felts before any allocation; nesting is bounded when a type is parsed.
 
 mod decode;
 mod encode;
+mod parse;
 mod types;
 mod value;
 
-pub use decode::{Decoder, decode};
+pub use decode::{CairoDecoder, decode};
 pub use encode::encode;
-pub use types::{Definition, Scalar, Signature, Type, TypeError};
-pub use value::Value;
+pub use parse::TypeError;
+pub use types::{CairoScalar, CairoType, Definition, Signature};
+pub use value::CairoValue;
 
 use std::fmt;
 
-/// Whose Cairo Serde it is.
+/// A dialect of Cairo Serde.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// Cairo's own: what the executor's program reads and writes.
+pub enum CairoDialect {
+    /// Cairo's own dialect, which the executor's program reads and writes.
     #[default]
     Cairo,
-    /// The Rust SDK's, which differs: `[T; N]` has its length before it, a `bool` is 0 or 1, and the pending bytes of a
-    /// `ByteArray` may be up to 32, with surplus high bytes ignored.
+    /// The dialect of the Rust SDK, which differs: `[T; N]` has a length prefix, a `bool` is 0 or 1, and the pending
+    /// bytes of a `ByteArray` may be up to 32, with surplus high bytes ignored.
     Sdk,
 }
 
-/// Why felts are not of a type, or a value is not.
+/// The reason why felts or a value do not fit a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SerdeError {
-    /// Which felt, from 0; none where the value never became felts.
+    /// The index of the felt, from 0; `None` for a value that was not encoded.
     pub index: Option<usize>,
-    /// Where in the value: `[1].x`; empty for the whole.
+    /// The path in the value: `[1].x`; empty for the whole.
     pub path: String,
-    /// The type of what is there.
+    /// The type at this path.
     pub ty: String,
-    /// What would have been right.
+    /// The expected value.
     pub wanted: String,
-    /// What was there.
+    /// The actual value.
     pub got: String,
 }
 
@@ -64,7 +66,7 @@ impl SerdeError {
         self
     }
 
-    /// The same, seen from outside: `step` leads to where it is.
+    /// Adds an outer `step` to the path.
     fn under(mut self, step: &str) -> Self {
         let dot = !self.path.is_empty() && !self.path.starts_with('[');
         self.path = format!("{step}{}{}", if dot { "." } else { "" }, self.path);
@@ -86,10 +88,10 @@ impl fmt::Display for SerdeError {
 
 impl std::error::Error for SerdeError {}
 
-/// Bytes of a full word.
+/// The size of a full word, in bytes.
 const WORD: usize = 31;
 
-/// The limbs of a wide number, and the bits of each.
+/// The size of a limb of a wide number, in bits.
 const LIMB: u32 = 128;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Values to felts and back, by table and by chance; what is refused, and in which words.
+//! Encoding and decoding by table and with random values; refused values and their errors.
 
 // Long: tables of values and errors, a row each.
 
@@ -12,10 +12,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-fn read(ty: &Type, text: &str) -> Result<Value, SerdeError> {
+fn read(ty: &CairoType, text: &str) -> Result<CairoValue, SerdeError> {
     let mut tape = Tape::new();
     json::parse(text.as_bytes(), Span::new(0, text.len()), 512, &mut tape).unwrap();
-    Value::read(ty, tape.root(text.as_bytes()).unwrap())
+    CairoValue::read(ty, tape.root(text.as_bytes()).unwrap())
 }
 
 fn felts(text: &str) -> Vec<Felt> {
@@ -23,10 +23,10 @@ fn felts(text: &str) -> Vec<Felt> {
     felts.map(|t| Felt::read(t).unwrap()).collect()
 }
 
-/// What decoding says: the value, or what is wrong; with what is left over.
-fn decoded(ty: &str, text: &str, dialect: Dialect) -> String {
+/// Describes the result of decoding: the value or the error, and the remaining felts.
+fn decoded(ty: &str, text: &str, dialect: CairoDialect) -> String {
     let felts = felts(text);
-    match decode(&Type::parse(ty).unwrap(), &felts, dialect) {
+    match decode(&CairoType::parse(ty).unwrap(), &felts, dialect) {
         Ok((value, used)) if used < felts.len() => {
             format!("{} and {} left over", value.to_json(), felts.len() - used)
         }
@@ -35,8 +35,8 @@ fn decoded(ty: &str, text: &str, dialect: Dialect) -> String {
     }
 }
 
-fn encoded(ty: &str, value: &str, dialect: Dialect) -> String {
-    let ty = Type::parse(ty).unwrap();
+fn encoded(ty: &str, value: &str, dialect: CairoDialect) -> String {
+    let ty = CairoType::parse(ty).unwrap();
     match read(&ty, value).and_then(|value| encode(&ty, &value, dialect)) {
         Ok(felts) => {
             let felts: Vec<String> = felts.iter().map(Felt::to_hex).collect();
@@ -50,7 +50,7 @@ const POINT: &str = "struct Point { x: u8, pub y: i8, }; Array<Point>";
 const SHAPE: &str = "enum Shape { Dot, Circle: u64, Rect: (u32, u32) }";
 
 #[test]
-fn both_ways() {
+fn values_are_encoded_and_decoded() {
     for (ty, text, value) in [
         ("felt252", "0x10", "\"0x10\""),
         (
@@ -131,9 +131,13 @@ fn both_ways() {
         ),
     ] {
         let felts: Vec<String> = felts(text).iter().map(Felt::to_hex).collect();
-        assert_eq!(decoded(ty, text, Dialect::Cairo), value, "{ty} of {text}");
         assert_eq!(
-            encoded(ty, value, Dialect::Cairo),
+            decoded(ty, text, CairoDialect::Cairo),
+            value,
+            "{ty} of {text}"
+        );
+        assert_eq!(
+            encoded(ty, value, CairoDialect::Cairo),
             felts.join(" "),
             "{ty} from {value}"
         );
@@ -141,7 +145,7 @@ fn both_ways() {
 }
 
 #[test]
-fn where_the_dialects_differ() {
+fn dialects_differ() {
     let full = "0x0 0x12345678901234567890123456789012345678901234567890123456789012 0x1f";
     for (ty, text, cairo, sdk) in [
         ("[u8; 3]", "3 1 2 3", "[3,1,2] and 1 left over", "[1,2,3]"),
@@ -171,15 +175,22 @@ fn where_the_dialects_differ() {
             "felt 2: ByteArray: wanted a pending length of 0 to 32, got 0x21 (33)",
         ),
     ] {
-        assert_eq!(decoded(ty, text, Dialect::Cairo), cairo, "{ty} of {text}");
-        assert_eq!(decoded(ty, text, Dialect::Sdk), sdk, "{ty} of {text}");
+        assert_eq!(
+            decoded(ty, text, CairoDialect::Cairo),
+            cairo,
+            "{ty} of {text}"
+        );
+        assert_eq!(decoded(ty, text, CairoDialect::Sdk), sdk, "{ty} of {text}");
     }
-    assert_eq!(encoded("[u8; 2]", "[7, 8]", Dialect::Sdk), "0x2 0x7 0x8");
-    assert_eq!(encoded("[u8; 0]", "[]", Dialect::Sdk), "0x0");
+    assert_eq!(
+        encoded("[u8; 2]", "[7, 8]", CairoDialect::Sdk),
+        "0x2 0x7 0x8"
+    );
+    assert_eq!(encoded("[u8; 0]", "[]", CairoDialect::Sdk), "0x0");
 }
 
 #[test]
-fn felts_that_are_no_such_value() {
+fn felts_that_do_not_fit_are_refused() {
     for (ty, text, error) in [
         ("u8", "256", "felt 0: u8: wanted 0 to 255, got 0x100 (256)"),
         (
@@ -269,12 +280,16 @@ fn felts_that_are_no_such_value() {
             "felt 0: Never: wanted a variant: , got 0",
         ),
     ] {
-        assert_eq!(decoded(ty, text, Dialect::Cairo), error, "{ty} of {text}");
+        assert_eq!(
+            decoded(ty, text, CairoDialect::Cairo),
+            error,
+            "{ty} of {text}"
+        );
     }
 }
 
 #[test]
-fn hostile_lengths_cost_nothing() {
+fn hostile_lengths_allocate_nothing() {
     for length in [
         "0xffffffff",
         "0xffffffffffffffff",
@@ -288,33 +303,33 @@ fn hostile_lengths_cost_nothing() {
             "Array<()>",
             "Array<[(); 9]>",
         ] {
-            let said = decoded(ty, &format!("{length} 0 0"), Dialect::Cairo);
+            let output = decoded(ty, &format!("{length} 0 0"), CairoDialect::Cairo);
             assert!(
-                said.starts_with("felt ") && said.contains("wanted"),
-                "{ty}: {said}"
+                output.starts_with("felt ") && output.contains("wanted"),
+                "{ty}: {output}"
             );
         }
     }
-    // As many values as the type says, and no felt to bound them.
+    // The type decides the number of values, and no felt bounds them.
     let many = "[[[(); 4000000000]; 4000000000]; 4000000000]";
     let mut deep = "struct S0 { a: (), b: () }".to_owned();
     for i in 1..60 {
         deep += &format!("struct S{i} {{ a: S{}, b: S{} }}", i - 1, i - 1);
     }
     for ty in [many, deep.as_str()] {
-        let said = decoded(ty, "", Dialect::Cairo);
+        let output = decoded(ty, "", CairoDialect::Cairo);
         assert!(
-            said.contains("at most 65536 values that take no felt"),
-            "{said}"
+            output.contains("at most 65536 values that take no felt"),
+            "{output}"
         );
     }
     let wide = deep.replace("()", "u512");
-    assert!(decoded(&wide, "1 2", Dialect::Cairo).contains("got the end of them"));
-    assert_eq!(decoded("Array<()>", "3", Dialect::Cairo), "[[],[],[]]");
+    assert!(decoded(&wide, "1 2", CairoDialect::Cairo).contains("got the end of them"));
+    assert_eq!(decoded("Array<()>", "3", CairoDialect::Cairo), "[[],[],[]]");
 }
 
 #[test]
-fn json_that_is_no_such_value() {
+fn json_that_does_not_fit_is_refused() {
     for (ty, value, error) in [
         ("u8", "256", "u8: wanted 0 to 255, got 256"),
         (
@@ -403,7 +418,7 @@ fn json_that_is_no_such_value() {
         ),
     ] {
         assert_eq!(
-            encoded(ty, value, Dialect::Cairo),
+            encoded(ty, value, CairoDialect::Cairo),
             error,
             "{ty} from {value}"
         );
@@ -418,7 +433,7 @@ fn json_that_is_no_such_value() {
         (POINT, "[{\"y\":2,\"x\":1}]", "0x1 0x1 0x2"),
     ] {
         assert_eq!(
-            encoded(ty, value, Dialect::Cairo),
+            encoded(ty, value, CairoDialect::Cairo),
             felts,
             "{ty} from {value}"
         );
@@ -426,7 +441,7 @@ fn json_that_is_no_such_value() {
 }
 
 #[test]
-fn text_that_is_no_type() {
+fn text_that_is_not_a_type_is_refused() {
     let deep = format!("{}u8{}", "Option<".repeat(200), ">".repeat(200));
     let tuple = "(".repeat(100_000);
     let mut chain = "struct S0 { a: u8 }".to_owned();
@@ -460,15 +475,15 @@ fn text_that_is_no_type() {
         (&tuple, "wanted at most 128 levels of nesting, got"),
         (&chain, "wanted at most 128 levels of nesting, got"),
     ] {
-        let said = Type::parse(text).unwrap_err().to_string();
-        assert!(said.contains(error), "{said}");
+        let output = CairoType::parse(text).unwrap_err().to_string();
+        assert!(output.contains(error), "{output}");
     }
     let deep = format!("{}u8{}", "Array<".repeat(127), ">".repeat(127));
-    assert!(Type::parse(&deep).is_ok());
+    assert!(CairoType::parse(&deep).is_ok());
 }
 
 #[test]
-fn signatures() {
+fn signatures_are_parsed() {
     for (text, shown) in [
         ("pow(u256) -> u256", "pow(u256) -> u256"),
         (
@@ -490,8 +505,8 @@ fn signatures() {
     }
 }
 
-fn types() -> impl Strategy<Value = Type> {
-    let leaves: Vec<Type> = [
+fn types() -> impl Strategy<Value = CairoType> {
+    let leaves: Vec<CairoType> = [
         "felt252",
         "bytes31",
         "ContractAddress",
@@ -512,26 +527,26 @@ fn types() -> impl Strategy<Value = Type> {
         "NonZero<u8>",
         "()",
     ]
-    .map(|text| Type::parse(text).unwrap())
+    .map(|text| CairoType::parse(text).unwrap())
     .to_vec();
     proptest::sample::select(leaves).prop_recursive(4, 24, 4, |inner| {
         let generic = |form: &'static str| {
             inner
                 .clone()
-                .prop_map(move |ty| Type::parse(&form.replace('T', &ty.to_string())).unwrap())
+                .prop_map(move |ty| CairoType::parse(&form.replace('T', &ty.to_string())).unwrap())
         };
         prop_oneof![
             generic("Array<T>"),
             generic("[T; 3]"),
             generic("Option<T>"),
             (inner.clone(), inner.clone())
-                .prop_map(|(a, b)| Type::parse(&format!("Result<{a}, {b}>")).unwrap()),
-            vec(inner.clone(), 0..4).prop_map(Type::Tuple),
+                .prop_map(|(a, b)| CairoType::parse(&format!("Result<{a}, {b}>")).unwrap()),
+            vec(inner.clone(), 0..4).prop_map(CairoType::Tuple),
         ]
     })
 }
 
-fn integers(bits: u32, signed: bool) -> BoxedStrategy<Value> {
+fn integers(bits: u32, signed: bool) -> BoxedStrategy<CairoValue> {
     let low = if signed {
         -(BigInt::from(1) << (bits - 1))
     } else {
@@ -541,43 +556,47 @@ fn integers(bits: u32, signed: bool) -> BoxedStrategy<Value> {
     vec(any::<u8>(), 0..=bits as usize / 8)
         .prop_map(move |bytes| {
             let n = BigInt::from_bytes_be(num_bigint::Sign::Plus, &bytes);
-            Value::Number(&low + n.min(most.clone()))
+            CairoValue::Number(&low + n.min(most.clone()))
         })
         .boxed()
 }
 
-fn values(ty: &Type) -> BoxedStrategy<Value> {
+fn values(ty: &CairoType) -> BoxedStrategy<CairoValue> {
     match ty {
-        Type::Scalar(scalar) => match scalar.name.chars().next() {
+        CairoType::Scalar(scalar) => match scalar.name.chars().next() {
             Some('u') => integers(scalar.bits, false),
             Some('i') => integers(scalar.bits, true),
             _ => vec(any::<u8>(), 0..=scalar.bits.min(248) as usize / 8)
                 .prop_map(|bytes| {
                     let mut felt = Felt::default();
                     felt.0[32 - bytes.len()..].copy_from_slice(&bytes);
-                    Value::Felt(felt)
+                    CairoValue::Felt(felt)
                 })
                 .boxed(),
         },
-        Type::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
-        Type::ShortString => "([\x01-\x7f][\\x00-\x7f]{0,30})?"
-            .prop_map(Value::Text)
+        CairoType::Bool => any::<bool>().prop_map(CairoValue::Bool).boxed(),
+        CairoType::ShortString => "([\x01-\x7f][\\x00-\x7f]{0,30})?"
+            .prop_map(CairoValue::Text)
             .boxed(),
-        Type::Wide(limbs) => integers(u32::from(*limbs) * LIMB, false),
-        Type::ByteArray => vec(any::<u8>(), 0..100).prop_map(Value::Bytes).boxed(),
-        Type::NonZero(_) => (1u8..).prop_map(|n| Value::Number(n.into())).boxed(),
-        Type::List(_, item) => vec(values(item), 0..4).prop_map(Value::List).boxed(),
-        Type::Fixed(item, count) => vec(values(item), *count).prop_map(Value::List).boxed(),
-        Type::Tuple(types) => {
-            let items: Vec<_> = types.iter().map(values).collect();
-            items.prop_map(Value::List).boxed()
+        CairoType::Wide(limbs) => integers(u32::from(*limbs) * LIMB, false),
+        CairoType::ByteArray => vec(any::<u8>(), 0..100).prop_map(CairoValue::Bytes).boxed(),
+        CairoType::NonZero(_) => (1u8..).prop_map(|n| CairoValue::Number(n.into())).boxed(),
+        CairoType::List(_, item) => vec(values(item), 0..4).prop_map(CairoValue::List).boxed(),
+        CairoType::Fixed(item, count) => {
+            vec(values(item), *count).prop_map(CairoValue::List).boxed()
         }
-        Type::Struct(_) => unreachable!("none is made"),
-        Type::Enum(definition) => {
+        CairoType::Tuple(types) => {
+            let items: Vec<_> = types.iter().map(values).collect();
+            items.prop_map(CairoValue::List).boxed()
+        }
+        CairoType::Struct(_) => unreachable!("none is made"),
+        CairoType::Enum(definition) => {
             let variants = definition.members.iter().map(|(name, ty)| {
                 let (name, unit): (Arc<str>, bool) = (name.clone(), ty.is_unit());
                 values(ty)
-                    .prop_map(move |v| Value::Variant(name.clone(), (!unit).then(|| Box::new(v))))
+                    .prop_map(move |v| {
+                        CairoValue::Variant(name.clone(), (!unit).then(|| Box::new(v)))
+                    })
                     .boxed()
             });
             proptest::strategy::Union::new(variants).boxed()
@@ -585,13 +604,13 @@ fn values(ty: &Type) -> BoxedStrategy<Value> {
     }
 }
 
-fn dialects() -> impl Strategy<Value = Dialect> {
-    proptest::sample::select(vec![Dialect::Cairo, Dialect::Sdk])
+fn dialects() -> impl Strategy<Value = CairoDialect> {
+    proptest::sample::select(vec![CairoDialect::Cairo, CairoDialect::Sdk])
 }
 
 proptest! {
     #[test]
-    fn any_value_survives(
+    fn any_value_round_trips(
         (ty, value) in types().prop_flat_map(|ty| (Just(ty.clone()), values(&ty))),
         dialect in dialects(),
     ) {
@@ -599,7 +618,7 @@ proptest! {
         prop_assert!(felts.len() >= ty.least());
         prop_assert_eq!(decode(&ty, &felts, dialect), Ok((value.clone(), felts.len())));
         prop_assert_eq!(read(&ty, &value.to_json()), Ok(value));
-        prop_assert_eq!(Type::parse(&ty.to_string()), Ok(ty.clone()));
+        prop_assert_eq!(CairoType::parse(&ty.to_string()), Ok(ty.clone()));
         for cut in 0..felts.len() {
             prop_assert!(decode(&ty, &felts[..cut], dialect).is_err());
         }
@@ -625,7 +644,7 @@ proptest! {
 
     #[test]
     fn any_text_is_a_type_or_an_error(text in "[a-zA-Z0-9<>(),;:{}@ \\[\\]]{0,40}") {
-        let _ = Type::parse(&text);
+        let _ = CairoType::parse(&text);
         let _ = Signature::parse(&text);
     }
 }

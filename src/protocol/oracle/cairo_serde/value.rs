@@ -1,23 +1,22 @@
-//! Values, and how they are written in JSON.
+//! Values and their JSON form.
 //!
 //! Integers are plain numbers of any size; felts and addresses are hex strings; tuples and lists are arrays; structs
-//! are objects; a variant is `{"Some":1}`, or `"None"` where it holds nothing; bytes that are no UTF-8 are
-//! `{"$str":"hex"}`.
+//! are objects; a variant is `{"Some":1}`, or `"None"` without content; bytes that are not UTF-8 are `{"$str":"hex"}`.
 
 use super::super::felt::{self, Felt};
-use super::types::{Definition, Sort, Type};
+use super::types::{CairoType, Definition, ScalarSort};
 use super::{SerdeError, WORD};
 use crate::encoding::json;
 use crate::tape::Node;
 use num_bigint::BigInt;
 use std::sync::Arc;
 
-/// Hex digits of the longest number that is looked at: those of a `u512`.
+/// The largest number of hex digits: those of a `u512`.
 const DIGITS: usize = 128;
 
-/// A value of some type.
+/// A value of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum CairoValue {
     /// `felt252`, `bytes31`, addresses.
     Felt(Felt),
     /// Any integer.
@@ -29,19 +28,19 @@ pub enum Value {
     /// `ByteArray`.
     Bytes(Vec<u8>),
     /// Tuples, arrays, spans; `()` is empty.
-    List(Vec<Value>),
+    List(Vec<CairoValue>),
     /// Members in order.
-    Struct(Vec<(Arc<str>, Value)>),
-    /// A variant and what it holds; nothing where that is `()`.
-    Variant(Arc<str>, Option<Box<Value>>),
+    Struct(Vec<(Arc<str>, CairoValue)>),
+    /// A variant and its content; `None` if that is `()`.
+    Variant(Arc<str>, Option<Box<CairoValue>>),
 }
 
-impl Value {
-    /// Reads a value of a type from parsed JSON. Whether numbers are in range is seen when it is encoded.
-    pub fn read(ty: &Type, node: Node<'_>) -> Result<Self, SerdeError> {
+impl CairoValue {
+    /// Reads a value of a type from parsed JSON. The range of numbers is checked at encoding.
+    pub fn read(ty: &CairoType, node: Node<'_>) -> Result<Self, SerdeError> {
         let fail = |wanted: &str| Err(SerdeError::new(ty, wanted, shown(node)));
         match ty {
-            Type::Scalar(scalar) if scalar.sort == Sort::Felt => {
+            CairoType::Scalar(scalar) if scalar.sort == ScalarSort::Felt => {
                 let text = node.text().or(node.number_text().map(Into::into));
                 match text.map(|t| Felt::read(&t)) {
                     Some(Ok(felt)) => Ok(Self::Felt(felt)),
@@ -53,49 +52,49 @@ impl Value {
                     None => fail("a felt: a hex string or a number"),
                 }
             }
-            Type::Scalar(_) | Type::Wide(_) => match number(node) {
+            CairoType::Scalar(_) | CairoType::Wide(_) => match number(node) {
                 Some(number) => Ok(Self::Number(number)),
                 None => fail("an integer, as a number or in a string"),
             },
-            Type::NonZero(inner) => Self::read(inner, node),
-            Type::Bool => match node.as_bool() {
+            CairoType::NonZero(inner) => Self::read(inner, node),
+            CairoType::Bool => match node.as_bool() {
                 Some(value) => Ok(Self::Bool(value)),
                 None => fail("true or false"),
             },
-            Type::ShortString => match node.text() {
+            CairoType::ShortString => match node.text() {
                 Some(text) if text.is_ascii() && text.len() <= WORD && !text.starts_with('\0') => {
                     Ok(Self::Text(text.into_owned()))
                 }
                 _ => fail("a string of at most 31 ASCII characters, not beginning with NUL"),
             },
-            Type::ByteArray => match bytes(node) {
+            CairoType::ByteArray => match bytes(node) {
                 Some(bytes) => Ok(Self::Bytes(bytes)),
                 None => fail("a string, or bytes as {\"$bin\":\"hex\"}"),
             },
-            Type::List(_, item) if node.is_array() => {
+            CairoType::List(_, item) if node.is_array() => {
                 items(node.children().map(|node| (&**item, node)))
             }
-            Type::List(..) => fail("an array"),
-            Type::Fixed(item, count) => {
+            CairoType::List(..) => fail("an array"),
+            CairoType::Fixed(item, count) => {
                 if node.is_array() && node.children().count() == *count {
                     items(node.children().map(|node| (&**item, node)))
                 } else {
                     fail(&format!("an array of {count} items"))
                 }
             }
-            Type::Tuple(types) => {
+            CairoType::Tuple(types) => {
                 if node.is_array() && node.children().count() == types.len() {
                     items(types.iter().zip(node.children()))
                 } else {
                     fail(&format!("an array of {} items", types.len()))
                 }
             }
-            Type::Struct(definition) => members(ty, definition, node),
-            Type::Enum(definition) => variant(ty, definition, node),
+            CairoType::Struct(definition) => members(ty, definition, node),
+            CairoType::Enum(definition) => variant(ty, definition, node),
         }
     }
 
-    /// Writes it as JSON, on one line.
+    /// Writes the value as JSON on one line.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Felt(felt) => json::write_str(&felt.to_hex(), out),
@@ -141,14 +140,14 @@ impl Value {
         }
     }
 
-    /// As JSON text.
+    /// Returns the value as JSON.
     pub fn to_json(&self) -> String {
         let mut out = Vec::new();
         self.write(&mut out);
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// Whether it is the number 0.
+    /// Returns true for the number 0.
     pub(super) fn is_zero(&self) -> bool {
         match self {
             Self::Felt(felt) => *felt == Felt::default(),
@@ -163,14 +162,20 @@ fn comma(i: usize, out: &mut Vec<u8>) {
     }
 }
 
-fn items<'a>(pairs: impl Iterator<Item = (&'a Type, Node<'a>)>) -> Result<Value, SerdeError> {
+fn items<'a>(
+    pairs: impl Iterator<Item = (&'a CairoType, Node<'a>)>,
+) -> Result<CairoValue, SerdeError> {
     let items = pairs
         .enumerate()
-        .map(|(i, (ty, node))| Value::read(ty, node).map_err(|e| e.under(&format!("[{i}]"))));
-    items.collect::<Result<_, _>>().map(Value::List)
+        .map(|(i, (ty, node))| CairoValue::read(ty, node).map_err(|e| e.under(&format!("[{i}]"))));
+    items.collect::<Result<_, _>>().map(CairoValue::List)
 }
 
-fn members(ty: &Type, definition: &Definition, node: Node<'_>) -> Result<Value, SerdeError> {
+fn members(
+    ty: &CairoType,
+    definition: &Definition,
+    node: Node<'_>,
+) -> Result<CairoValue, SerdeError> {
     if !node.is_map() {
         return Err(SerdeError::new(ty, "an object", shown(node)));
     }
@@ -194,21 +199,25 @@ fn members(ty: &Type, definition: &Definition, node: Node<'_>) -> Result<Value, 
             let error = SerdeError::new(ty, "a value", "nothing");
             return Err(error.under(name));
         };
-        let value = Value::read(ty, value).map_err(|e| e.under(name))?;
+        let value = CairoValue::read(ty, value).map_err(|e| e.under(name))?;
         members.push((name.clone(), value));
     }
-    Ok(Value::Struct(members))
+    Ok(CairoValue::Struct(members))
 }
 
-fn variant(ty: &Type, definition: &Definition, node: Node<'_>) -> Result<Value, SerdeError> {
+fn variant(
+    ty: &CairoType,
+    definition: &Definition,
+    node: Node<'_>,
+) -> Result<CairoValue, SerdeError> {
     let wanted = || {
-        let names: Vec<String> = definition.members.iter().map(spelled).collect();
+        let names: Vec<String> = definition.members.iter().map(describe_variant).collect();
         names.join(" or ")
     };
     let fail = || Err(SerdeError::new(ty, wanted(), shown(node)));
     if let Some(text) = node.text() {
         return match definition.find(&text) {
-            Some((_, (name, ty))) if ty.is_unit() => Ok(Value::Variant(name.clone(), None)),
+            Some((_, (name, ty))) if ty.is_unit() => Ok(CairoValue::Variant(name.clone(), None)),
             _ => fail(),
         };
     }
@@ -219,13 +228,13 @@ fn variant(ty: &Type, definition: &Definition, node: Node<'_>) -> Result<Value, 
     let Some((_, (name, ty))) = key.text().and_then(|key| definition.find(&key)) else {
         return fail();
     };
-    let value = Value::read(ty, held).map_err(|e| e.under(name))?;
+    let value = CairoValue::read(ty, held).map_err(|e| e.under(name))?;
     let held = (!ty.is_unit()).then(|| Box::new(value));
-    Ok(Value::Variant(name.clone(), held))
+    Ok(CairoValue::Variant(name.clone(), held))
 }
 
-/// How a variant is spelled in JSON.
-fn spelled((name, ty): &(Arc<str>, Type)) -> String {
+/// Describes the JSON form of a variant.
+fn describe_variant((name, ty): &(Arc<str>, CairoType)) -> String {
     if ty.is_unit() {
         format!("\"{name}\"")
     } else {
@@ -233,7 +242,7 @@ fn spelled((name, ty): &(Arc<str>, Type)) -> String {
     }
 }
 
-/// A whole number: as spelled in JSON, or in a string, decimal or hex.
+/// Parses an integer: a JSON number, or a string in decimal or hex.
 fn number(node: Node<'_>) -> Option<BigInt> {
     if let Some(text) = node.number_text() {
         return felt::integer(text);
@@ -249,7 +258,7 @@ fn number(node: Node<'_>) -> Option<BigInt> {
         .flatten()
 }
 
-/// Text, or one of the lossless forms of bytes.
+/// Returns text, or one of the lossless forms of bytes.
 fn bytes(node: Node<'_>) -> Option<Vec<u8>> {
     if let Some(text) = node.text() {
         return Some(text.into_owned().into_bytes());
@@ -262,7 +271,7 @@ fn bytes(node: Node<'_>) -> Option<Vec<u8>> {
     known.then(|| hex::decode(value.text()?.as_ref()).ok())?
 }
 
-/// JSON as an error shows it: as spelled where short, else what it is.
+/// Formats JSON for an error: a short value as spelled, otherwise its type.
 fn shown(node: Node<'_>) -> String {
     let text = node.span().of(node.bytes());
     match std::str::from_utf8(text) {

@@ -1,17 +1,17 @@
-//! Both sides, in scripts.
+//! Scripts for both sides.
 
 use super::*;
 use crate::framing::Framing;
 use crate::protocol::oracle::Oracle;
-use crate::protocol::tests::played::played;
+use crate::protocol::tests::script::run_script;
 use insta::assert_snapshot;
 
-fn told(side: Direction, config: &PeerConfig, script: &str) -> String {
-    played(&Oracle::builtin(), Framing::Lines, side, config, script)
+fn run(side: Direction, config: &PeerConfig, script: &str) -> String {
+    run_script(&Oracle::builtin(), Framing::Lines, side, config, script)
 }
 
 #[test]
-fn an_oracle_says_ready_and_serves() {
+fn an_oracle_sends_ready_and_answers() {
     let config = PeerConfig {
         offers: vec![Offer {
             name: "f".into(),
@@ -45,7 +45,7 @@ fn an_oracle_says_ready_and_serves() {
         < {"jsonrpc":"2.0","method":"shutdown"}
         ready
     "#;
-    assert_snapshot!(told(Direction::ToClient, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToClient, &config, script), @r#"
     open
         1> {"jsonrpc":"2.0","id":0,"method":"ready"}
     ready
@@ -62,12 +62,12 @@ fn an_oracle_says_ready_and_serves() {
     error 7: seven | {"more":true}
         1> {"jsonrpc":"2.0","id":"a","error":{"code":7,"message":"seven","data":{"more":true}}}
         ! extra-line: id "a" was answered by #5
-        ! error-code: code is 7, one of JSON-RPC's own should be there: -32603
+        ! error-code: code is 7; it should be a code of JSON-RPC, such as -32603
     error internal-error: again
         1> {"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"again"}}
         ! extra-line: id "a" was answered by #5
     item 5
-        refused: phrase: wanted result or error: an invoke has one answer, got item
+        refused: reply: wanted result or error: an invoke has one answer, got item
     result [
         refused: result: wanted JSON, got `[`
     error seventy: no such code
@@ -75,7 +75,7 @@ fn an_oracle_says_ready_and_serves() {
     < {"jsonrpc":"2.0","id":2,"method":"invoke","params":{"selector":"g","calldata":[]}}
         1> {"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"unknown selector: \"g\", known are f"}}
     < {"jsonrpc":"2.0","id":3,"method":"invoke","params":{"selector":"f","calldata":["0x1","12"]}}
-        1> {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"invalid params: \"12\" is no felt"}}
+        1> {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"invalid params: \"12\" is not a felt"}}
     < {"jsonrpc":"2.0","id":4,"method":"invoke","params":{"selector":"f","calldata":["0x1",12]}}
         1> {"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"invalid params: a felt is a string"}}
     < {"jsonrpc":"2.0","id":5,"method":"invoke","params":{"selector":"f"}}
@@ -95,7 +95,7 @@ fn an_oracle_says_ready_and_serves() {
 }
 
 #[test]
-fn an_oracle_goes_when_it_is_not_welcome() {
+fn a_refused_oracle_closes() {
     let config = PeerConfig::default();
     let other = "the first message is not the answer to ready";
     for (answer, why) in [
@@ -114,10 +114,10 @@ fn an_oracle_goes_when_it_is_not_welcome() {
         ),
     ] {
         let script = format!("open\n< {answer}\nready");
-        let told = told(Direction::ToClient, &config, &script);
-        assert!(told.contains("    1>    closes"), "{told}");
+        let run = run(Direction::ToClient, &config, &script);
+        assert!(run.contains("    1>    closes"), "{run}");
         let refused = format!("Refused(\"{why}\")\n");
-        assert!(told.ends_with(&refused), "{told}");
+        assert!(run.ends_with(&refused), "{run}");
     }
 }
 
@@ -139,7 +139,7 @@ fn an_executor_waits_for_ready() {
         closed
         ready
     "#;
-    assert_snapshot!(told(Direction::ToServer, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &PeerConfig::default(), script), @r#"
     open
     ready
         Waits("ready of the oracle")
@@ -166,7 +166,7 @@ fn an_executor_waits_for_ready() {
 }
 
 #[test]
-fn an_executor_refuses_what_is_not_ready() {
+fn an_executor_refuses_other_first_messages() {
     let mut all = String::new();
     for first in [
         r#"< {"jsonrpc":"2.0","id":"x","method":"Ready"}"#,
@@ -175,7 +175,7 @@ fn an_executor_refuses_what_is_not_ready() {
         r#"< {"jsonrpc":"2.0","id":0,"result":[]}"#,
         "raw Compiling oracle",
     ] {
-        all.push_str(&told(
+        all.push_str(&run(
             Direction::ToServer,
             &PeerConfig::default(),
             &format!("open\n{first}\nready\nbye"),
@@ -213,7 +213,7 @@ fn an_executor_refuses_what_is_not_ready() {
 }
 
 #[test]
-fn somebody_else_may_say_hello() {
+fn the_script_may_send_hello() {
     let config = PeerConfig {
         no_hello: true,
         ..PeerConfig::default()
@@ -225,7 +225,7 @@ fn somebody_else_may_say_hello() {
         < {"jsonrpc":"2.0","id":7,"result":{}}
         ready
     "#;
-    assert_snapshot!(told(Direction::ToClient, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToClient, &config, script), @r#"
     open
     ready
         Waits("the executor's answer to ready")
@@ -246,7 +246,7 @@ fn somebody_else_may_say_hello() {
         error 0: not today
         ready 2
     "#;
-    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &config, script), @r#"
     open
     < {"jsonrpc":"2.0","id":7,"method":"ready"}
     ready

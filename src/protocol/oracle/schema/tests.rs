@@ -1,4 +1,4 @@
-//! What is refused before writing.
+//! Messages that are refused before writing.
 
 use super::DIALECT;
 use crate::protocol::WriteOptions;
@@ -8,7 +8,7 @@ use crate::protocol::tests::{of, refusals};
 use crate::tape::Node;
 
 #[test]
-fn wrong_messages() {
+fn wrong_messages_are_refused() {
     let texts = [
         "[]",
         "{}",
@@ -97,9 +97,9 @@ fn wrong_messages() {
     "#);
 }
 
-/// The reader of heads knows the methods and the subject that the schema has.
+/// The head reader finds the methods and the subject of the schema.
 #[test]
-fn heads_agree_with_the_schema() {
+fn the_head_reader_agrees_with_the_schema() {
     each_fixture("oracle", 50, &mut |line, root| {
         let kind = line["kind"].as_str().unwrap_or_default();
         let name = root.get("method").and_then(Node::text);

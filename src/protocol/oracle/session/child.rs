@@ -1,137 +1,135 @@
-//! What is known of one child process.
+//! The state of one child process.
 
-use super::{Key, LAG, Line, NO_TIME_OUT};
-use crate::protocol::correlation::{Asked, Open};
-use crate::protocol::jsonrpc::lone_cr;
+use super::{LAG, NO_TIME_OUT, OracleKey, OracleLine};
+use crate::protocol::correlation::{OpenRequest, OpenRequests};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
+use crate::protocol::rpc::lone_cr;
 use crate::protocol::session::memory::Reported;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting};
-use crate::protocol::{Direction, jsonrpc};
+use crate::protocol::{Direction, rpc};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::BTreeMap;
 
 /// An id as peers compare it: 0 is not "0".
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Id {
+pub(super) enum PeerId {
     Null,
     Number(u64),
     Text(Box<str>),
 }
 
-impl Id {
-    /// `None` where the peers' parser has no such id.
+impl PeerId {
+    /// Returns `None` if the peers' parser refuses the id.
     pub(super) fn of(node: Node<'_>) -> Option<Self> {
         match node.value() {
             Value::Scalar(Scalar::Null) => Some(Self::Null),
-            Value::Scalar(Scalar::Number(_)) => {
-                jsonrpc::spelling(node).parse().ok().map(Self::Number)
-            }
+            Value::Scalar(Scalar::Number(_)) => rpc::spelling(node).parse().ok().map(Self::Number),
             Value::Scalar(Scalar::Json(..)) => Some(Self::Text(node.text()?.into())),
             _ => None,
         }
     }
 }
 
-/// What is kept of a request of the executor.
+/// The state of a request of the executor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Invoke {
-    /// How many were sent before it; none where the peer drops it unread.
+pub(super) struct PendingInvoke {
+    /// The number of requests before it; `None` if the peer drops it unread.
     pub(super) number: Option<u64>,
-    /// Which of the signatures is its selector's.
+    /// The index of its selector's signature.
     pub(super) selector: Option<usize>,
 }
 
-impl Invoke {
+impl PendingInvoke {
     pub(super) const DROPPED: Self = Self {
         number: None,
         selector: None,
     };
 
-    /// What its selector takes and gives, where that is known.
+    /// Returns the types of its selector, if they are known.
     pub(super) fn signature<'s>(&self, signatures: &'s [Signature]) -> Option<&'s Signature> {
         signatures.get(self.selector?)
     }
 
-    /// Whether the executor still waits for it.
-    pub(super) fn is_due(&self, child: &Child) -> bool {
-        let is_lost = child.ends.mute || matches!(child.stage, Stage::Spoiled);
+    /// Returns true if the executor still waits for it.
+    pub(super) fn is_due(&self, child: &ChildSession) -> bool {
+        let is_lost = child.ends.output_ended || matches!(child.stage, ReadyStage::Failed);
         !is_lost && self.number.is_some_and(|number| number >= child.read)
     }
 }
 
-/// How far the handshake is.
+/// The state of the handshake.
 #[derive(Debug, Default)]
-pub(super) enum Stage {
-    /// The oracle has said nothing.
+pub(super) enum ReadyStage {
+    /// The oracle has sent nothing.
     #[default]
     Silent,
-    /// Ready was said, and is to be acknowledged.
-    Announced(Asked, Id),
-    /// It was acknowledged, or the beginning is not known.
+    /// Ready was sent, and must be acknowledged.
+    Announced(OpenRequest, PeerId),
+    /// It was acknowledged, or the start was not seen.
     Serving,
-    /// It was answered with an error, here: the oracle must end.
+    /// It was answered with an error, at this position: the oracle must exit.
     Refused(Place),
-    /// It failed, and that was said.
-    Spoiled,
+    /// It failed, and that was reported.
+    Failed,
 }
 
-/// What has ended.
+/// The ends of an oracle.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
-    /// Its input.
-    pub(super) deaf: bool,
-    /// When its input did.
+pub(super) struct ChildEnds {
+    /// Its input has ended.
+    pub(super) input_ended: bool,
+    /// The time at which its input ended.
     pub(super) closed: Option<i64>,
-    /// Its output.
-    pub(super) mute: bool,
+    /// Its output has ended.
+    pub(super) output_ended: bool,
 }
 
-/// One child process.
-#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
+/// A child process.
+#[allow(clippy::struct_excessive_bools)] // independent facts
 #[derive(Debug, Default)]
-pub(super) struct Child {
-    pub(super) stage: Stage,
-    /// It said ready, and nothing is missing since.
+pub(super) struct ChildSession {
+    pub(super) stage: ReadyStage,
+    /// It sent ready, and no message was missed since.
     pub(super) announced: bool,
     /// The executor cannot have read that ready.
-    pub(super) unheard: bool,
-    /// When it was spawned.
+    pub(super) ready_unread: bool,
+    /// The position of its start.
     pub(super) opened: Option<Place>,
-    /// The executor has said something.
-    pub(super) spoke: bool,
-    /// An acknowledgement came before what it answers, as in input without order.
-    pub(super) acknowledged: Option<(Asked, Option<Id>)>,
-    /// How many invokes there were.
+    /// The executor has sent a message.
+    pub(super) executor_sent: bool,
+    /// An acknowledgement that came before ready, in input without order.
+    pub(super) acknowledged: Option<(OpenRequest, Option<PeerId>)>,
+    /// The number of invokes.
     pub(super) asked: u64,
-    /// How many lines were read for them: what comes next is for the invoke of this number.
+    /// The number of lines that were read for them: the next line is for the invoke with this number.
     pub(super) read: u64,
-    /// Invokes that may be answered, by number; some of them are.
-    pub(super) queue: BTreeMap<u64, Id>,
-    /// The newest of them.
+    /// Invokes that may be answered, by number; some are already answered.
+    pub(super) queue: BTreeMap<u64, PeerId>,
+    /// The newest invoke.
     pub(super) last_asked: Option<Place>,
-    /// The newest number that was an id, and where.
-    last_id: Option<(Id, u64)>,
-    /// What was answered last, and where.
-    pub(super) answered: Option<(Id, u64)>,
-    /// It is known which answer is to come next.
+    /// The newest id that is a number, and its message.
+    last_id: Option<(PeerId, u64)>,
+    /// The last answered id, and its message.
+    pub(super) answered: Option<(PeerId, u64)>,
+    /// The next expected answer is known.
     pub(super) in_step: bool,
-    /// The last line that was no answer in its turn.
+    /// The last line that was out of turn.
     pub(super) cause: Option<u64>,
-    /// The last line of the executor that tells no id.
-    pub(super) garbled: Option<Asked>,
+    /// The last line of the executor without a readable id.
+    pub(super) unreadable: Option<OpenRequest>,
     /// The id of the last request that the oracle drops unread.
-    pub(super) dropped: Option<Id>,
-    /// Shutdown was said, here.
-    pub(super) told: Option<u64>,
-    /// That answers come late was reported.
+    pub(super) dropped: Option<PeerId>,
+    /// The message with shutdown.
+    pub(super) shut_down: Option<u64>,
+    /// Late answers were reported.
     pub(super) is_late: bool,
     pub(super) reported: Reported,
-    pub(super) ends: Ends,
+    pub(super) ends: ChildEnds,
 }
 
-impl Child {
+impl ChildSession {
     pub(super) fn spawned(place: Place) -> Self {
         Self {
             opened: Some(place),
@@ -139,9 +137,9 @@ impl Child {
         }
     }
 
-    /// Which way a line goes: as told, else by its kind.
+    /// Returns the direction of a line; if it is unknown, that of its kind.
     pub(super) fn side(&self, seen: &Seen<'_>) -> Option<Direction> {
-        let announced = matches!(self.stage, Stage::Announced(..));
+        let announced = matches!(self.stage, ReadyStage::Announced(..));
         seen.origin.direction.or(match seen.message.kind.as_ref() {
             "error" if announced => Some(Direction::ToServer),
             "request" => Some(Direction::ToServer),
@@ -152,96 +150,98 @@ impl Child {
         })
     }
 
-    /// Whether this is the first line of its oracle, and known to be.
-    pub(super) fn begins_with(&self, line: &Line<'_, '_>) -> bool {
+    /// Returns true if this is known to be the first line of its oracle.
+    pub(super) fn begins_with(&self, line: &OracleLine<'_, '_>) -> bool {
         let seen = line.seen;
         let is_first = seen.origin.direction.is_some() && seen.frame.offset == 0;
-        is_first && matches!(self.stage, Stage::Silent)
+        is_first && matches!(self.stage, ReadyStage::Silent)
     }
 
-    /// What came before is not known.
-    pub(super) fn rejoin(&mut self) {
+    /// Continues without the earlier state.
+    pub(super) fn continue_from_unknown(&mut self) {
         *self = Self {
-            stage: Stage::Serving,
+            stage: ReadyStage::Serving,
             opened: self.opened,
-            told: self.told,
+            shut_down: self.shut_down,
             reported: std::mem::take(&mut self.reported),
             ..Self::default()
         };
     }
 
-    /// Ready was said.
-    pub(super) fn announce(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+    /// Handles ready.
+    pub(super) fn announce(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
         self.in_step = true;
         self.announced = true;
-        self.unheard = self.ends.deaf || lone_cr(line.seen).is_some();
-        let (ready, id) = (Asked::of(line.seen), line.id().unwrap_or(Id::Null));
+        self.ready_unread = self.ends.input_ended || lone_cr(line.seen).is_some();
+        let (ready, id) = (
+            OpenRequest::of(line.seen),
+            line.id().unwrap_or(PeerId::Null),
+        );
         match self.acknowledged.take() {
             Some((ack, by)) => self.acknowledge(&ready, &id, &ack, by.as_ref(), report),
-            None => self.stage = Stage::Announced(ready, id),
+            None => self.stage = ReadyStage::Announced(ready, id),
         }
     }
 
-    /// Ready is answered, well or badly.
+    /// Handles the answer to ready.
     pub(super) fn acknowledge(
         &mut self,
-        ready: &Asked,
-        id: &Id,
-        ack: &Asked,
-        by: Option<&Id>,
+        ready: &OpenRequest,
+        id: &PeerId,
+        ack: &OpenRequest,
+        by: Option<&PeerId>,
         report: &mut Report,
     ) {
         if by == Some(id) {
             self.stage = match ack.kind.as_ref() {
-                "error" => Stage::Refused(ack.place),
-                _ => Stage::Serving,
+                "error" => ReadyStage::Refused(ack.place),
+                _ => ReadyStage::Serving,
             };
             return;
         }
         let index = ready.place.index;
         let text = format!(
-            "id is {}, {} should answer ready (#{index})",
+            "id is {}; it should be {}, as in ready (#{index})",
             super::id(&ack.id),
             super::id(&ready.id)
         );
-        self.spoil();
+        self.record_failure();
         report.broken_by("ack-id", ack.place, index, text);
     }
 
-    /// The connection ends before ready is answered.
-    pub(super) fn unacknowledged(&mut self, report: &mut Report) {
-        if let Stage::Announced(ready, _) = &self.stage {
-            if !self.unheard {
+    /// Reports a connection that ends before ready is answered.
+    pub(super) fn report_unacknowledged(&mut self, report: &mut Report) {
+        if let ReadyStage::Announced(ready, _) = &self.stage {
+            if !self.ready_unread {
                 let text = "ready is not acknowledged, and the connection is closed";
                 report.broken("unanswered", ready.place, text);
             }
-            self.spoil();
+            self.record_failure();
         }
     }
 
-    /// The handshake failed: what follows is not held against anyone.
-    pub(super) fn spoil(&mut self) {
-        self.stage = Stage::Spoiled;
+    /// Records that the handshake failed: later messages cause no findings.
+    pub(super) fn record_failure(&mut self) {
+        self.stage = ReadyStage::Failed;
         self.in_step = false;
     }
 
-    /// The oracle wrote a line that is no answer in its turn; whichever invoke comes next reads it.
-    pub(super) fn extra(&mut self, index: u64) {
-        if !matches!(self.stage, Stage::Spoiled) {
+    /// Records a line that is out of turn; the next invoke reads it.
+    pub(super) fn record_extra_line(&mut self, index: u64) {
+        if !matches!(self.stage, ReadyStage::Failed) {
             self.cause = Some(index);
             self.read += 1;
         }
     }
 
-    /// The line that is to blame, in words.
+    /// Describes the line that caused the problem.
     pub(super) fn cause(&self) -> String {
-        self.cause.map_or("a line too many".into(), |index| {
-            format!("the line #{index}")
-        })
+        self.cause
+            .map_or("an extra line".into(), |index| format!("the line #{index}"))
     }
 
     /// Reports a rule that is broken because of that line.
-    pub(super) fn blame(
+    pub(super) fn report_because(
         &self,
         rule: &'static str,
         place: Place,
@@ -254,34 +254,41 @@ impl Child {
         }
     }
 
-    /// The first invoke of the queue, where its number is below this.
-    pub(super) fn pop_below(&mut self, number: u64) -> Option<(u64, Id)> {
+    /// Removes and returns the first invoke of the queue if its number is below `number`.
+    pub(super) fn pop_below(&mut self, number: u64) -> Option<(u64, PeerId)> {
         let first = self.queue.first_entry()?;
         (*first.key() < number).then(|| first.remove_entry())
     }
 
-    /// The invoke that reads the next line.
-    pub(super) fn due(&self, open: &Open<Key, Invoke>, conn: Option<u32>) -> Option<(u64, Id)> {
-        // Those that were answered before their turn are few.
+    /// Returns the invoke that reads the next line.
+    pub(super) fn due(
+        &self,
+        open: &OpenRequests<OracleKey, PendingInvoke>,
+        conn: Option<u32>,
+    ) -> Option<(u64, PeerId)> {
+        // Few invokes are answered before their turn.
         let mut due = self.queue.range(self.read..).take(LAG as usize);
-        let is_open = |(number, id): &(&u64, &Id)| {
+        let is_open = |(number, id): &(&u64, &PeerId)| {
             let asked = open.get(&(conn, (*id).clone()));
             asked.is_some_and(|(_, invoke)| invoke.number == Some(**number))
         };
         due.find(is_open).map(|(number, id)| (*number, id.clone()))
     }
 
-    /// The executor's ids rise by rights.
-    pub(super) fn id_order(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+    /// Checks that the executor's ids increase.
+    pub(super) fn check_id_order(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
         let Some(id) = line.id() else {
             return;
         };
         let seen = line.seen;
         if let Some((last, index)) = &self.last_id {
             let text = match (last, &id) {
-                _ if *last == id => Some(format!("id {} was used for #{index}", line.id_text())),
-                (Id::Number(last), Id::Number(now)) if now < last => Some(format!(
-                    "id is {now}, more than {last} should follow #{index}"
+                _ if *last == id => Some(format!(
+                    "id {} was already used for #{index}",
+                    line.id_text()
+                )),
+                (PeerId::Number(last), PeerId::Number(now)) if now < last => Some(format!(
+                    "id is {now}; it should be above {last}, the id of #{index}"
                 )),
                 _ => None,
             };
@@ -292,12 +299,12 @@ impl Child {
         self.last_id = Some((id, seen.index));
     }
 
-    /// Whether the executor could have said shutdown, and has not.
+    /// Returns true if the executor could have sent shutdown, and has not.
     pub(super) fn could_shut_down(&self) -> bool {
-        matches!(self.stage, Stage::Serving) && self.in_step && self.told.is_none()
+        matches!(self.stage, ReadyStage::Serving) && self.in_step && self.shut_down.is_none()
     }
 
-    /// What its handshake waits for.
+    /// Returns the message for which the handshake waits.
     pub(super) fn waiting(&self) -> Option<Waiting> {
         let waiting = |place, what: &str, owes, why: String| Waiting {
             place,
@@ -308,11 +315,11 @@ impl Child {
             why: Some(why),
         };
         // After shutdown nobody waits any more.
-        if self.ends.mute || self.told.is_some() {
+        if self.ends.output_ended || self.shut_down.is_some() {
             return None;
         }
         match &self.stage {
-            Stage::Silent => self.opened.map(|place| {
+            ReadyStage::Silent => self.opened.map(|place| {
                 waiting(
                     place,
                     "the executor, for ready",
@@ -320,7 +327,7 @@ impl Child {
                     NO_TIME_OUT.into(),
                 )
             }),
-            Stage::Announced(ready, _) => Some(Waiting {
+            ReadyStage::Announced(ready, _) => Some(Waiting {
                 what: "the oracle, for ready to be acknowledged".into(),
                 id: short(&ready.id),
                 ..waiting(
@@ -330,13 +337,13 @@ impl Child {
                     "the oracle serves nothing before that".into(),
                 )
             }),
-            Stage::Refused(by) => Some(waiting(
+            ReadyStage::Refused(by) => Some(waiting(
                 *by,
                 "the executor, for the oracle to exit",
                 Direction::ToClient,
                 "ready was answered with an error: the oracle must terminate".into(),
             )),
-            Stage::Serving | Stage::Spoiled => None,
+            ReadyStage::Serving | ReadyStage::Failed => None,
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Requests and answers, counted: all that can be judged where it is not known which came first.
+//! Counts requests and answers: the only check if their order is not known.
 
-use super::Key;
-use super::child::Id;
+use super::OracleKey;
+use super::child::PeerId;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report};
 use std::collections::HashMap;
 
-/// How often an id was asked with and answered.
+/// The numbers of requests and answers with an id.
 #[derive(Debug, Default)]
-struct Count {
+struct IdCount {
     asked: u64,
     answered: u64,
     /// The first answer, and the last.
@@ -16,17 +16,17 @@ struct Count {
     last: Place,
 }
 
-/// What was counted, up to so many ids.
+/// The counts of a bounded number of ids.
 #[derive(Debug)]
-pub(super) struct Counts {
-    by_id: HashMap<Key, Count>,
+pub(super) struct IdCounts {
+    by_id: HashMap<OracleKey, IdCount>,
     most: usize,
-    /// Some were not counted.
+    /// Some ids were not counted.
     full: bool,
 }
 
-impl Counts {
-    pub(super) fn with_room(most: usize) -> Self {
+impl IdCounts {
+    pub(super) fn with_capacity(most: usize) -> Self {
         Self {
             by_id: HashMap::new(),
             most,
@@ -34,7 +34,7 @@ impl Counts {
         }
     }
 
-    fn of(&mut self, key: Key) -> Option<&mut Count> {
+    fn of(&mut self, key: OracleKey) -> Option<&mut IdCount> {
         if self.by_id.len() >= self.most && !self.by_id.contains_key(&key) {
             self.full = true;
             return None;
@@ -42,14 +42,14 @@ impl Counts {
         Some(self.by_id.entry(key).or_default())
     }
 
-    pub(super) fn asked(&mut self, key: Key) {
+    pub(super) fn asked(&mut self, key: OracleKey) {
         if let Some(count) = self.of(key) {
             count.asked += 1;
         }
     }
 
-    /// Answered, here.
-    pub(super) fn answered(&mut self, key: Key, place: Place) {
+    /// Counts an answer at this position.
+    pub(super) fn answered(&mut self, key: OracleKey, place: Place) {
         if let Some(count) = self.of(key) {
             count.answered += 1;
             count.first.get_or_insert(place.index);
@@ -57,20 +57,21 @@ impl Counts {
         }
     }
 
-    /// Reports ids that have more answers than requests, of connections whose beginning was seen.
-    pub(super) fn finish(&mut self, began: impl Fn(&Key) -> bool, report: &mut Report) {
+    /// Reports ids with more answers than requests, of connections whose start was seen.
+    pub(super) fn finish(&mut self, began: impl Fn(&OracleKey) -> bool, report: &mut Report) {
         if self.full {
             return;
         }
-        let too_many = |(key, count): &(&Key, &Count)| count.answered > count.asked && began(key);
+        let too_many =
+            |(key, count): &(&OracleKey, &IdCount)| count.answered > count.asked && began(key);
         let mut found: Vec<_> = self.by_id.iter().filter(too_many).collect();
         found.sort_by_key(|(_, count)| count.last.index);
         for (key, count) in found {
             let id = match &key.1 {
-                Id::Number(id) => id.to_string(),
-                Id::Text(id) => short(&format!("{id:?}")),
-                // What could not be read is refused so, whatever its id was.
-                Id::Null => continue,
+                PeerId::Number(id) => id.to_string(),
+                PeerId::Text(id) => short(&format!("{id:?}")),
+                // This is the refusal of an unreadable message, which may have had any id.
+                PeerId::Null => continue,
             };
             let (answered, asked) = (count.answered, count.asked);
             let answers = if answered == 1 { "answer" } else { "answers" };

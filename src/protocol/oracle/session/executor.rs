@@ -1,28 +1,31 @@
-//! What the executor says: one acknowledgement, then invokes, then shutdown.
+//! Messages of the executor: one acknowledgement, then invokes, then shutdown.
 
-use super::child::{Child, Invoke, Stage};
-use super::{Conduct, LAG, Line, close, felts, shape};
+use super::child::{ChildSession, PendingInvoke, ReadyStage};
+use super::{LAG, OracleLine, OracleSession, close, felts, shape};
 use crate::protocol::Role;
-use crate::protocol::correlation::Asked;
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::Report;
 
-impl Conduct<'_> {
-    pub(super) fn executor_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+impl OracleSession<'_> {
+    pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let refused = self.open.refused() > 0;
         let Some(child) = self.child(conn) else {
             return;
         };
-        // MUST (Initialisation, rule 4): not a byte before ready.
-        if matches!(child.stage, Stage::Silent) && !child.ends.mute && !child.spoke {
+        // MUST (Initialisation, rule 4): no byte before ready.
+        if matches!(child.stage, ReadyStage::Silent)
+            && !child.ends.output_ended
+            && !child.executor_sent
+        {
             let kind = &seen.message.kind;
             let what = if kind.is_empty() { "something" } else { kind };
-            let text = format!("the executor says {what} first, it should wait for ready");
+            let text = format!("the executor sends {what} first; it should wait for ready");
             report.broken("speaks-before-ready", seen.whole(), text);
         }
-        child.spoke = true;
+        child.executor_sent = true;
         if line.faulty {
-            self.garbled(line, report);
+            self.handle_unreadable(line, report);
         } else if line.is_answer() {
             acknowledge(child, line, report);
         } else if line.role() == Some(Role::Request) && !line.is("ready") {
@@ -32,27 +35,27 @@ impl Conduct<'_> {
             }
             self.ask(line, refused, report);
         } else if line.is("shutdown") {
-            child.told = Some(seen.index);
+            child.shut_down = Some(seen.index);
         } else {
             shape::unknown(line, report);
         }
     }
 
-    /// A line that the oracle cannot read: it may be answered all the same, or not.
-    fn garbled(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+    /// Handles a line that the oracle cannot read; it may still answer it.
+    fn handle_unreadable(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
-        if let Stage::Announced(ready, id) = &child.stage {
+        if let ReadyStage::Announced(ready, id) = &child.stage {
             if line.is_answer() && line.id().as_ref() == Some(id) {
                 report.answers(ready, seen, true);
             }
-            child.spoil();
+            child.record_failure();
         }
         let id = line.id().filter(|_| line.role() == Some(Role::Request));
         let Some(id) = id else {
-            child.garbled = Some(Asked::of(seen));
+            child.unreadable = Some(OpenRequest::of(seen));
             return;
         };
         let before = child.dropped.replace(id.clone());
@@ -64,46 +67,47 @@ impl Conduct<'_> {
         {
             self.open.close(&before);
         }
-        self.open.ask((conn, id), Asked::of(seen), Invoke::DROPPED);
+        self.open
+            .ask((conn, id), OpenRequest::of(seen), PendingInvoke::DROPPED);
     }
 
-    fn ask(&mut self, line: &Line<'_, '_>, refused: bool, report: &mut Report) {
+    fn ask(&mut self, line: &OracleLine<'_, '_>, refused: bool, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
-        if let Some(told) = child.told
+        if let Some(shut_down) = child.shut_down
             && child.reported.first("invoke-after-shutdown")
         {
             let text = format!(
-                "{} comes after shutdown (#{told}): nobody should be asked any more",
+                "{} is after shutdown (#{shut_down}): no more requests are allowed",
                 seen.message.kind
             );
-            report.broken_by("invoke-after-shutdown", seen.whole(), told, text);
+            report.broken_by("invoke-after-shutdown", seen.whole(), shut_down, text);
         }
-        if let Stage::Announced(ready, _) = &child.stage {
+        if let ReadyStage::Announced(ready, _) = &child.stage {
             let ready = ready.place.index;
-            let text = format!("ready (#{ready}) is not acknowledged, that should come first");
+            let text = format!("ready (#{ready}) is not acknowledged yet; this should come first");
             report.broken_by("invoke-unacknowledged", seen.whole(), ready, text);
-            child.spoil();
+            child.record_failure();
         }
         let Some(id) = line.id() else {
             return;
         };
-        if child.ends.mute {
+        if child.ends.output_ended {
             return;
         }
-        child.id_order(line, report);
+        child.check_id_order(line, report);
         if child.read < child.asked
             && let Some(before) = child.last_asked
-            && matches!(child.stage, Stage::Serving)
+            && matches!(child.stage, ReadyStage::Serving)
         {
             let before = before.index;
             let text =
                 format!("#{before} is not answered yet: one invoke should end before the next");
             report.broken_by("overlap", seen.whole(), before, text);
         }
-        child.garbled = None;
+        child.unreadable = None;
         let number = child.asked;
         child.asked += 1;
         child.last_asked = Some(seen.whole());
@@ -114,9 +118,9 @@ impl Conduct<'_> {
                 child.cause(),
                 line.id_text()
             );
-            child.blame("desync", line.id_place(), text, report);
+            child.report_because("desync", line.id_place(), text, report);
         }
-        // What was read for long ago will not be answered any more.
+        // Old requests will not be answered any more.
         let long_ago = child.read.saturating_sub(LAG);
         while let Some((number, id)) = child.pop_below(long_ago) {
             close(&mut self.open, &(conn, id), number);
@@ -124,12 +128,14 @@ impl Conduct<'_> {
         let selector = shape::selector(line, self.signatures);
         let signature = selector.and_then(|n| self.signatures.get(n));
         felts::calldata(line, signature, report);
-        let invoke = Invoke {
+        let invoke = PendingInvoke {
             number: Some(number),
             selector,
         };
         let refused = self.open.refused();
-        let before = self.open.ask((conn, id.clone()), Asked::of(seen), invoke);
+        let before = self
+            .open
+            .ask((conn, id.clone()), OpenRequest::of(seen), invoke);
         if self.open.refused() == refused {
             // Of two requests with one id, only the later can still be answered.
             let before = before.and_then(|(_, invoke)| invoke.number);
@@ -139,28 +145,25 @@ impl Conduct<'_> {
     }
 }
 
-/// An answer of the executor: that to ready.
-fn acknowledge(child: &mut Child, line: &Line<'_, '_>, report: &mut Report) {
+/// Handles an answer of the executor: that to ready.
+fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>, report: &mut Report) {
     let seen = line.seen;
-    let ack = Asked {
+    let ack = OpenRequest {
         place: line.id_place(),
-        ..Asked::of(seen)
+        ..OpenRequest::of(seen)
     };
     match std::mem::take(&mut child.stage) {
-        Stage::Announced(ready, id) => {
+        ReadyStage::Announced(ready, id) => {
             report.answers(&ready, seen, true);
             child.acknowledge(&ready, &id, &ack, line.id().as_ref(), report);
         }
-        Stage::Silent => {
+        ReadyStage::Silent => {
             child.acknowledged = Some((ack, line.id()));
         }
         stage => {
             child.stage = stage;
             if child.in_step {
-                let text = format!(
-                    "id {} answers nothing that the oracle asked",
-                    line.id_text()
-                );
+                let text = format!("id {} belongs to no request of the oracle", line.id_text());
                 report.broken("stray-ack", ack.place, text);
             }
         }

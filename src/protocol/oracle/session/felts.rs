@@ -1,73 +1,79 @@
-//! Felts: how they are spelled, and whether they are what a signature says.
+//! Checks the spelling of felts, and their types against a signature.
 
-use super::Line;
-use crate::protocol::oracle::cairo_serde::{Decoder, Dialect, SerdeError, Signature, Type};
+use super::OracleLine;
+use crate::protocol::oracle::cairo_serde::{
+    CairoDecoder, CairoDialect, CairoType, SerdeError, Signature,
+};
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
 use crate::protocol::session::Report;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
-/// The first felt of a list that breaks a rule, and how many do.
+/// The first felt of a list that breaks a rule, and the number of such felts.
 #[derive(Default)]
-struct Bad<'a> {
+struct Violations<'a> {
     first: Option<(usize, Node<'a>, &'static str)>,
     count: usize,
 }
 
-impl<'a> Bad<'a> {
+impl<'a> Violations<'a> {
     fn add(&mut self, at: usize, node: Node<'a>, why: &'static str) {
         self.first.get_or_insert((at, node, why));
         self.count += 1;
     }
 
-    fn tell(&self, rule: &'static str, line: &Line<'_, 'a>, report: &mut Report) {
+    fn report(&self, rule: &'static str, line: &OracleLine<'_, 'a>, report: &mut Report) {
         let Some((at, node, why)) = self.first else {
             return;
         };
         let more = match self.count {
             1 => String::new(),
-            n => format!("; {} more are so too", n - 1),
+            n => format!("; {} more have the same problem", n - 1),
         };
         let text = format!("felt {at} is {}: {why}{more}", quote(node));
         report.broken(rule, line.seen.at(node), text);
     }
 }
 
-/// Felts must be spelled so that peers can read them.
-pub(super) fn list<'a>(line: &Line<'_, 'a>, felts: Node<'a>, report: &mut Report) {
-    let (mut form, mut range, mut spelling) = (Bad::default(), Bad::default(), Bad::default());
+/// Checks the felts of a list: peers must be able to read them.
+pub(super) fn list<'a>(line: &OracleLine<'_, 'a>, felts: Node<'a>, report: &mut Report) {
+    let (mut form, mut range, mut spelling) = (
+        Violations::default(),
+        Violations::default(),
+        Violations::default(),
+    );
     for (at, node) in felts.children().enumerate() {
         let Some(text) = node.text().filter(|_| node.is_string()) else {
-            form.add(at, node, "text in hex should be there");
+            form.add(at, node, "it should be text in hex");
             continue;
         };
         match Felt::parse(&text) {
             Ok(_) => {
-                if let Some(why) = odd(&text) {
+                if let Some(why) = unusual_spelling(&text) {
                     spelling.add(at, node, why);
                 }
             }
             Err(NotAFelt::Range) => {
                 let why =
-                    "it should be below P; older peers take it modulo P, newer ones refuse it";
+                    "it should be below P; older peers reduce it modulo P, newer peers refuse it";
                 range.add(at, node, why);
             }
             Err(NotAFelt::Prefix) => form.add(at, node, "it should begin with 0x"),
             Err(_) => form.add(at, node, "1 to 64 hex digits should follow 0x"),
         }
     }
-    form.tell("felt-form", line, report);
-    range.tell("felt-range", line, report);
-    spelling.tell("felt-spelling", line, report);
+    form.report("felt-form", line, report);
+    range.report("felt-range", line, report);
+    spelling.report("felt-spelling", line, report);
 }
 
-/// What is odd about a felt that peers do read.
-fn odd(text: &str) -> Option<&'static str> {
+/// Describes an unusual spelling that peers can read.
+fn unusual_spelling(text: &str) -> Option<&'static str> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     if digits.starts_with("0x") {
         Some("one 0x is enough")
     } else if digits.len() > 1 && digits.starts_with('0') {
-        Some("no zeros should lead")
+        Some("it should have no leading zeros")
     } else if digits.bytes().any(|b| b.is_ascii_uppercase()) {
         Some("digits should be lower-case")
     } else {
@@ -75,8 +81,12 @@ fn odd(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Calldata must be of the types that its selector takes.
-pub(super) fn calldata(line: &Line<'_, '_>, signature: Option<&Signature>, report: &mut Report) {
+/// Checks calldata against the types of its selector.
+pub(super) fn calldata(
+    line: &OracleLine<'_, '_>,
+    signature: Option<&Signature>,
+    report: &mut Report,
+) {
     let list = line
         .call
         .params
@@ -88,10 +98,10 @@ pub(super) fn calldata(line: &Line<'_, '_>, signature: Option<&Signature>, repor
         return;
     };
     let types = signature.arguments.iter().map(|(_, ty)| ty);
-    match read(types, &felts, Dialect::Cairo) {
+    match count_felts(types, &felts, CairoDialect::Cairo) {
         Ok(took) if took == felts.len() => {}
         Ok(took) => {
-            let text = format!("{} felts, {signature} takes {took}", felts.len());
+            let text = format!("{} felts, but {signature} takes {took}", felts.len());
             let place = line.place(list.at(took));
             report.broken("calldata-surplus", place, text);
         }
@@ -102,8 +112,12 @@ pub(super) fn calldata(line: &Line<'_, '_>, signature: Option<&Signature>, repor
     }
 }
 
-/// A result must be of the type that the selector it answers gives.
-pub(super) fn result(line: &Line<'_, '_>, signature: Option<&Signature>, report: &mut Report) {
+/// Checks a result against the type of the selector that it answers.
+pub(super) fn result(
+    line: &OracleLine<'_, '_>,
+    signature: Option<&Signature>,
+    report: &mut Report,
+) {
     let list = line.call.result.filter(|_| line.is("result"));
     let (Some(signature), Some(list)) = (signature, list) else {
         return;
@@ -112,15 +126,15 @@ pub(super) fn result(line: &Line<'_, '_>, signature: Option<&Signature>, report:
         return;
     };
     let ty = [&signature.result];
-    match read(ty.into_iter(), &felts, Dialect::Cairo) {
+    match count_felts(ty.into_iter(), &felts, CairoDialect::Cairo) {
         Ok(took) if took == felts.len() => {}
         Ok(took) => {
-            let text = format!("{} felts, {signature} gives {took}", felts.len());
+            let text = format!("{} felts, but {signature} gives {took}", felts.len());
             let place = line.place(list.at(took));
             report.broken("result-surplus", place, text);
         }
         Err(error) => {
-            let sdk = read(ty.into_iter(), &felts, Dialect::Sdk);
+            let sdk = count_felts(ty.into_iter(), &felts, CairoDialect::Sdk);
             let sdk = match sdk {
                 Ok(took) if took == felts.len() => "; it is what the Rust SDK writes, not Cairo",
                 _ => "",
@@ -131,20 +145,20 @@ pub(super) fn result(line: &Line<'_, '_>, signature: Option<&Signature>, report:
     }
 }
 
-/// All felts of a list; `None` where one is none, which was said.
+/// Returns all felts of a list; `None` if an element is not a felt, which was reported.
 fn all(list: Node<'_>) -> Option<Vec<Felt>> {
     list.is_array().then_some(())?;
     let felts = list.children().map(|n| Felt::parse(&n.text()?).ok());
     felts.collect()
 }
 
-/// How many felts the types take.
-fn read<'t>(
-    types: impl Iterator<Item = &'t Type>,
+/// Returns the number of felts of the types.
+fn count_felts<'t>(
+    types: impl Iterator<Item = &'t CairoType>,
     felts: &[Felt],
-    dialect: Dialect,
+    dialect: CairoDialect,
 ) -> Result<usize, SerdeError> {
-    let mut decoder = Decoder::new(felts, dialect);
+    let mut decoder = CairoDecoder::new(felts, dialect);
     for ty in types {
         decoder.value(ty)?;
     }

@@ -1,41 +1,47 @@
-//! What the oracle says: ready, then a line for each invoke.
+//! Messages of the oracle: ready, then one line for each invoke.
 
-use super::child::{Child, Id, Stage};
-use super::{Conduct, Line, close, felts, shape};
-use crate::protocol::correlation::Asked;
+use super::child::{ChildSession, PeerId, ReadyStage};
+use super::{OracleLine, OracleSession, close, felts, shape};
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::Report;
 use crate::protocol::session::text::short;
-use crate::protocol::{Role, jsonrpc};
+use crate::protocol::{Role, rpc};
 
-impl Conduct<'_> {
-    pub(super) fn oracle_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+impl OracleSession<'_> {
+    pub(super) fn oracle_message(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
-        if self.children.get(conn).is_some_and(|child| child.ends.mute) {
+        if self
+            .children
+            .get(conn)
+            .is_some_and(|child| child.ends.output_ended)
+        {
             self.children.resume(conn);
         }
         let Some(child) = self.child(conn) else {
             return;
         };
         let is_ready = line.is("ready") && line.role() == Some(Role::Request);
-        if child.ends.mute {
-            // It has not ended after all, or another took its place untold.
-            *child = Child::default();
+        if child.ends.output_ended {
+            // It has not ended, or another child replaced it without an event.
+            *child = ChildSession::default();
             if !is_ready {
-                child.rejoin();
+                child.continue_from_unknown();
             }
         }
         let due = match child.stage {
-            Stage::Silent => child.opened,
+            ReadyStage::Silent => child.opened,
             _ => child.last_asked.filter(|_| child.read < child.asked),
         };
         let due = due.and_then(|place| place.origin.time);
-        if let Some(text) = jsonrpc::unflushed(seen, due, child.ends.closed)
+        if let Some(text) = rpc::unflushed(seen, due, child.ends.closed)
             && child.reported.first("answer-after-eof")
         {
             report.broken("answer-after-eof", seen.whole(), text);
         }
-        if matches!(child.stage, Stage::Silent) && begin(child, line, is_ready, report) {
-            // Wrong as it is, what it answers is worth knowing.
+        if matches!(child.stage, ReadyStage::Silent)
+            && handle_first_line(child, line, is_ready, report)
+        {
+            // The line is wrong, but its request is still recorded.
             let key = line.id().filter(|_| line.is_answer()).map(|id| (conn, id));
             if let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) {
                 report.answers(&asked, seen, true);
@@ -43,9 +49,9 @@ impl Conduct<'_> {
             return;
         }
         match &child.stage {
-            // A peer that is more patient than the executor may go on.
-            Stage::Spoiled if is_ready && !line.faulty => return child.announce(line, report),
-            Stage::Refused(by) if child.reported.first("alive-after-refusal") => {
+            // A peer with a longer time-out than the executor may continue.
+            ReadyStage::Failed if is_ready && !line.faulty => return child.announce(line, report),
+            ReadyStage::Refused(by) if child.reported.first("alive-after-refusal") => {
                 let by = by.index;
                 let text =
                     format!("the executor refused ready (#{by}): the oracle should have ended");
@@ -53,20 +59,19 @@ impl Conduct<'_> {
             }
             _ => {}
         }
-        if let Some(told) = child.told
+        if let Some(shut_down) = child.shut_down
             && !child.is_late
             && child.reported.first("output-after-shutdown")
         {
-            let text =
-                format!("this comes after shutdown (#{told}): nothing more should be written");
-            report.broken_by("output-after-shutdown", seen.whole(), told, text);
+            let text = format!("this is after shutdown (#{shut_down}): no more output is allowed");
+            report.broken_by("output-after-shutdown", seen.whole(), shut_down, text);
         }
         if line.is_answer() {
             return self.answer(line, report);
         }
         if !line.faulty {
             if is_ready {
-                let text = "ready was said before: the executor takes this for an answer";
+                let text = "ready was sent before: the executor takes this for an answer";
                 report.broken("ready-twice", seen.whole(), text);
             } else {
                 let answers = line.call.result.or(line.call.error).is_some();
@@ -83,11 +88,11 @@ impl Conduct<'_> {
                 report.broken("oracle-asks", line.place(line.call.method), text);
             }
         }
-        child.extra(seen.index);
+        child.record_extra_line(seen.index);
     }
 
-    /// A line that answers, well or badly.
-    fn answer(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+    /// Handles a line that answers a request, correctly or not.
+    fn answer(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let full = self.open.refused() > 0;
         let Some(child) = self.children.get_mut(conn) else {
@@ -100,15 +105,15 @@ impl Conduct<'_> {
                 felts::result(line, invoke.signature(self.signatures), report);
             }
             if let Some(number) = invoke.number {
-                self.in_turn(number, line, report);
+                self.check_reader(number, line, report);
             }
             return;
         }
         if line.faulty {
-            return child.extra(seen.index);
+            return child.record_extra_line(seen.index);
         }
-        if line.id() == Some(Id::Null)
-            && let Some(asked) = child.garbled.take()
+        if line.id() == Some(PeerId::Null)
+            && let Some(asked) = child.unreadable.take()
         {
             return report.answers(&asked, seen, true);
         }
@@ -125,7 +130,7 @@ impl Conduct<'_> {
         {
             let index = asked.place.index;
             let text = format!(
-                "id is {}, {} should answer #{index}",
+                "id is {}; it should be {}, as in #{index}",
                 line.id_text(),
                 short(&asked.id)
             );
@@ -137,21 +142,24 @@ impl Conduct<'_> {
         }
         let place = line.id_place();
         if self.counts.is_some() {
-            return child.extra(seen.index);
+            return child.record_extra_line(seen.index);
         }
         if let Some((_, by)) = &again {
             let text = format!("id {} was answered by #{by}", line.id_text());
             report.broken_by("extra-line", place, *by, text);
         } else {
-            let text = format!("id {} answers nothing that is open", line.id_text());
+            let text = format!("id {} belongs to no open request", line.id_text());
             report.broken("extra-line", place, text);
         }
-        child.extra(seen.index);
+        child.record_extra_line(seen.index);
         if let Some((_, id)) = due
             && !child.is_late
         {
             child.is_late = true;
-            let reader = self.open.get(&(conn, id)).map(|(asked, _)| waiting(asked));
+            let reader = self
+                .open
+                .get(&(conn, id))
+                .map(|(asked, _)| describe_invoke(asked));
             let text = format!(
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
                 line.id_text(),
@@ -161,10 +169,10 @@ impl Conduct<'_> {
         }
     }
 
-    /// An answer by its id: does the invoke that it answers read it?
-    fn in_turn(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
+    /// Checks that an answer is read by the invoke with its id.
+    fn check_reader(&mut self, number: u64, line: &OracleLine<'_, '_>, report: &mut Report) {
         let conn = line.seen.origin.conn;
-        self.passed_over(number, line, report);
+        self.report_skipped(number, line, report);
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
@@ -175,7 +183,7 @@ impl Conduct<'_> {
                 child.is_late = true;
                 let reader = child.due(&self.open, conn).map(|(_, id)| (conn, id));
                 let reader = reader.and_then(|key| self.open.get(&key));
-                let reader = reader.map_or("an invoke".into(), |(asked, _)| waiting(asked));
+                let reader = reader.map_or("an invoke".into(), |(asked, _)| describe_invoke(asked));
                 let lag = child.read - number;
                 let text = format!(
                     "id is {}, but {reader} reads this: {} came between, and each answer is {lag} invoke{} late",
@@ -183,7 +191,7 @@ impl Conduct<'_> {
                     child.cause(),
                     if lag == 1 { "" } else { "s" }
                 );
-                child.blame("desync", line.id_place(), text, report);
+                child.report_because("desync", line.id_place(), text, report);
             }
         } else {
             child.read = number;
@@ -193,8 +201,8 @@ impl Conduct<'_> {
         child.read += 1;
     }
 
-    /// Invokes before this one: those that no line was read for, the oracle passed over.
-    fn passed_over(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
+    /// Reports earlier invokes for which no line was read: the oracle skipped them.
+    fn report_skipped(&mut self, number: u64, line: &OracleLine<'_, '_>, report: &mut Report) {
         let conn = line.seen.origin.conn;
         let Some(child) = self.children.get_mut(conn) else {
             return;
@@ -207,7 +215,7 @@ impl Conduct<'_> {
                 let by = line.seen.index;
                 let text = format!(
                     "{} has no answer, and #{by} answers a later one",
-                    asked.what()
+                    asked.describe()
                 );
                 report.broken_by("unanswered", asked.place, by, text);
             }
@@ -215,18 +223,23 @@ impl Conduct<'_> {
     }
 }
 
-/// The oracle's first line; says whether that is all there is to say of it.
-fn begin(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Report) -> bool {
+/// Handles the first line of the oracle; returns true if no further checks apply.
+fn handle_first_line(
+    child: &mut ChildSession,
+    line: &OracleLine<'_, '_>,
+    is_ready: bool,
+    report: &mut Report,
+) -> bool {
     if is_ready && !line.faulty {
         child.announce(line, report);
         return true;
     }
     let seen = line.seen;
     if !child.begins_with(line) {
-        child.rejoin();
+        child.continue_from_unknown();
         return false;
     }
-    child.spoil();
+    child.record_failure();
     // MUST (Initialisation): the oracle announces that it is ready.
     if !line.faulty {
         let kind = match (seen.message.kind.as_ref(), seen.message.role) {
@@ -237,14 +250,14 @@ fn begin(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Re
             ("", _) => "no message".to_owned(),
             (kind, _) => kind.to_owned(),
         };
-        let text = format!("the oracle begins with {kind}, the request ready should come first");
+        let text = format!("the oracle starts with {kind}; it should start with the request ready");
         report.broken("first-not-ready", line.place(line.call.method), text);
     }
     true
 }
 
-/// The invoke that reads a line, in words.
-fn waiting(asked: &Asked) -> String {
+/// Describes the invoke that reads a line.
+fn describe_invoke(asked: &OpenRequest) -> String {
     format!(
         "the invoke with id {} (#{})",
         short(&asked.id),

@@ -1,31 +1,31 @@
-//! What one line breaks by itself.
+//! Checks of single lines.
 
-use super::child::Child;
-use super::{Line, felts};
-use crate::protocol::jsonrpc::lone_cr;
+use super::child::ChildSession;
+use super::{OracleLine, felts};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema;
-use crate::protocol::schema::check::{At, Problem};
+use crate::protocol::rpc::lone_cr;
+use crate::protocol::schema::check::{At, TypeProblem};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::schema::{OBJECT, Type};
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{Place, Report};
-use crate::protocol::{Direction, Role, jsonrpc};
+use crate::protocol::{Direction, Role, rpc};
 use crate::tape::Node;
 
-/// Bytes that a pipe holds.
+/// The capacity of a pipe, in bytes.
 const PIPE: u64 = 64 << 10;
 
-/// Rules for a line, whoever wrote it and whenever.
-pub(super) fn line(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
-    ends(line, child, report);
+/// Checks a line of either side.
+pub(super) fn line(line: &OracleLine<'_, '_>, child: &mut ChildSession, report: &mut Report) {
+    check_line_end(line, child, report);
     let seen = line.seen;
     let Some(root) = seen.root().filter(|r| seen.message.valid && r.is_map()) else {
         return;
     };
-    members(line, root, report);
+    check_members(line, root, report);
     let from_oracle = line.side == Some(Direction::ToClient);
-    // Where the beginning is wrong, that is enough to say.
+    // If the start is wrong, that is the only finding.
     if line.faulty || (from_oracle && child.begins_with(line) && !line.is("ready")) {
         return;
     }
@@ -37,7 +37,7 @@ pub(super) fn line(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) 
         "ready" if from_oracle => ready(line, report),
         "shutdown" if !from_oracle => {
             if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
-                let text = "shutdown has params, it takes none";
+                let text = "shutdown has params; it should have none";
                 report.broken("shutdown-params", seen.at(params), text);
             }
         }
@@ -46,13 +46,13 @@ pub(super) fn line(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) 
     if line.role() == Some(Role::Request)
         && let Some(id) = line.call.id.filter(|id| id.is_null())
     {
-        let text = "id is null, a request's should be a number or text";
+        let text = "id is null; it should be a number or text";
         report.broken("null-id", seen.at(id), text);
     }
 }
 
-/// How the line ends, and how long it is.
-fn ends(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
+/// Checks line end and length.
+fn check_line_end(line: &OracleLine<'_, '_>, child: &mut ChildSession, report: &mut Report) {
     let seen = line.seen;
     let view = seen.frame.view;
     let has_cr = view.bytes.get(view.body.end()) == Some(&b'\r');
@@ -62,28 +62,28 @@ fn ends(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
             len: 1,
             ..seen.whole()
         };
-        report.broken("crlf", place, "the line ends in CR LF, LF alone is usual");
+        report.broken("crlf", place, "the line ends with CR LF; LF alone is usual");
     }
     if let Some(place) = lone_cr(seen) {
-        let text = "the last line ends in a CR without LF: its reader waits for the LF";
+        let text = "the last line ends with a CR without LF: its reader waits for the LF";
         report.broken("lone-cr", place, text);
     }
     if seen.frame.len > PIPE && seen.frame.fault.is_none() {
         let text = format!(
-            "the line is {} bytes long, a pipe holds {PIPE}",
+            "the line has {} bytes; a pipe buffer has {PIPE}",
             seen.frame.len
         );
         report.broken("long-line", seen.whole(), text);
     }
 }
 
-/// Keys that are there twice, and such as nobody knows.
-fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
+/// Checks for repeated and unknown keys.
+fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>, report: &mut Report) {
     let seen = line.seen;
     let call = &line.call;
     let inner = [call.params, call.error].into_iter().flatten();
     let repeated = std::iter::once(root).chain(inner).find_map(repeated_key);
-    // Where peers refuse the line for it, that was said.
+    // A repeated key for which peers refuse the line has its own fault.
     let refused = seen
         .message
         .faults
@@ -102,30 +102,30 @@ fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
             }
             _ => "once should do",
         };
-        let text = format!("{} is there twice, {why}", quote(key));
+        let text = format!("{} is repeated: {why}", quote(key));
         report.broken("repeated-key", seen.at(key), text);
     }
     let keys = || root.members().map(|(key, _)| key);
     let asks = line.call.method.is_some() && line.side == Some(Direction::ToServer);
     let answers = |key: &Node<'_>| asks && (key.is_text("result") || key.is_text("error"));
     if let Some(key) = keys().find(answers) {
-        let text = format!("{} is for answers: no request has that", quote(key));
+        let text = format!("{} is for answers; requests do not have it", quote(key));
         report.broken("unknown-member", seen.at(key), text);
     }
-    let is_unknown = |key: &Node<'_>| !jsonrpc::MEMBERS.iter().any(|name| key.is_text(name));
+    let is_unknown = |key: &Node<'_>| !rpc::MEMBERS.iter().any(|name| key.is_text(name));
     let mut unknown = keys().filter(is_unknown);
     if let Some(first) = unknown.next() {
         let more = match unknown.count() {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        let text = format!("{}{more}: no message has that", quote(first));
+        let text = format!("{}{more}: no message has this member", quote(first));
         report.broken("unknown-member", seen.at(first), text);
     }
 }
 
-/// Whether a member is there twice.
-pub(super) fn repeats(line: &Line<'_, '_>, name: &str) -> bool {
+/// Returns true if a member is repeated.
+pub(super) fn repeats(line: &OracleLine<'_, '_>, name: &str) -> bool {
     let root = line.seen.root();
     root.is_some_and(|r| {
         r.members()
@@ -135,32 +135,32 @@ pub(super) fn repeats(line: &Line<'_, '_>, name: &str) -> bool {
     })
 }
 
-fn ready(line: &Line<'_, '_>, report: &mut Report) {
+fn ready(line: &OracleLine<'_, '_>, report: &mut Report) {
     if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
         fits(line, params, (&OBJECT, "params"), "ready-params", report);
     }
 }
 
-/// Whether a value is of a type; tells of what is not. Felts are left to [`felts`].
+/// Compares a value with a type and reports problems; returns true if it fits. [`felts`] checks felts.
 fn fits(
-    line: &Line<'_, '_>,
+    line: &OracleLine<'_, '_>,
     node: Node<'_>,
     what: (&Type, &str),
     rule: &'static str,
     report: &mut Report,
 ) -> bool {
     let before = report.broken.len();
-    let not_a_felt = |problem: &Problem<'_, '_>| !matches!(problem.at, At::Item(..));
-    let rule = |problem: &Problem<'_, '_>| not_a_felt(problem).then_some(rule);
+    let not_a_felt = |problem: &TypeProblem<'_, '_>| !matches!(problem.at, At::Item(..));
+    let rule = |problem: &TypeProblem<'_, '_>| not_a_felt(problem).then_some(rule);
     lint(line.seen, node, what, &rule, report);
     report.broken.len() == before
 }
 
-fn is_invoke(line: &Line<'_, '_>) -> bool {
+fn is_invoke(line: &OracleLine<'_, '_>) -> bool {
     line.call.method.is_some_and(|m| m.is_text("invoke"))
 }
 
-fn params(line: &Line<'_, '_>, report: &mut Report) {
+fn params(line: &OracleLine<'_, '_>, report: &mut Report) {
     let (rule, ty) = ("invoke-params", &schema::INVOKE_PARAMS);
     let Some(params) = line.call.params else {
         let text = format!("params is nothing; it should be {ty}");
@@ -170,7 +170,7 @@ fn params(line: &Line<'_, '_>, report: &mut Report) {
         return;
     }
     if params.is_array() {
-        let text = "params is an array, an object with selector and calldata should be there";
+        let text = "params is an array; it should be an object with selector and calldata";
         report.broken("positional-params", line.seen.at(params), text);
     }
     if let Some(calldata) = params.at(1).or_else(|| params.get("calldata")) {
@@ -178,19 +178,19 @@ fn params(line: &Line<'_, '_>, report: &mut Report) {
     }
 }
 
-/// The signature of what is called.
-pub(super) fn selector(line: &Line<'_, '_>, signatures: &[Signature]) -> Option<usize> {
+/// Returns the index of the signature of a call.
+pub(super) fn selector(line: &OracleLine<'_, '_>, signatures: &[Signature]) -> Option<usize> {
     let subject = line.seen.message.subject.as_deref()?;
     signatures.iter().position(|s| s.name == subject)
 }
 
-fn result(line: &Line<'_, '_>, report: &mut Report) {
+fn result(line: &OracleLine<'_, '_>, report: &mut Report) {
     let seen = line.seen;
     let call = &line.call;
     match call.result.filter(|r| !r.is_null()) {
         None => {
             let got = call.result.map_or("not there", |_| "null");
-            let text = format!("result is {got}, an array of felts or an error should be there");
+            let text = format!("result is {got}; it should be an array of felts");
             report.broken("no-result", line.place(call.result), text);
         }
         Some(list) => {
@@ -205,72 +205,73 @@ fn result(line: &Line<'_, '_>, report: &mut Report) {
             }
         }
     }
-    // A null error beside no result is no more than that.
+    // A null error next to a result has no other effect.
     if let (Some(error), Some(_)) = (call.error, call.result) {
-        let text = "error is null beside a result, it should not be there";
+        let text = "error is null beside a result; it should be absent";
         report.broken("result-and-error", seen.at(error), text);
     }
 }
 
-fn error(line: &Line<'_, '_>, report: &mut Report) {
+fn error(line: &OracleLine<'_, '_>, report: &mut Report) {
     let seen = line.seen;
     if let Some(result) = line.call.result {
-        let text = "both result and error are there: only one should be, and error counts";
+        let text = "result and error are both present; only one should be, and error counts";
         report.broken("result-and-error", seen.at(result), text);
     }
     let Some(error) = line.call.error() else {
         return;
     };
     if let Some(node) = error.get("code")
-        && let Ok(code) = jsonrpc::spelling(node).parse::<i64>()
+        && let Ok(code) = rpc::spelling(node).parse::<i64>()
     {
         if i32::try_from(code).is_err() {
-            let text = format!("code is {code}, 32 bits should hold it");
+            let text = format!("code is {code}; it should fit into 32 bits");
             report.broken("error-code-range", seen.at(node), text);
         } else if !is_usual(code, line.side) {
-            let text = format!("code is {code}, one of JSON-RPC's own should be there: -32603");
+            let text = format!("code is {code}; it should be a code of JSON-RPC, such as -32603");
             report.broken("error-code", seen.at(node), text);
         }
     }
     if let Some(node) = error.get("message")
         && node.text().is_some_and(|t| t.contains("Stack backtrace:"))
     {
-        let text = "the message has a backtrace in it, the program sees all of that";
+        let text = "the message contains a backtrace; the program sees all of it";
         report.broken("backtrace", seen.at(node), text);
     }
 }
 
-/// Codes of JSON-RPC 2.0 section 5.1; and 0, with which real executors refuse: no oracle's author can mend that.
+/// Returns true for codes of JSON-RPC 2.0 section 5.1; and for 0, with which real executors refuse: authors of oracles
+/// cannot change that.
 fn is_usual(code: i64, side: Option<Direction>) -> bool {
     let is_refusal = code == 0 && side == Some(Direction::ToServer);
     is_refusal || matches!(code, -32700 | -32603..=-32600 | -32099..=-32000)
 }
 
-/// A method that the executor has no business to call, or not so.
-pub(super) fn unknown(line: &Line<'_, '_>, report: &mut Report) {
+/// Reports a method that the executor must not call, or not in this way.
+pub(super) fn unknown(line: &OracleLine<'_, '_>, report: &mut Report) {
     let seen = line.seen;
     let Some(method) = line.call.method else {
         return;
     };
     if is_invoke(line) {
-        let text = "invoke has no id: it is not answered, it should be a request";
+        let text = "invoke has no id: it is a notification, and nobody answers it";
         report.broken("invoke-no-id", seen.at(method), text);
     } else if method.is_text("shutdown") {
         let text = format!(
-            "shutdown has the id {}, it should have none",
+            "shutdown has the id {}; it should have none",
             line.id_text()
         );
         report.broken("shutdown-id", line.id_place(), text);
     } else {
         let text = format!(
-            "the method is {}, invoke or shutdown should be",
+            "the method is {}; it should be invoke or shutdown",
             self::method(line)
         );
         report.broken("unknown-method", seen.at(method), text);
     }
 }
 
-/// The method in words.
-pub(super) fn method(line: &Line<'_, '_>) -> String {
+/// Describes the method.
+pub(super) fn method(line: &OracleLine<'_, '_>) -> String {
     line.call.method.map_or_else(|| "no method".into(), quote)
 }

@@ -50,7 +50,7 @@ fn merge_patches() {
     ] {
         assert_eq!(fold(&[original, patch]), want, "{original} + {patch}");
     }
-    // Exact, in order, the last of two.
+    // Numbers are exact, members in order, the last of two equal keys counts.
     assert_eq!(
         fold(&[
             r#"{"z":18446744073709551616,"a":1.0,"z":18446744073709551617}"#,
@@ -60,8 +60,8 @@ fn merge_patches() {
     );
 }
 
-/// RFC 7386, section 2, as it is printed.
-fn by_the_book(target: Value, patch: Value) -> Value {
+/// The algorithm of RFC 7386, section 2.
+fn rfc_7386_merge(target: Value, patch: Value) -> Value {
     let Value::Object(patch) = patch else {
         return patch;
     };
@@ -74,7 +74,7 @@ fn by_the_book(target: Value, patch: Value) -> Value {
             object.remove(&key);
         } else {
             let old = object.remove(&key).unwrap_or(Value::Null);
-            object.insert(key, by_the_book(old, value));
+            object.insert(key, rfc_7386_merge(old, value));
         }
     }
     Value::Object(object)
@@ -97,12 +97,12 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn folds_as_the_book_does(first in any_value(), patches in prop::collection::vec(any_value(), 0..4)) {
+    fn merge_equals_rfc_7386(first in any_value(), patches in prop::collection::vec(any_value(), 0..4)) {
         let mut texts = vec![first.to_string()];
         texts.extend(patches.iter().map(ToString::to_string));
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let found: Value = serde_json::from_str(&fold(&texts)).unwrap();
-        prop_assert_eq!(found, patches.into_iter().fold(first, by_the_book));
+        prop_assert_eq!(found, patches.into_iter().fold(first, rfc_7386_merge));
     }
 }
 
@@ -123,13 +123,13 @@ fn see(states: &mut States, conn: u32, kind: &str, seq: &str, text: &str) -> Opt
     let tape = tape(text);
     let root = tape.root(text.as_bytes());
     match states.see(Some(conn), &message, root)? {
-        Step::Now(value) => Some(value.json()),
-        Step::TooLarge => Some("too large".into()),
+        DeltaStep::Now(value) => Some(value.json()),
+        DeltaStep::TooLarge => Some("too large".into()),
     }
 }
 
 #[test]
-fn streams_are_kept_apart_and_dropped() {
+fn streams_are_separate_and_dropped_at_the_end() {
     let mut states = States::default();
     let s = &mut states;
     assert_eq!(
@@ -174,8 +174,8 @@ fn memory_is_bounded() {
     assert_eq!((states.len(), states.order.len()), (STREAMS, STREAMS));
     let long = format!(r#"{{"delta":{{"KEY":"{}"}}}}"#, "x".repeat(VALUE / 3));
     for (key, want) in [("a", false), ("b", false), ("c", true)] {
-        let told = see(&mut states, 0, "STR", "x", &long.replace("KEY", key));
-        assert_eq!(told.as_deref() == Some("too large"), want);
+        let reported = see(&mut states, 0, "STR", "x", &long.replace("KEY", key));
+        assert_eq!(reported.as_deref() == Some("too large"), want);
     }
     assert_eq!(see(&mut states, 0, "STR", "x", r#"{"delta":{}}"#), None);
     for conn in 1..30 {

@@ -1,36 +1,36 @@
-//! Tree and item to verdicts.
+//! Evaluates a parsed filter for an item.
 
-use super::pattern::Pattern;
+use super::pattern::RegexPattern;
 use super::value::{equal, field, is_truthy, number};
-use super::{Compare, Dialect, Expr, Judgement, Op, Term};
+use super::{Comparison, FilterDialect, FilterExpr, Judgement, Op, Term};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What an expression is evaluated over.
+/// The input of an evaluation.
 #[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub(super) struct EvalContext<'a> {
     pub(super) item: &'a Value,
     pub(super) now: i64,
-    pub(super) dialect: Dialect,
+    pub(super) dialect: FilterDialect,
 }
 
-/// True, false, or not to be known here.
-pub(super) fn evaluate(expr: &Expr, scene: &Scene<'_>) -> Option<bool> {
+/// Returns true, false, or `None` if only the reference can decide.
+pub(super) fn evaluate(expr: &FilterExpr, context: &EvalContext<'_>) -> Option<bool> {
     match expr {
-        Expr::All => Some(true),
-        Expr::Truthy(path) => Some(is_truthy(field(scene.item, path))),
-        Expr::Compare(compare) => self::compare(compare, scene),
-        Expr::Not(inner) => evaluate(inner, scene).map(|yes| !yes),
-        Expr::Or(parts) => any(parts, scene, true),
-        Expr::And(parts) => any(parts, scene, false),
+        FilterExpr::All => Some(true),
+        FilterExpr::Truthy(path) => Some(is_truthy(field(context.item, path))),
+        FilterExpr::Compare(compare) => self::compare(compare, context),
+        FilterExpr::Not(inner) => evaluate(inner, context).map(|yes| !yes),
+        FilterExpr::Or(parts) => any(parts, context, true),
+        FilterExpr::And(parts) => any(parts, context, false),
     }
 }
 
-/// One part that is `wanted` decides; otherwise one that is not known leaves all unknown.
-fn any(parts: &[Expr], scene: &Scene<'_>, wanted: bool) -> Option<bool> {
+/// Returns `wanted` if one part has that result; otherwise one unknown part makes the whole unknown.
+fn any(parts: &[FilterExpr], context: &EvalContext<'_>, wanted: bool) -> Option<bool> {
     let mut all = Some(!wanted);
     for part in parts {
-        match evaluate(part, scene) {
+        match evaluate(part, context) {
             Some(yes) if yes == wanted => return Some(wanted),
             Some(_) => {}
             None => all = None,
@@ -39,31 +39,35 @@ fn any(parts: &[Expr], scene: &Scene<'_>, wanted: bool) -> Option<bool> {
     all
 }
 
-/// All three, and where they part.
-pub(super) fn judge(expr: &Expr, item: &Value, now: i64) -> Judgement {
-    let scene = |dialect| Scene { item, now, dialect };
-    let kept = Dialect::ALL.map(|dialect| evaluate(expr, &scene(dialect)));
+/// Evaluates all three dialects and lists the differences.
+pub(super) fn judge(expr: &FilterExpr, item: &Value, now: i64) -> Judgement {
+    let context = |dialect| EvalContext { item, now, dialect };
+    let kept = FilterDialect::ALL.map(|dialect| evaluate(expr, &context(dialect)));
     let mut differences = Vec::new();
     each(expr, &mut |compare| {
-        let results = Dialect::ALL.map(|dialect| self::compare(compare, &scene(dialect)));
+        let results = FilterDialect::ALL.map(|dialect| self::compare(compare, &context(dialect)));
         if results.iter().any(|r| *r != results[0]) {
-            let why = reason(compare, &scene(Dialect::Go));
+            let why = reason(compare, &context(FilterDialect::Go));
             differences.push(format!("{}: {}: {why}", compare.text, sides(results)));
         }
     });
     Judgement { kept, differences }
 }
 
-fn each(expr: &Expr, visit: &mut dyn FnMut(&Compare)) {
+fn each(expr: &FilterExpr, visit: &mut dyn FnMut(&Comparison)) {
     match expr {
-        Expr::Compare(compare) => visit(compare),
-        Expr::Not(inner) => each(inner, visit),
-        Expr::Or(parts) | Expr::And(parts) => parts.iter().for_each(|part| each(part, visit)),
-        Expr::All | Expr::Truthy(_) => {}
+        FilterExpr::Compare(compare) => visit(compare),
+        FilterExpr::Not(inner) => each(inner, visit),
+        FilterExpr::Or(parts) | FilterExpr::And(parts) => {
+            for part in parts {
+                each(part, visit);
+            }
+        }
+        FilterExpr::All | FilterExpr::Truthy(_) => {}
     }
 }
 
-/// `true to go, python; false to typescript`.
+/// Formats `true to go, python; false to typescript`.
 fn sides(results: [Option<bool>; 3]) -> String {
     let mut sides = Vec::new();
     for (result, word) in [
@@ -71,7 +75,7 @@ fn sides(results: [Option<bool>; 3]) -> String {
         (Some(false), "false to"),
         (None, "not known here for"),
     ] {
-        let pairs = Dialect::ALL.into_iter().zip(results);
+        let pairs = FilterDialect::ALL.into_iter().zip(results);
         let names: Vec<&str> = pairs
             .filter(|(_, r)| *r == result)
             .map(|(d, _)| d.name())
@@ -83,49 +87,49 @@ fn sides(results: [Option<bool>; 3]) -> String {
     sides.join("; ")
 }
 
-/// Why the references differ over a comparison.
-fn reason(compare: &Compare, scene: &Scene<'_>) -> &'static str {
-    let left = field(scene.item, &compare.field);
-    let right = resolve(&compare.value, scene);
+/// Returns the reason why the references differ in a comparison.
+fn reason(compare: &Comparison, context: &EvalContext<'_>) -> &'static str {
+    let left = field(context.item, &compare.field);
+    let right = resolve(&compare.value, context);
     let right = Some(&*right);
     let is_null = |v: Option<&Value>| v.is_none_or(Value::is_null);
     let is_number = |v: Option<&Value>| v.is_some_and(Value::is_number);
     match compare.op {
         Op::Matches => "patterns differ: Unicode classes, look-around, back-references",
         Op::In | Op::NotIn if !right.is_some_and(Value::is_array) => {
-            "nothing is in what is no list; go keeps such an item for notIn, the others do not"
+            "this is not a list; go keeps such an item for notIn, the others do not"
         }
         Op::Equal | Op::NotEqual | Op::In | Op::NotIn
             if is_number(left) != is_number(right) && !is_number(left) =>
         {
-            "beside a number, go compares what is none as text, the others as a number"
+            "go compares a number and another value as text, the others as numbers"
         }
         Op::Equal | Op::NotEqual if is_null(left) && is_null(right) => {
-            "absent is null to go and python, to typescript it is not"
+            "for go and python an absent field is null, for typescript it is not"
         }
         Op::Equal | Op::NotEqual | Op::In | Op::NotIn if !is_number(left) => {
-            "text is equal to what spells the same to go and python, to typescript only to text"
+            "for go and python text equals any value with the same spelling, for typescript only text"
         }
-        _ => "text that begins with a number is that number to go and typescript, 0 to python",
+        _ => "text that starts with a number is this number for go and typescript, 0 for python",
     }
 }
 
-/// The value of a term. A word that is no field is its own text.
-fn resolve<'v>(term: &'v Term, scene: &Scene<'v>) -> Cow<'v, Value> {
+/// Returns the value of a term. A word that is not a field is its own text.
+fn resolve<'v>(term: &'v Term, context: &EvalContext<'v>) -> Cow<'v, Value> {
     match term {
         Term::Literal(value) => Cow::Borrowed(value),
-        Term::Now => Cow::Owned(scene.now.into()),
+        Term::Now => Cow::Owned(context.now.into()),
         Term::List(terms) => {
-            let values = terms.iter().map(|term| resolve(term, scene));
+            let values = terms.iter().map(|term| resolve(term, context));
             Cow::Owned(Value::Array(values.map(Cow::into_owned).collect()))
         }
-        Term::Word(path) => match field(scene.item, path) {
+        Term::Word(path) => match field(context.item, path) {
             Some(value) => Cow::Borrowed(value),
             None => Cow::Owned(Value::String(path.text.clone())),
         },
         Term::Arithmetic(sign, left, right) => {
-            let left = amount(left, scene);
-            let right = amount(right, scene);
+            let left = amount(left, context);
+            let right = amount(right, context);
             let result = match sign {
                 '+' => left + right,
                 '-' => left - right,
@@ -133,21 +137,21 @@ fn resolve<'v>(term: &'v Term, scene: &Scene<'v>) -> Cow<'v, Value> {
                 _ if right == 0.0 => 0.0,
                 _ => left / right,
             };
-            // JSON has no infinity; what overflows counts as nothing.
+            // JSON has no infinity: a result that overflows counts as 0.
             Cow::Owned(serde_json::Number::from_f64(result).map_or(0.into(), Value::Number))
         }
     }
 }
 
-/// A term as a side of a sign: a word that is no field is no number.
-fn amount(term: &Term, scene: &Scene<'_>) -> f64 {
-    number(Some(&*resolve(term, scene)), scene.dialect)
+/// Returns the numeric value of an operand. A word that is neither a field nor a number is 0.
+fn amount(term: &Term, context: &EvalContext<'_>) -> f64 {
+    number(Some(&*resolve(term, context)), context.dialect)
 }
 
-fn compare(compare: &Compare, scene: &Scene<'_>) -> Option<bool> {
-    let dialect = scene.dialect;
-    let left = field(scene.item, &compare.field);
-    let right = resolve(&compare.value, scene);
+fn compare(compare: &Comparison, context: &EvalContext<'_>) -> Option<bool> {
+    let dialect = context.dialect;
+    let left = field(context.item, &compare.field);
+    let right = resolve(&compare.value, context);
     let right = Some(&*right);
     let numbers = || (number(left, dialect), number(right, dialect));
     let texts = || Some((left?.as_str()?, right?.as_str()?));
@@ -164,7 +168,7 @@ fn compare(compare: &Compare, scene: &Scene<'_>) -> Option<bool> {
         Op::StartsWith => texts().is_some_and(|(l, r)| l.starts_with(r)),
         Op::EndsWith => texts().is_some_and(|(l, r)| l.ends_with(r)),
         Op::In => is_in(),
-        Op::NotIn if list.is_none() => dialect == Dialect::Go,
+        Op::NotIn if list.is_none() => dialect == FilterDialect::Go,
         Op::NotIn => !is_in(),
         Op::Matches => {
             let Some((text, pattern)) = texts() else {
@@ -174,10 +178,14 @@ fn compare(compare: &Compare, scene: &Scene<'_>) -> Option<bool> {
             let pattern = if let Some(pattern) = &compare.pattern {
                 pattern
             } else {
-                made = Pattern::new(pattern);
+                made = RegexPattern::new(pattern);
                 &made
             };
-            return pattern.is_match(text, dialect == Dialect::Python, dialect != Dialect::Go);
+            return pattern.is_match(
+                text,
+                dialect == FilterDialect::Python,
+                dialect != FilterDialect::Go,
+            );
         }
     })
 }

@@ -1,42 +1,46 @@
-//! Text to tree. Split at what binds least, outside quotes and brackets; whatever is left over is a field or text.
+//! Parses a filter. The text is split at the operator with the lowest precedence, outside quotes and brackets; the rest
+//! is a field or text.
 
-use super::pattern::Pattern;
-use super::{Compare, DEEPEST, Expr, Filter, LONGEST, OPS, Op, Path, Problem, Refused, Step, Term};
+use super::pattern::RegexPattern;
+use super::{
+    Comparison, DEEPEST, FilterError, FilterExpr, FilterPath, FilterProblem, FilterStep,
+    ItemFilter, LONGEST, OPS, Op, Term,
+};
 use serde_json::Value;
 
-/// Characters of a part that a problem shows.
+/// The largest number of characters that a problem quotes.
 const SHOWN: usize = 60;
-/// Problems that are kept.
+/// The largest number of problems.
 const PROBLEMS: usize = 100;
 
-pub(super) fn parse(text: &str) -> Result<Filter, Refused> {
+pub(super) fn parse(text: &str) -> Result<ItemFilter, FilterError> {
     if text.len() > LONGEST {
-        return Err(Refused::TooLong);
+        return Err(FilterError::TooLong);
     }
-    let mut parser = Parser {
+    let mut parser = FilterParser {
         problems: Vec::new(),
     };
     let root = parser.or(text, 0)?;
-    Ok(Filter {
+    Ok(ItemFilter {
         root,
         problems: parser.problems,
     })
 }
 
-struct Parser {
-    problems: Vec<Problem>,
+struct FilterParser {
+    problems: Vec<FilterProblem>,
 }
 
-/// Walks text and tells what of it stands open: quotes, then brackets of any kind.
+/// Scans text and tracks open quotes and brackets.
 #[derive(Default)]
-struct Scan {
+struct BracketScan {
     quote: Option<u8>,
     round: i32,
     square: i32,
 }
 
-impl Scan {
-    /// Takes the next byte; true where it is outside of everything, and no bracket or quote itself.
+impl BracketScan {
+    /// Consumes a byte. Returns true if it is outside quotes and brackets, and is none of these itself.
     fn step(&mut self, byte: u8) -> bool {
         match (self.quote, byte) {
             (Some(open), _) => {
@@ -59,10 +63,10 @@ impl Scan {
     }
 }
 
-/// The places where a sign stands outside of quotes and brackets.
+/// Splits text at an operator outside quotes and brackets.
 fn split<'a>(text: &'a str, sign: &str) -> Vec<&'a str> {
     let bytes = text.as_bytes();
-    let (mut scan, mut parts, mut start, mut at) = (Scan::default(), Vec::new(), 0, 0);
+    let (mut scan, mut parts, mut start, mut at) = (BracketScan::default(), Vec::new(), 0, 0);
     while let Some(&byte) = bytes.get(at) {
         let outside = scan.step(byte);
         if outside
@@ -81,9 +85,9 @@ fn split<'a>(text: &'a str, sign: &str) -> Vec<&'a str> {
     parts
 }
 
-impl Parser {
-    fn odd(&mut self, part: &str, text: &'static str) {
-        // One mistake is seen at several levels.
+impl FilterParser {
+    fn report_problem(&mut self, part: &str, text: &'static str) {
+        // One mistake is found at several levels.
         let part: String = part.trim().chars().take(SHOWN).collect();
         if self.problems.len() < PROBLEMS
             && !self
@@ -91,13 +95,13 @@ impl Parser {
                 .iter()
                 .any(|p| p.text == text && p.part == part)
         {
-            self.problems.push(Problem { part, text });
+            self.problems.push(FilterProblem { part, text });
         }
     }
 
-    fn or(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+    fn or(&mut self, text: &str, depth: u32) -> Result<FilterExpr, FilterError> {
         if depth >= DEEPEST {
-            return Err(Refused::TooDeep);
+            return Err(FilterError::TooDeep);
         }
         if depth == 0 {
             self.balance(text);
@@ -107,87 +111,87 @@ impl Parser {
         let mut exprs = Vec::with_capacity(parts.len());
         for part in parts {
             if several && part.trim().is_empty() {
-                self.odd(text, "nothing stands on one side of `||`; nothing is true");
+                self.report_problem(text, "one side of `||` is empty; an empty side is true");
             }
             exprs.push(self.and(part, depth)?);
         }
-        Ok(one_or(exprs, Expr::Or))
+        Ok(one_or(exprs, FilterExpr::Or))
     }
 
-    fn and(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+    fn and(&mut self, text: &str, depth: u32) -> Result<FilterExpr, FilterError> {
         let parts = split(text, "&&");
         let several = parts.len() > 1;
         let mut exprs = Vec::with_capacity(parts.len());
         for part in parts {
             if several && part.trim().is_empty() {
-                self.odd(text, "nothing stands on one side of `&&`; nothing is true");
+                self.report_problem(text, "one side of `&&` is empty; an empty side is true");
             }
             exprs.push(self.not(part.trim(), depth)?);
         }
-        Ok(one_or(exprs, Expr::And))
+        Ok(one_or(exprs, FilterExpr::And))
     }
 
-    fn not(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+    fn not(&mut self, text: &str, depth: u32) -> Result<FilterExpr, FilterError> {
         match text.strip_prefix('!') {
             Some(rest) => {
                 let rest = rest.trim_start();
                 if rest.starts_with('!') {
-                    self.odd(
+                    self.report_problem(
                         text,
                         "only one `!` is read; the next one is part of the field's name",
                     );
                 }
-                Ok(Expr::Not(Box::new(self.test(rest, depth)?)))
+                Ok(FilterExpr::Not(Box::new(self.test(rest, depth)?)))
             }
             None => self.test(text, depth),
         }
     }
 
-    fn test(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+    fn test(&mut self, text: &str, depth: u32) -> Result<FilterExpr, FilterError> {
         if text.is_empty() {
-            return Ok(Expr::All);
+            return Ok(FilterExpr::All);
         }
         if let Some(inner) = enclosed(text) {
             return self.or(inner, depth + 1);
         }
         let Some((field, op, value)) = operator(text) else {
             self.bare(text);
-            return Ok(Expr::Truthy(path(text)));
+            return Ok(FilterExpr::Truthy(path(text)));
         };
         if field.is_empty() {
-            self.odd(text, "there is no field before the operator");
+            self.report_problem(text, "the field before the operator is missing");
         }
         if value.is_empty() {
-            self.odd(
+            self.report_problem(
                 text,
-                "there is no value after the operator; the empty text is taken",
+                "the value after the operator is missing; empty text is used",
             );
         }
         if value.starts_with('=') {
-            self.odd(text, "the second `=` is part of the value's text");
+            self.report_problem(text, "the second `=` is part of the value's text");
         }
         if operator(value).is_some() {
-            self.odd(value, "a second operator is part of the value's text");
+            self.report_problem(value, "a second operator is part of the value's text");
         }
         if field.starts_with(['\'', '"']) {
-            self.odd(
+            self.report_problem(
                 field,
                 "the left side is always a field's name, also in quotes",
             );
         }
         let term = self.term(value, depth)?;
         let pattern = match (&op, &term) {
-            (Op::Matches, Term::Literal(Value::String(text))) => Some(Pattern::new(text)),
+            (Op::Matches, Term::Literal(Value::String(text))) => Some(RegexPattern::new(text)),
             _ => None,
         };
-        match pattern.as_ref().map(Pattern::is_good) {
-            Some(false) if pattern.as_ref().is_some_and(Pattern::is_foreign) => {
-                self.odd(value, "look-around and back-references are not in Go's patterns: nothing matches there");
+        match pattern.as_ref().map(RegexPattern::is_good) {
+            Some(false) if pattern.as_ref().is_some_and(RegexPattern::is_foreign) => {
+                self.report_problem(value, "look-around and back-references are not in Go's patterns: nothing matches there");
             }
-            Some(false) => self.odd(value, "is no pattern: nothing matches"),
+            Some(false) => self.report_problem(value, "is not a valid pattern: nothing matches"),
             _ => {}
         }
-        Ok(Expr::Compare(Box::new(Compare {
+        Ok(FilterExpr::Compare(Box::new(Comparison {
             text: text.to_owned(),
             field: path(field),
             op,
@@ -196,19 +200,19 @@ impl Parser {
         })))
     }
 
-    /// A field alone that looks like an operator that is none.
+    /// Reports a field alone that looks like an unknown operator.
     fn bare(&mut self, text: &str) {
         if text.contains(['=', ' ', '\'', '"', '&', '|', '(', ')']) {
-            self.odd(
+            self.report_problem(
                 text,
                 "has no operator of the language, and is read as a field's name",
             );
         }
     }
 
-    fn term(&mut self, text: &str, depth: u32) -> Result<Term, Refused> {
+    fn term(&mut self, text: &str, depth: u32) -> Result<Term, FilterError> {
         if depth >= DEEPEST {
-            return Err(Refused::TooDeep);
+            return Err(FilterError::TooDeep);
         }
         let text = text.trim();
         if let Some(number) = number(text) {
@@ -216,7 +220,7 @@ impl Parser {
         }
         if let Some(inner) = quoted(text) {
             if inner.contains(text.chars().next().unwrap_or_default()) {
-                self.odd(
+                self.report_problem(
                     text,
                     "there are no escapes: quotes inside are part of the text",
                 );
@@ -238,7 +242,7 @@ impl Parser {
             let terms: Result<_, _> = parts.map(|part| self.term(part, depth + 1)).collect();
             return Ok(Term::List(terms?));
         }
-        // No precedence but this order, and the first sign splits: a - b - c is a - (b - c).
+        // The order of this list is the only precedence, and the first sign splits: a - b - c is a - (b - c).
         for sign in ['+', '-', '*', '/'] {
             let Some(at) = sign_at(text, sign) else {
                 continue;
@@ -255,26 +259,26 @@ impl Parser {
 
     fn arithmetic(&mut self, text: &str, sign: char, left: &str, right: &str) {
         if left.trim().is_empty() || right.trim().is_empty() {
-            self.odd(text, "one side of the sign is empty, and counts as 0");
+            self.report_problem(text, "one side of the sign is empty, and counts as 0");
         }
         if matches!(sign, '-' | '/') && sign_at(right, sign).is_some() {
-            self.odd(text, "is grouped from the right: a - b - c is a - (b - c)");
+            self.report_problem(text, "is grouped from the right: a - b - c is a - (b - c)");
         }
         if text.replace("now()", "").contains(['(', ')']) {
-            self.odd(text, "parentheses mean nothing in a value");
+            self.report_problem(text, "parentheses mean nothing in a value");
         }
         if sign == '-' && !left.ends_with(' ') && left.contains(|c: char| c.is_alphabetic()) {
-            self.odd(text, "is a subtraction; text with a hyphen needs quotes");
+            self.report_problem(text, "is a subtraction; text with a hyphen needs quotes");
         }
     }
 
-    /// Quotes and brackets that have no partner.
+    /// Reports quotes and brackets without a partner.
     fn balance(&mut self, text: &str) {
-        let mut scan = Scan::default();
+        let mut scan = BracketScan::default();
         for byte in text.bytes() {
             scan.step(byte);
             if scan.round < 0 {
-                self.odd(
+                self.report_problem(
                     text,
                     "a `)` closes nothing, and is part of the text beside it",
                 );
@@ -282,28 +286,28 @@ impl Parser {
             }
         }
         if scan.round > 0 {
-            self.odd(text, "a `(` is not closed, and is part of the field's name");
+            self.report_problem(text, "a `(` is not closed, and is part of the field's name");
         }
         if scan.square != 0 {
-            self.odd(text, "a square bracket has no partner");
+            self.report_problem(text, "a square bracket has no partner");
         }
         if scan.quote.is_some() {
-            self.odd(text, "a quote is not closed");
+            self.report_problem(text, "a quote is not closed");
         }
     }
 }
 
-fn one_or(mut exprs: Vec<Expr>, several: fn(Vec<Expr>) -> Expr) -> Expr {
+fn one_or(mut exprs: Vec<FilterExpr>, several: fn(Vec<FilterExpr>) -> FilterExpr) -> FilterExpr {
     match exprs.len() {
-        1 => exprs.pop().unwrap_or(Expr::All),
+        1 => exprs.pop().unwrap_or(FilterExpr::All),
         _ => several(exprs),
     }
 }
 
-/// What parentheses around all of a text enclose.
+/// Returns the content of parentheses around the whole text.
 fn enclosed(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('(')?.strip_suffix(')')?;
-    let mut scan = Scan::default();
+    let mut scan = BracketScan::default();
     for byte in inner.bytes() {
         scan.step(byte);
         if scan.round < 0 {
@@ -313,12 +317,12 @@ fn enclosed(text: &str) -> Option<&str> {
     (scan.round == 0 && scan.quote.is_none()).then_some(inner)
 }
 
-/// The first operator outside of quotes, and what stands on its sides. Words need white space around them.
+/// Finds the first operator outside quotes. Returns it with its two sides. Word operators need white space around them.
 fn operator(text: &str) -> Option<(&str, Op, &str)> {
     let bytes = text.as_bytes();
-    let mut scan = Scan::default();
+    let mut scan = BracketScan::default();
     for (at, &byte) in bytes.iter().enumerate() {
-        // Parentheses do not hide an operator: one that is not closed is part of the field's name.
+        // Parentheses do not hide an operator: an unclosed one is part of the field name.
         scan.step(byte);
         if scan.quote.is_some() || matches!(byte, b'\'' | b'"') {
             continue;
@@ -342,9 +346,9 @@ fn operator(text: &str) -> Option<(&str, Op, &str)> {
     None
 }
 
-/// Where a sign stands outside of quotes and lists, not in front.
+/// Returns the position of a sign outside quotes and lists, but not at the start.
 fn sign_at(text: &str, sign: char) -> Option<usize> {
-    let mut scan = Scan::default();
+    let mut scan = BracketScan::default();
     for (at, c) in text.char_indices() {
         let mut bytes = [0; 4];
         for byte in c.encode_utf8(&mut bytes).bytes() {
@@ -362,7 +366,7 @@ fn quoted(text: &str) -> Option<&str> {
     inside('\'').or_else(|| inside('"'))
 }
 
-/// A number in decimal, all of the text.
+/// Parses the whole text as a decimal number.
 fn number(text: &str) -> Option<Value> {
     let starts = text.trim_start_matches(['-', '+']);
     if !starts.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
@@ -375,8 +379,8 @@ fn number(text: &str) -> Option<Value> {
     serde_json::Number::from_f64(number).map(Value::Number)
 }
 
-/// `a.b[0]`; what does not fit that is part of a key.
-fn path(text: &str) -> Path {
+/// Parses `a.b[0]`. Text that does not fit is part of a key.
+fn path(text: &str) -> FilterPath {
     let mut steps = Vec::new();
     for part in text.split('.') {
         let (key, mut indexes) = match part.find('[') {
@@ -385,22 +389,22 @@ fn path(text: &str) -> Path {
         };
         let from = steps.len();
         if !key.is_empty() || indexes.is_empty() {
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(FilterStep::Key(key.to_owned()));
         }
         while let Some((index, rest)) = indexes
             .strip_prefix('[')
             .and_then(|rest| rest.split_once(']'))
         {
             let Ok(index) = index.parse() else { break };
-            steps.push(Step::Index(index));
+            steps.push(FilterStep::Index(index));
             indexes = rest;
         }
         if !indexes.is_empty() {
             steps.truncate(from);
-            steps.push(Step::Key(part.to_owned()));
+            steps.push(FilterStep::Key(part.to_owned()));
         }
     }
-    Path {
+    FilterPath {
         text: text.to_owned(),
         steps,
     }

@@ -1,22 +1,23 @@
-//! Patterns of `matches`. Go has RE2, which is what `regex` is close to; Python and TypeScript also look around and back.
+//! Patterns of `matches`. Go uses RE2, which is similar to `regex`; Python and TypeScript also have look-around and
+//! back-references.
 
 use regex::{Regex, RegexBuilder};
 
-/// Memory that a compiled pattern may take.
+/// The largest memory of a compiled pattern, in bytes.
 const SIZE: usize = 1 << 20;
 
-/// A pattern, compiled for each way of reading it.
+/// A pattern, compiled once for each interpretation.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(super) struct RegexPattern {
     /// `\d`, `\w`, `\s` and `\b` are ASCII: Go and TypeScript.
     ascii: Option<Regex>,
-    /// They are Unicode: Python.
+    /// `\d`, `\w`, `\s` and `\b` are Unicode: Python.
     unicode: Option<Regex>,
-    /// Has what only Python and TypeScript read.
+    /// It has constructs that only Python and TypeScript support.
     foreign: bool,
 }
 
-impl Pattern {
+impl RegexPattern {
     pub(super) fn new(text: &str) -> Self {
         let build = |text: &str| {
             let mut builder = RegexBuilder::new(text);
@@ -44,7 +45,7 @@ impl Pattern {
         self.foreign
     }
 
-    /// Whether it is found anywhere in the text; `None` where only that reference could tell.
+    /// Returns true if the pattern is found anywhere in the text; `None` if only that reference can decide.
     pub(super) fn is_match(&self, text: &str, unicode: bool, backtracks: bool) -> Option<bool> {
         if self.foreign && backtracks {
             return None;
@@ -54,7 +55,7 @@ impl Pattern {
     }
 }
 
-/// Look-around or back-references.
+/// Returns true if a pattern has look-around or back-references.
 fn is_foreign(text: &str) -> bool {
     let mut escaped = false;
     for byte in text.bytes() {
@@ -72,8 +73,8 @@ fn is_foreign(text: &str) -> bool {
         .any(|sign| text.contains(sign))
 }
 
-/// What `regex` reads otherwise than the three: a bracket or a doubled sign within a class is itself, and classes of
-/// letters may be ASCII.
+/// Translates constructs that `regex` reads differently from the references: a bracket or a doubled sign inside a class
+/// is literal, and letter classes may be ASCII.
 fn translate(text: &str, ascii: bool) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
@@ -105,7 +106,7 @@ fn translate(text: &str, ascii: bool) -> String {
                 out.push('^');
             }
             ']' if class && !starts => {
-                // Of `[[:alpha:]]`, the inner one ends nothing.
+                // In `[[:alpha:]]`, the inner bracket does not end the class.
                 class = out.ends_with(':') && out.rfind("[:").is_some();
                 out.push(']');
             }
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_the_references_read_them() {
+    fn patterns_match_as_in_the_references() {
         for (pattern, text, want) in [
             ("a|b", "xbx", true),
             ("^[ab]", "cab", false),
@@ -146,13 +147,19 @@ mod tests {
             ("[]a]", "]", true),
             ("\\bx\\b", "a x b", true),
         ] {
-            let found = Pattern::new(pattern).is_match(text, false, false);
+            let found = RegexPattern::new(pattern).is_match(text, false, false);
             assert_eq!(found, Some(want), "{pattern} in {text}");
         }
-        assert_eq!(Pattern::new("\\d").is_match("٣", true, true), Some(true));
-        let around = Pattern::new("(?=a)a");
+        assert_eq!(
+            RegexPattern::new("\\d").is_match("٣", true, true),
+            Some(true)
+        );
+        let around = RegexPattern::new("(?=a)a");
         assert_eq!(around.is_match("a", false, false), Some(false));
         assert_eq!(around.is_match("a", false, true), None);
-        assert_eq!(Pattern::new("(").is_match("(", false, true), Some(false));
+        assert_eq!(
+            RegexPattern::new("(").is_match("(", false, true),
+            Some(false)
+        );
     }
 }

@@ -2,14 +2,14 @@ use super::*;
 use serde_json::json;
 
 fn kept(expr: &str, item: &Value) -> [Option<bool>; 3] {
-    Filter::parse(expr).unwrap().judge(item, 1000).kept
+    ItemFilter::parse(expr).unwrap().judge(item, 1000).kept
 }
 
 const YES: [Option<bool>; 3] = [Some(true); 3];
 const NO: [Option<bool>; 3] = [Some(false); 3];
 
 #[test]
-fn what_all_references_keep() {
+fn all_references_keep_the_same_items() {
     let item = json!({
         "n": 7, "f": 2.5, "s": "abc", "t": true, "z": null, "l": [1, "x"], "o": {"k": [{"d": 3}]},
         "num": "12", "a": 6, "b": 2, "e": "", "date": "2026-01-01", "pi": "a.b",
@@ -61,7 +61,7 @@ fn what_all_references_keep() {
 }
 
 #[test]
-fn where_they_part() {
+fn differences_between_references_are_reported() {
     let some = |go, python, typescript| [Some(go), Some(python), Some(typescript)];
     for (expr, item, want) in [
         ("n == null", json!({}), some(true, true, false)),
@@ -91,14 +91,14 @@ fn where_they_part() {
             some(false, true, false),
         ),
     ] {
-        let filter = Filter::parse(expr).unwrap();
+        let filter = ItemFilter::parse(expr).unwrap();
         let judgement = filter.judge(&item, 0);
         assert_eq!(judgement.kept, want, "{expr} over {item}");
         assert_eq!(judgement.agree(), want == YES);
         if want != YES {
             assert_eq!(judgement.differences.len(), 1, "{expr} over {item}");
         }
-        for dialect in Dialect::ALL {
+        for dialect in FilterDialect::ALL {
             let keeps = filter.keeps(&item, 0, dialect);
             assert_eq!(keeps, judgement.by(dialect) == Some(true));
         }
@@ -106,9 +106,9 @@ fn where_they_part() {
 }
 
 #[test]
-fn mistakes_are_named() {
-    let said = |expr: &str| {
-        let filter = Filter::parse(expr).unwrap();
+fn likely_mistakes_are_reported() {
+    let output = |expr: &str| {
+        let filter = ItemFilter::parse(expr).unwrap();
         let problems = filter.problems().iter().map(|p| format!("  ! {p}\n"));
         format!("{expr}\n{filter}{}", problems.collect::<String>())
     };
@@ -132,7 +132,7 @@ fn mistakes_are_named() {
         "a and b",
         "a == \"x",
     ]
-    .map(said)
+    .map(output)
     .join("");
     insta::assert_snapshot!(all, @r#"
     a == 1 && b in ['x', [2]] || !(c)
@@ -153,7 +153,7 @@ fn mistakes_are_named() {
       ! `(a > 1`: a `(` is not closed, and is part of the field's name
     a >
     >  field a  field or text 
-      ! `a >`: there is no value after the operator; the empty text is taken
+      ! `a >`: the value after the operator is missing; empty text is used
     a == 'x' # c
     ==  field a  field or text 'x' # c
     a == 1 - 2 - 3
@@ -174,7 +174,7 @@ fn mistakes_are_named() {
     and
       truthy  field a
       everything
-      ! `a &&`: nothing stands on one side of `&&`; nothing is true
+      ! `a &&`: one side of `&&` is empty; an empty side is true
     'p' in tags
     in  field 'p'  field or text tags
       ! `'p'`: the left side is always a field's name, also in quotes
@@ -183,7 +183,7 @@ fn mistakes_are_named() {
       ! `a === 1`: the second `=` is part of the value's text
     a matches '['
     matches  field a  text "["
-      ! `'['`: is no pattern: nothing matches
+      ! `'['`: is not a valid pattern: nothing matches
     a matches '(?<=x)y'
     matches  field a  text "(?<=x)y"
       ! `'(?<=x)y'`: look-around and back-references are not in Go's patterns: nothing matches there
@@ -201,44 +201,47 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn a_stage_passes_on_what_is_no_list() {
-    let filter = Filter::parse("a > 1").unwrap();
+fn a_stage_returns_a_value_that_is_not_a_list_unchanged() {
+    let filter = ItemFilter::parse("a > 1").unwrap();
     for (input, want) in [
         (json!({"not": "a list"}), json!({"not": "a list"})),
         (json!(null), json!(null)),
         (json!([1, "s", {"a": 2}, {"a": 1}]), json!([{"a": 2}])),
     ] {
-        assert_eq!(filter.apply(&input, 0, Dialect::Go), want);
+        assert_eq!(filter.apply(&input, 0, FilterDialect::Go), want);
     }
 }
 
 #[test]
-fn limits() {
+fn expressions_over_the_limits_are_refused() {
     let deep = |n: usize| format!("{}a{}", "(".repeat(n), ")".repeat(n));
-    assert!(Filter::parse(&deep(100)).is_ok());
-    assert_eq!(Filter::parse(&deep(5000)).unwrap_err(), Refused::TooDeep);
-    let lists = format!("a in {}{}", "[".repeat(5000), "]".repeat(5000));
-    assert_eq!(Filter::parse(&lists).unwrap_err(), Refused::TooDeep);
+    assert!(ItemFilter::parse(&deep(100)).is_ok());
     assert_eq!(
-        Filter::parse(&format!("a == {}1", "1+".repeat(5000))).unwrap_err(),
-        Refused::TooDeep
+        ItemFilter::parse(&deep(5000)).unwrap_err(),
+        FilterError::TooDeep
+    );
+    let lists = format!("a in {}{}", "[".repeat(5000), "]".repeat(5000));
+    assert_eq!(ItemFilter::parse(&lists).unwrap_err(), FilterError::TooDeep);
+    assert_eq!(
+        ItemFilter::parse(&format!("a == {}1", "1+".repeat(5000))).unwrap_err(),
+        FilterError::TooDeep
     );
     assert_eq!(
-        Filter::parse(&"a".repeat(LONGEST + 1)).unwrap_err(),
-        Refused::TooLong
+        ItemFilter::parse(&"a".repeat(LONGEST + 1)).unwrap_err(),
+        FilterError::TooLong
     );
     let wide = "a=b&&".repeat(LONGEST / 5);
-    assert!(Filter::parse(&wide).unwrap().problems().len() <= 100);
+    assert!(ItemFilter::parse(&wide).unwrap().problems().len() <= 100);
 }
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
     #[test]
     fn any_text_is_evaluated(expr in "([a-c.0-9\\[\\]() '\"!&|<>=+*/é-]|&&|\\|\\|| in | matches |now\\(\\)|null){0,30}", n in proptest::num::i32::ANY) {
-        if let Ok(filter) = Filter::parse(&expr) {
+        if let Ok(filter) = ItemFilter::parse(&expr) {
             let item = json!({"a": n, "b": {"c": ["x", null]}, "c": "0"});
             let judgement = filter.judge(&item, 0);
-            proptest::prop_assert_eq!(judgement.by(Dialect::Go), Some(filter.keeps(&item, 0, Dialect::Go)));
+            proptest::prop_assert_eq!(judgement.by(FilterDialect::Go), Some(filter.keeps(&item, 0, FilterDialect::Go)));
             let _ = filter.to_string();
         }
     }

@@ -1,17 +1,17 @@
-//! Values as the references see them: what is a number, what is equal.
+//! Values as the references read them: numbers and equality.
 
-use super::{Dialect, Path, Step};
+use super::{FilterDialect, FilterPath, FilterStep};
 use serde_json::Value;
 
-/// A field of an item; `None` where it is absent.
-pub(super) fn field<'v>(item: &'v Value, path: &Path) -> Option<&'v Value> {
+/// Returns a field of an item; `None` if it is absent.
+pub(super) fn field<'v>(item: &'v Value, path: &FilterPath) -> Option<&'v Value> {
     path.steps.iter().try_fold(item, |value, step| match step {
-        Step::Key(key) => value.as_object()?.get(key),
-        Step::Index(index) => value.as_array()?.get(*index),
+        FilterStep::Key(key) => value.as_object()?.get(key),
+        FilterStep::Index(index) => value.as_array()?.get(*index),
     })
 }
 
-/// Whether a field alone keeps its item.
+/// Returns true if a field alone keeps its item.
 pub(super) fn is_truthy(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => false,
@@ -22,18 +22,18 @@ pub(super) fn is_truthy(value: Option<&Value>) -> bool {
     }
 }
 
-/// What a value counts where a number is wanted. What is no number counts 0.
-pub(super) fn number(value: Option<&Value>, dialect: Dialect) -> f64 {
+/// Returns the numeric value. A value that is not a number counts as 0.
+pub(super) fn number(value: Option<&Value>, dialect: FilterDialect) -> f64 {
     match value {
         Some(Value::Bool(true)) => 1.0,
         Some(Value::Number(number)) => number.as_f64().unwrap_or_default(),
         Some(Value::String(text)) => {
             let text = text.trim();
             let start = match dialect {
-                Dialect::Python => text,
-                Dialect::Go | Dialect::TypeScript => leading_number(text),
+                FilterDialect::Python => text,
+                FilterDialect::Go | FilterDialect::TypeScript => leading_number(text),
             };
-            // Rust also reads `inf` and `nan`, which no item means.
+            // Rust also parses `inf` and `nan`, which the references do not.
             let plain = start.ends_with(|c: char| c.is_ascii_digit() || c == '.');
             start
                 .parse()
@@ -45,7 +45,7 @@ pub(super) fn number(value: Option<&Value>, dialect: Dialect) -> f64 {
     }
 }
 
-/// The number that text begins with.
+/// Returns the number at the start of a text.
 fn leading_number(text: &str) -> &str {
     let bytes = text.as_bytes();
     let digits = |at: usize| {
@@ -68,18 +68,18 @@ fn leading_number(text: &str) -> &str {
     text.get(..at).unwrap_or_default()
 }
 
-/// Whether two values are equal to a reference. `left` is what the field holds.
-pub(super) fn equal(left: Option<&Value>, right: Option<&Value>, dialect: Dialect) -> bool {
+/// Returns true if two values are equal in a dialect. `left` is the value of the field.
+pub(super) fn equal(left: Option<&Value>, right: Option<&Value>, dialect: FilterDialect) -> bool {
     let is_number = |value: Option<&Value>| value.is_some_and(Value::is_number);
     let numeric = match dialect {
-        Dialect::Go => is_number(left),
-        Dialect::Python | Dialect::TypeScript => is_number(left) || is_number(right),
+        FilterDialect::Go => is_number(left),
+        FilterDialect::Python | FilterDialect::TypeScript => is_number(left) || is_number(right),
     };
     if numeric {
         #[allow(clippy::float_cmp)] // the references compare doubles
         return number(left, dialect) == number(right, dialect);
     }
-    if dialect == Dialect::TypeScript {
+    if dialect == FilterDialect::TypeScript {
         return left == right;
     }
     match (left, right) {
@@ -89,7 +89,7 @@ pub(super) fn equal(left: Option<&Value>, right: Option<&Value>, dialect: Dialec
     }
 }
 
-/// A value as it is compared with others: text as it is, the rest as JSON spells it.
+/// Formats a value for comparison: text unchanged, other values as JSON.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

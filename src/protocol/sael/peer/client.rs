@@ -1,19 +1,21 @@
-//! The client: it opens the session, and is the one that must show that it lives.
+//! The client: it opens the session and sends heartbeats.
 
 use super::sessions::WINDOW;
 use super::{NAME, SECOND, SUPPORTS, frame, in_call, seq, short};
 use crate::error::Refusal;
 use crate::protocol::Role;
 use crate::protocol::make::{Object, text};
-use crate::protocol::peer::{MOST, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says};
+use crate::protocol::peer::{
+    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often it shows that it lives (heartbeats of the client).
+/// The time between heartbeats of the client.
 const BEAT: i64 = 30 * SECOND;
-/// Most sessions without a connection that are remembered.
+/// The largest number of stored sessions without a connection.
 const LOST: usize = 1 << 4;
 /// Errors that end a session.
 const FATAL: [&str; 4] = [
@@ -24,55 +26,55 @@ const FATAL: [&str; 4] = [
 ];
 
 #[derive(Debug, Default)]
-enum Stage {
-    /// Nothing was said.
+enum LoginStage {
+    /// Nothing was sent.
     #[default]
     New,
-    /// HEY or RSM was.
-    Asked,
+    /// HEY or RSM was sent.
+    Requested,
     /// It was answered.
     Open,
-    /// It was answered with no.
+    /// It was refused.
     Refused(String),
-    /// BYE was said.
+    /// BYE was sent.
     Left,
 }
 
 #[derive(Debug, Default)]
-struct Conn {
-    stage: Stage,
+struct ClientConnection {
+    stage: LoginStage,
     session: Option<String>,
-    /// The highest number that the server has said.
+    /// The highest seq of the server.
     last_seq: i128,
-    /// When it shows again that it lives.
+    /// The time of the next heartbeat.
     beat: i64,
-    /// What is not over: by number, whether it is a subscription.
+    /// Open calls by seq; true for a subscription.
     open: BTreeMap<i128, bool>,
-    /// What was ended at the end of the connection, and not answered yet.
+    /// Calls that were cancelled before the close, and are not answered yet.
     ending: BTreeSet<i128>,
-    /// What counts against the window: a subscription only until it is granted.
+    /// Requests that count against the window; a subscription counts only until it is granted.
     outstanding: BTreeSet<i128>,
-    /// How many may, where the server has said so.
+    /// The window, if the server has sent it.
     window: Option<i128>,
 }
 
-pub(super) struct Client {
+pub(super) struct SaelClient {
     name: Option<String>,
     token: Option<String>,
     no_hello: bool,
-    conns: Recent<u32, Conn>,
-    /// Sessions that lost their connection, and the last number heard in each.
-    lost: Recent<String, i128>,
+    conns: RecentValues<u32, ClientConnection>,
+    /// Sessions that lost their connection, and the last seq received in each.
+    lost: RecentValues<String, i128>,
 }
 
-impl Client {
+impl SaelClient {
     pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
             name: config.name.clone(),
             token: config.token.clone(),
             no_hello: config.no_hello,
-            conns: Recent::with_room(MOST),
-            lost: Recent::with_room(LOST),
+            conns: RecentValues::with_capacity(MAX_ENTRIES),
+            lost: RecentValues::with_capacity(LOST),
         }
     }
 
@@ -84,14 +86,14 @@ impl Client {
             auth.text("token", token).finish()
         });
         let hello = frame(1, "HEY").json("agent", &agent);
-        let hello = hello.json("supports", SUPPORTS).maybe("auth", auth);
+        let hello = hello.json("supports", SUPPORTS).optional("auth", auth);
         hello.finish()
     }
 }
 
-impl Peer for Client {
-    fn opened(&mut self, conn: u32, _: i64, says: &mut Vec<Says>) {
-        self.conns.put(conn, Conn::default());
+impl Peer for SaelClient {
+    fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
+        self.conns.put(conn, ClientConnection::default());
         if self.no_hello {
             return;
         }
@@ -104,10 +106,10 @@ impl Peer for Client {
             }
             None => self.hello(),
         };
-        says.push(Says::new(conn, first));
+        outgoing.push(Outgoing::new(conn, first));
     }
 
-    fn heard(&mut self, seen: &Seen<'_>, now: i64, _: &mut Vec<Says>) {
+    fn received(&mut self, seen: &Seen<'_>, now: i64, _: &mut Vec<Outgoing>) {
         let (message, root) = (seen.message, seen.root());
         let conn = self.conns.entry(seen.origin.conn.unwrap_or_default());
         let member = |name: &str| root.and_then(|root| root.get(name));
@@ -119,7 +121,7 @@ impl Peer for Client {
         match (message.kind.as_ref(), message.role) {
             ("WIN", _) => conn.window = member("window").and_then(Node::as_i128),
             ("HEY", _) => {
-                conn.stage = Stage::Open;
+                conn.stage = LoginStage::Open;
                 conn.beat = now.saturating_add(BEAT);
                 let session = member("session_id").and_then(Node::text);
                 conn.session = session.map(Cow::into_owned);
@@ -127,13 +129,13 @@ impl Peer for Client {
             ("ERR", _) if seq.is_none() => {
                 let part = |name| member(name).and_then(Node::text).unwrap_or_default();
                 let (code, why) = (part("code"), part("message"));
-                let waits = matches!(conn.stage, Stage::New | Stage::Asked);
+                let waits = matches!(conn.stage, LoginStage::New | LoginStage::Requested);
                 if waits || FATAL.contains(&code.as_ref()) {
-                    conn.stage = Stage::Refused(format!("{}: {}", short(&code), short(&why)));
+                    conn.stage = LoginStage::Refused(format!("{}: {}", short(&code), short(&why)));
                     conn.session = None;
                 }
             }
-            // A subscription goes on after it is answered.
+            // A subscription continues after its answer.
             ("RES", _) if member("subscriptionId").is_some() => {}
             (_, Some(Role::Response | Role::End | Role::Error)) => {
                 if let Some(seq) = seq {
@@ -145,21 +147,21 @@ impl Peer for Client {
         }
     }
 
-    fn said(&mut self, seen: &Seen<'_>, now: i64) {
+    fn sent(&mut self, seen: &Seen<'_>, now: i64) {
         let conn = self.conns.entry(seen.origin.conn.unwrap_or_default());
         let seq = seen.root().and_then(seq);
         let is_request = seen.message.role == Some(Role::Request);
-        if let Some(seq) = seq.filter(|_| is_request && conn.outstanding.len() < MOST) {
+        if let Some(seq) = seq.filter(|_| is_request && conn.outstanding.len() < MAX_ENTRIES) {
             conn.outstanding.insert(seq);
         }
         match (seen.message.kind.as_ref(), seq) {
-            ("HEY" | "RSM", _) => conn.stage = Stage::Asked,
+            ("HEY" | "RSM", _) => conn.stage = LoginStage::Requested,
             ("BYE", _) => {
-                conn.stage = Stage::Left;
+                conn.stage = LoginStage::Left;
                 conn.session = None;
             }
             ("HBT", _) => conn.beat = now.saturating_add(BEAT),
-            ("INV" | "SUB", Some(seq)) if conn.open.len() < MOST => {
+            ("INV" | "SUB", Some(seq)) if conn.open.len() < MAX_ENTRIES => {
                 conn.open.insert(seq, seen.message.kind == "SUB");
             }
             ("UNS" | "CAN", Some(seq)) => {
@@ -181,61 +183,74 @@ impl Peer for Client {
 
     fn readiness(&self, conn: u32) -> Readiness {
         let conn = self.conns.get(&conn);
-        // MUST NOT (Backpressure): no more is outstanding than the window allows. Real servers lose answers then.
-        let is_full =
-            |conn: &Conn| conn.outstanding.len() as i128 >= conn.window.unwrap_or(WINDOW.into());
+        // MUST NOT (Backpressure): no more requests are outstanding than the window allows. Real servers lose answers
+        // otherwise.
+        let is_full = |conn: &ClientConnection| {
+            conn.outstanding.len() as i128 >= conn.window.unwrap_or(WINDOW.into())
+        };
         match conn.map(|conn| &conn.stage) {
-            Some(Stage::Open) if conn.is_some_and(is_full) => {
+            Some(LoginStage::Open) if conn.is_some_and(is_full) => {
                 Readiness::Waits("an answer: the window is full")
             }
-            Some(Stage::Open) => Readiness::Ready,
-            Some(Stage::Refused(why)) => Readiness::Refused(why.clone()),
-            Some(Stage::Left) => Readiness::Refused("BYE was said".into()),
+            Some(LoginStage::Open) => Readiness::Ready,
+            Some(LoginStage::Refused(why)) => Readiness::Refused(why.clone()),
+            Some(LoginStage::Left) => Readiness::Refused("BYE was said".into()),
             _ => Readiness::Waits("HEY of the server"),
         }
     }
 
     fn due(&self) -> Option<i64> {
         let open = self.conns.iter().map(|(_, conn)| conn);
-        let open = open.filter(|conn| !self.no_hello && matches!(conn.stage, Stage::Open));
+        let open = open.filter(|conn| !self.no_hello && matches!(conn.stage, LoginStage::Open));
         open.map(|conn| conn.beat).min()
     }
 
-    fn tick(&mut self, now: i64, says: &mut Vec<Says>) {
+    fn tick(&mut self, now: i64, outgoing: &mut Vec<Outgoing>) {
         let ts = now.div_euclid(SECOND).to_string();
         for name in self.conns.keys() {
             let conn = self.conns.entry(name);
-            if matches!(conn.stage, Stage::Open) && conn.beat <= now && !self.no_hello {
+            if matches!(conn.stage, LoginStage::Open) && conn.beat <= now && !self.no_hello {
                 conn.beat = now.saturating_add(BEAT);
                 let beat = frame(1, "HBT").json("ts", &ts).finish();
-                says.push(Says::new(name, beat));
+                outgoing.push(Outgoing::new(name, beat));
             }
         }
     }
 
-    /// Calls and subscriptions are ended one by one, and BYE waits for what that is answered: a real server does not
-    /// survive a client that is gone while it still has something to say.
-    fn bye(&mut self, conn: u32, late: bool, _: i64, says: &mut Vec<Says>) -> bool {
+    /// Calls and subscriptions are ended one by one, and BYE waits for the answers: a real server crashes if it sends
+    /// to a client that is gone.
+    fn prepare_close(
+        &mut self,
+        conn: u32,
+        late: bool,
+        _: i64,
+        outgoing: &mut Vec<Outgoing>,
+    ) -> bool {
         let Some(state) = self.conns.get_mut(&conn) else {
             return true;
         };
-        if !matches!(state.stage, Stage::Open) {
+        if !matches!(state.stage, LoginStage::Open) {
             return true;
         }
         for (seq, subscribes) in std::mem::take(&mut state.open) {
             let kind = if subscribes { "UNS" } else { "CAN" };
-            says.push(Says::new(conn, in_call(1, kind, seq).finish()));
+            outgoing.push(Outgoing::new(conn, in_call(1, kind, seq).finish()));
             state.ending.insert(seq);
         }
         if !state.ending.is_empty() && !late {
             return false;
         }
-        says.push(Says::new(conn, frame(1, "BYE").finish()));
+        outgoing.push(Outgoing::new(conn, frame(1, "BYE").finish()));
         true
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
         let kind = text(&to.kind);
-        Err(phrase.refused(format!("nothing: a client owes no answer to {kind}")))
+        Err(reply.refused(format!("nothing: a client sends no answer to {kind}")))
     }
 }

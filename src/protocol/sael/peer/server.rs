@@ -1,51 +1,51 @@
-//! The server: what it answers of itself.
+//! The server: the answers that it sends by itself.
 
-use super::sessions::{Open, Session, Sessions};
+use super::sessions::{OpenSeq, PeerSession, Sessions};
 use super::{SECOND, err, frame, in_call, seq, short};
 use crate::error::Refusal;
 use crate::protocol::make::{Mint, Object, array, text};
 use crate::protocol::peer::{
-    MOST, Offer, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says, json_of, look,
-    with_about,
+    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+    json_of, with_about, with_json,
 };
-use crate::protocol::sael::capability::{self, Verdict};
+use crate::protocol::sael::capability::{self, Grant};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 
-/// How long a session is kept without a connection, in seconds.
+/// The lifetime of a session without a connection, in seconds.
 pub(super) const TTL: i64 = 3600;
-/// A client that is silent for longer is gone (heartbeats of the server).
+/// A client that is silent for longer is considered gone (heartbeats of the server).
 const SILENCE: i64 = 90 * SECOND;
 
-/// Longest topic or capability that is kept, and most capabilities.
+/// The longest stored topic or capability, in bytes, and the largest number of capabilities.
 pub(super) const LONGEST: usize = 1 << 8;
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Debug, Default)]
-pub(super) struct Conn {
-    /// Its session; one without a name before HEY, which real servers allow.
+pub(super) struct ServerConnection {
+    /// Its session. Before HEY the session has no name; real servers allow that.
     pub(super) session: String,
-    /// HEY or RSM let it in.
+    /// HEY or RSM was accepted.
     pub(super) is_in: bool,
     is_closed: bool,
-    /// When its client was heard last.
-    heard: i64,
+    /// The time of the last message of the client.
+    last_received: i64,
 }
 
-pub(super) struct Server {
+pub(super) struct SaelServer {
     pub(super) name: Option<String>,
     pub(super) secret: Option<Vec<u8>>,
     pub(super) no_hello: bool,
     pub(super) offers: Vec<Offer>,
     pub(super) mint: Mint,
     pub(super) sessions: Sessions,
-    /// Those that are closed, too: answers may still be on their way to them.
-    pub(super) conns: Recent<u32, Conn>,
-    /// Calls that were cancelled, by session and number.
-    pub(super) cancelled: Recent<(String, i128), ()>,
+    /// Connections, also closed ones: answers may still be on their way to them.
+    pub(super) conns: RecentValues<u32, ServerConnection>,
+    /// Cancelled calls, by session and seq.
+    pub(super) cancelled: RecentValues<(String, i128), ()>,
 }
 
-impl Server {
+impl SaelServer {
     pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
             name: config.name.clone(),
@@ -54,30 +54,30 @@ impl Server {
             offers: config.offers.clone(),
             mint: config.mint(),
             sessions: Sessions::default(),
-            conns: Recent::with_room(MOST),
-            cancelled: Recent::with_room(MOST),
+            conns: RecentValues::with_capacity(MAX_ENTRIES),
+            cancelled: RecentValues::with_capacity(MAX_ENTRIES),
         }
     }
 
-    /// The session of a connection; one is made where there is none yet.
-    pub(super) fn session(&mut self, conn: u32) -> &mut Session {
+    /// Returns the session of a connection; creates one if there is none.
+    pub(super) fn session(&mut self, conn: u32) -> &mut PeerSession {
         let state = self.conns.entry(conn);
         if state.session.is_empty() {
-            // No id that is ever told begins like this, so that nobody can take it up.
+            // No sent id starts with `#`, so no client can resume this session.
             state.session = format!("#{conn}");
         }
         let id = state.session.clone();
         self.sessions.entry(&id, conn)
     }
 
-    /// The version that a client speaks.
+    /// Returns the version that a client uses.
     fn version(&mut self, conn: u32) -> u8 {
         let id = &self.conns.entry(conn).session;
         self.sessions.get(id).map_or(1, |session| session.v)
     }
 
-    /// What keeps a call from being served: code, words, and the stage of a pipeline.
-    fn objection(
+    /// Returns the reason why a call is refused: code, text, and the stage of a pipeline.
+    fn find_refusal(
         &mut self,
         conn: u32,
         root: Node<'_>,
@@ -108,7 +108,7 @@ impl Server {
         objections.next()
     }
 
-    /// Whether a tool can be had; nothing is known of that where none is offered.
+    /// Checks that a tool is available. Without offers, every tool is.
     fn tool(&self, name: &str, granted: &[String]) -> Result<(), (&'static str, String)> {
         if self.offers.is_empty() && !name.is_empty() {
             return Ok(());
@@ -117,7 +117,7 @@ impl Server {
             return Err(("TOOL_NOT_FOUND", format!("tool: {}", short(name))));
         };
         let about = offer.about.as_deref().unwrap_or("{}");
-        let needs = look(about, |about| {
+        let needs = with_json(about, |about| {
             let needs = about.get("requires_capability")?.text()?;
             Some(needs.into_owned())
         });
@@ -126,39 +126,39 @@ impl Server {
         };
         let granted: Vec<&str> = granted.iter().map(String::as_str).collect();
         match capability::allows(&granted, &needs).document.verdict {
-            Verdict::No => Err((
+            Grant::No => Err((
                 "MISSING_CAPABILITY",
                 format!("{} requires {}", short(name), short(&needs)),
             )),
-            Verdict::Yes | Verdict::Open => Ok(()),
+            Grant::Yes | Grant::Open => Ok(()),
         }
     }
 
-    fn called(&mut self, conn: u32, seq: i128, root: Node<'_>, says: &mut Vec<Says>) {
-        if let Some((code, why, stage)) = self.objection(conn, root) {
+    fn invoke(&mut self, conn: u32, seq: i128, root: Node<'_>, outgoing: &mut Vec<Outgoing>) {
+        if let Some((code, why, stage)) = self.find_refusal(conn, root) {
             let v = self.session(conn).v;
-            let no = in_call(v, "ERR", seq)
+            let refusal = in_call(v, "ERR", seq)
                 .text("code", code)
                 .text("message", &why);
-            let no = no.maybe("stage", stage.map(|at| at.to_string()));
-            says.push(Says::new(conn, no.finish()));
+            let refusal = refusal.optional("stage", stage.map(|at| at.to_string()));
+            outgoing.push(Outgoing::new(conn, refusal.finish()));
             return;
         }
         let name = root.get("tool").and_then(Node::text).unwrap_or_default();
         let mut offers = self.offers.iter();
         let streams = offers.any(|offer| offer.streams && is_called(offer, &name));
-        self.session(conn).open(seq, Open::Call { streams });
+        self.session(conn).open(seq, OpenSeq::Call { streams });
     }
 
-    /// UNS and CAN, which real servers treat alike: a call that ends like this says so.
-    fn ended(&mut self, conn: u32, seq: i128, says: &mut Vec<Says>) {
+    /// UNS and CAN, which real servers handle the same way: a cancelled call gets an error.
+    fn cancel(&mut self, conn: u32, seq: i128, outgoing: &mut Vec<Outgoing>) {
         let session = self.session(conn);
         let v = session.v;
-        if let Some(Open::Call { .. }) = session.close(seq) {
+        if let Some(OpenSeq::Call { .. }) = session.close(seq) {
             let id = self.conns.entry(conn).session.clone();
             self.cancelled.put((id, seq), ());
-            let no = err(v, seq, "CANCELLED", "the client cancelled it");
-            says.push(Says::new(conn, no));
+            let refusal = err(v, seq, "CANCELLED", "the client cancelled it");
+            outgoing.push(Outgoing::new(conn, refusal));
         }
     }
 
@@ -167,70 +167,76 @@ impl Server {
         array(&entries)
     }
 
-    /// One of the client's frames, of a client that was let in.
-    fn asked(&mut self, kind: &str, conn: u32, root: Node<'_>, says: &mut Vec<Says>) {
+    /// Handles a request of an admitted client.
+    fn handle_request(
+        &mut self,
+        kind: &str,
+        conn: u32,
+        root: Node<'_>,
+        outgoing: &mut Vec<Outgoing>,
+    ) {
         let v = self.session(conn).v;
         let number = seq(root);
         let Some(seq) = number else {
             let why = format!("{kind}: seq must be an integer of 1 to 2^53-1");
-            return says.push(Says::new(conn, err(v, 0, "INVALID_INPUT", &why)));
+            return outgoing.push(Outgoing::new(conn, err(v, 0, "INVALID_INPUT", &why)));
         };
         match kind {
             "LST" => {
                 let list = in_call(v, "LST", seq).json("tools", &self.tools());
-                says.push(Says::new(conn, list.finish()));
+                outgoing.push(Outgoing::new(conn, list.finish()));
             }
-            "INV" => self.called(conn, seq, root, says),
+            "INV" => self.invoke(conn, seq, root, outgoing),
             "SUB" => {
                 let topic = root.get("topic").and_then(Node::text);
                 let Some(topic) = topic.filter(|topic| topic.len() <= LONGEST) else {
                     let why = format!("SUB: topic must be text, of at most {LONGEST} bytes");
-                    let no = err(v, seq, "INVALID_INPUT", &why);
-                    return says.push(Says::new(conn, no));
+                    let refusal = err(v, seq, "INVALID_INPUT", &why);
+                    return outgoing.push(Outgoing::new(conn, refusal));
                 };
                 let session = self.session(conn);
                 if session.is_full() {
-                    let no = err(v, seq, "BACKPRESSURE", "too much is open already");
-                    return says.push(Says::new(conn, no));
+                    let refusal = err(v, seq, "BACKPRESSURE", "too much is open already");
+                    return outgoing.push(Outgoing::new(conn, refusal));
                 }
-                session.open(seq, Open::Topic(topic.into_owned()));
-                let yes = Says::new(conn, subscribed(v, seq).finish());
-                says.push(Says {
+                session.open(seq, OpenSeq::Topic(topic.into_owned()));
+                let yes = Outgoing::new(conn, subscribed(v, seq).finish());
+                outgoing.push(Outgoing {
                     acknowledges: true,
                     ..yes
                 });
             }
-            _ => self.ended(conn, seq, says),
+            _ => self.cancel(conn, seq, outgoing),
         }
     }
 }
 
-/// The answer to a SUB.
+/// Builds the answer to a SUB.
 pub(super) fn subscribed(v: u8, seq: i128) -> Object {
     in_call(v, "RES", seq).json("subscriptionId", &seq.to_string())
 }
 
-/// Whether a tool is called by a name: its own, with or without its version.
+/// Returns true if a name is that of the tool, with or without its version.
 fn is_called(offer: &Offer, name: &str) -> bool {
     let bare = offer.name.split_once('@').map_or("", |(bare, _)| bare);
     !name.is_empty() && (offer.name == name || bare == name)
 }
 
-/// A tool as lists have it: its version is not in its name.
+/// Builds the list entry of a tool: the version is a separate member.
 fn tool(offer: &Offer) -> String {
     let (name, version) = match offer.name.split_once('@') {
         Some((name, version)) => (name, Some(version)),
         None => (offer.name.as_str(), None),
     };
     let about = offer.about.as_deref().unwrap_or("{}");
-    let described = look(about, |about| about.get("description").map(json_of));
+    let described = with_json(about, |about| about.get("description").map(json_of));
     let described = described.flatten().unwrap_or_else(|| text(""));
     let streams = if offer.streams { "true" } else { "false" };
     let entry = Object::default().text("name", name);
     let entry = entry
         .json("description", &described)
         .json("streaming", streams);
-    let entry = entry.maybe("version", version.map(text));
+    let entry = entry.optional("version", version.map(text));
     let own: &[&str] = match version {
         Some(_) => &["name", "description", "streaming", "version"],
         None => &["name", "description", "streaming"],
@@ -238,75 +244,75 @@ fn tool(offer: &Offer) -> String {
     with_about(entry, own, Some(about)).finish()
 }
 
-impl Peer for Server {
-    fn opened(&mut self, conn: u32, now: i64, _: &mut Vec<Says>) {
-        let state = Conn {
-            heard: now,
-            ..Conn::default()
+impl Peer for SaelServer {
+    fn opened(&mut self, conn: u32, now: i64, _: &mut Vec<Outgoing>) {
+        let state = ServerConnection {
+            last_received: now,
+            ..ServerConnection::default()
         };
         self.conns.put(conn, state);
     }
 
-    fn heard(&mut self, seen: &Seen<'_>, now: i64, says: &mut Vec<Says>) {
+    fn received(&mut self, seen: &Seen<'_>, now: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let (message, root) = (seen.message, seen.root());
         let state = self.conns.entry(conn);
         if state.is_closed {
             return;
         }
-        state.heard = now;
+        state.last_received = now;
         let is_in = state.is_in || self.secret.is_none();
         let kind = message.kind.as_ref();
-        // In the header form a message may be its kind alone.
+        // In the header form a message may consist of its kind alone.
         let bare = message.valid && message.dialect.is_some();
         let is_frame = message.valid && root.map_or(bare, Node::is_map);
         let v = self.version(conn);
         match (kind, root) {
             _ if !is_frame => {
-                let no = err(v, 0, "INVALID_FRAME", "this is no frame");
-                says.push(Says::new(conn, no));
+                let refusal = err(v, 0, "INVALID_FRAME", "not a frame");
+                outgoing.push(Outgoing::new(conn, refusal));
             }
-            ("HEY", Some(root)) => self.hey(conn, root, now, says),
-            ("RSM", Some(root)) => self.resume(conn, root, now, says),
+            ("HEY", Some(root)) => self.hey(conn, root, now, outgoing),
+            ("RSM", Some(root)) => self.resume(conn, root, now, outgoing),
             ("HBT", root) => {
                 let ts = root.and_then(|root| root.get("ts")).map(json_of);
                 let beat = frame(v, "HBA").json("ts", ts.as_deref().unwrap_or("null"));
-                says.push(Says::new(conn, beat.finish()));
+                outgoing.push(Outgoing::new(conn, beat.finish()));
             }
             ("BYE", _) => {
                 let id = self.conns.entry(conn).session.clone();
                 self.sessions.end(&id);
-                says.push(Says::close(conn));
+                outgoing.push(Outgoing::close(conn));
             }
-            // What it would update is nowhere defined.
+            // No document defines the effect of ACK.
             ("ACK", _) => {}
             ("LST" | "INV" | "SUB" | "UNS" | "CAN", Some(root)) if is_in => {
-                self.asked(kind, conn, root, says);
+                self.handle_request(kind, conn, root, outgoing);
             }
             ("HEY" | "RSM" | "LST" | "INV" | "SUB" | "UNS" | "CAN", None) if is_in => {
                 let why = format!("{kind}: it has no members");
-                says.push(Says::new(conn, err(v, 0, "INVALID_INPUT", &why)));
+                outgoing.push(Outgoing::new(conn, err(v, 0, "INVALID_INPUT", &why)));
             }
             ("LST" | "INV" | "SUB" | "UNS" | "CAN", _) => {
-                let no = err(v, 0, "AUTH_INVALID", "HEY with a token comes first");
-                says.push(Says::new(conn, no).last());
+                let refusal = err(v, 0, "AUTH_INVALID", "HEY with a token comes first");
+                outgoing.push(Outgoing::new(conn, refusal).last());
             }
             _ => {
                 let number = root.and_then(seq).unwrap_or_default();
                 let why = format!("kind: {}", short(kind));
-                says.push(Says::new(conn, err(v, number, "UNKNOWN_KIND", &why)));
+                outgoing.push(Outgoing::new(conn, err(v, number, "UNKNOWN_KIND", &why)));
             }
         }
     }
 
-    fn said(&mut self, seen: &Seen<'_>, _: i64) {
+    fn sent(&mut self, seen: &Seen<'_>, _: i64) {
         let conn = seen.origin.conn.unwrap_or_default();
         let Some(root) = seen.root() else {
             return;
         };
         let kind = seen.message.kind.as_ref();
         let number = seq(root);
-        // Where somebody else says it, his session is the one that can be taken up.
+        // If the script sends HEY, its session is the one that can be resumed.
         if kind == "HEY" {
             self.rename(conn, root);
         }
@@ -328,7 +334,7 @@ impl Peer for Server {
         if let Some(parsed) = seen.message.value {
             parsed.write_message(seen.frame.view.bytes, &mut text);
         }
-        session.keep(seq, String::from_utf8(text).unwrap_or_default());
+        session.store(seq, String::from_utf8(text).unwrap_or_default());
     }
 
     fn closed(&mut self, conn: u32, now: i64) {
@@ -352,25 +358,30 @@ impl Peer for Server {
 
     fn due(&self) -> Option<i64> {
         let open = self.conns.iter().filter(|(_, conn)| !conn.is_closed);
-        open.map(|(_, conn)| silent(conn)).min()
+        open.map(|(_, conn)| silence_deadline(conn)).min()
     }
 
-    fn tick(&mut self, now: i64, says: &mut Vec<Says>) {
+    fn tick(&mut self, now: i64, outgoing: &mut Vec<Outgoing>) {
         for name in self.conns.keys() {
             let conn = self.conns.entry(name);
-            if !conn.is_closed && silent(conn) <= now {
+            if !conn.is_closed && silence_deadline(conn) <= now {
                 conn.is_closed = true;
-                says.push(Says::close(name));
+                outgoing.push(Outgoing::close(name));
             }
         }
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        self.put(to, phrase)
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        self.build_answer(to, reply)
     }
 }
 
-/// When a client has been silent for too long: for more than so many seconds.
-fn silent(conn: &Conn) -> i64 {
-    conn.heard.saturating_add(SILENCE + 1)
+/// Returns the time after which a client is silent for too long.
+fn silence_deadline(conn: &ServerConnection) -> i64 {
+    conn.last_received.saturating_add(SILENCE + 1)
 }

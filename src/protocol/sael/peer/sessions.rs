@@ -1,47 +1,47 @@
-//! Sessions of a server: they outlive their connections, with what is open in them and what was said last.
+//! Sessions of a server. They outlive their connections, with their open requests and recent frames.
 
-use crate::protocol::peer::Recent;
+use crate::protocol::peer::RecentValues;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Most sessions that are kept.
+/// The largest number of sessions.
 const SESSIONS: usize = 1 << 8;
-/// Frames that are kept of each. MUST (After disconnect): the last 64.
+/// The number of stored frames of each session. MUST (After disconnect): the last 64.
 const FRAMES: usize = 64;
-/// Bytes of them that are kept at most.
+/// The largest size of the stored frames, in bytes.
 const BYTES: usize = 1 << 20;
-/// Most calls and subscriptions of each, whatever the window says.
+/// The largest number of open calls and subscriptions of a session, regardless of the window.
 const OPEN: usize = 1 << 10;
-/// Requests that may be open where the server has not said otherwise.
+/// The number of open requests that is allowed if the server has not set a window.
 pub(super) const WINDOW: u64 = 64;
 
-/// What is open under a number.
+/// An open request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Open {
-    /// A request that is to be answered; whether it is answered with a stream.
+pub(super) enum OpenSeq {
+    /// A request that waits for an answer; `streams` is set if the answer is a stream.
     Call { streams: bool },
-    /// A subscription, to a topic.
+    /// A subscription to a topic.
     Topic(String),
 }
 
-/// One session.
+/// A session.
 #[derive(Debug)]
-pub(super) struct Session {
-    /// The connection that it has now.
+pub(super) struct PeerSession {
+    /// The current connection.
     pub(super) conn: Option<u32>,
-    /// The version that its client speaks.
+    /// The version that the client uses.
     pub(super) v: u8,
-    /// Until when it is kept without a connection, in nanoseconds since 1970.
+    /// The time until which the session is stored without a connection, in nanoseconds since 1970.
     pub(super) until: i64,
     pub(super) granted: Vec<String>,
     pub(super) window: u64,
-    open: BTreeMap<i128, Open>,
+    open: BTreeMap<i128, OpenSeq>,
     frames: VecDeque<(i128, String)>,
     bytes: usize,
-    /// Frames that are being said once more, and not to be kept twice.
-    again: VecDeque<String>,
+    /// Frames that are being sent again, and are not stored twice.
+    replayed: VecDeque<String>,
 }
 
-impl Default for Session {
+impl Default for PeerSession {
     fn default() -> Self {
         Self {
             conn: None,
@@ -52,12 +52,12 @@ impl Default for Session {
             open: BTreeMap::new(),
             frames: VecDeque::new(),
             bytes: 0,
-            again: VecDeque::new(),
+            replayed: VecDeque::new(),
         }
     }
 }
 
-impl Session {
+impl PeerSession {
     pub(super) fn of(conn: u32) -> Self {
         Self {
             conn: Some(conn),
@@ -65,59 +65,59 @@ impl Session {
         }
     }
 
-    pub(super) fn open(&mut self, seq: i128, what: Open) {
+    pub(super) fn open(&mut self, seq: i128, what: OpenSeq) {
         if !self.is_full() {
             self.open.insert(seq, what);
         }
     }
 
-    /// Whether there is no room for more.
+    /// Returns true if there is no space for another request.
     pub(super) fn is_full(&self) -> bool {
         self.open.len() >= OPEN
     }
 
-    pub(super) fn opened(&self, seq: i128) -> Option<&Open> {
+    pub(super) fn opened(&self, seq: i128) -> Option<&OpenSeq> {
         self.open.get(&seq)
     }
 
-    pub(super) fn close(&mut self, seq: i128) -> Option<Open> {
+    pub(super) fn close(&mut self, seq: i128) -> Option<OpenSeq> {
         self.open.remove(&seq)
     }
 
-    /// A call is answered in parts.
+    /// Marks a call as answered in parts.
     pub(super) fn streams(&mut self, seq: i128) {
-        if let Some(Open::Call { streams }) = self.open.get_mut(&seq) {
+        if let Some(OpenSeq::Call { streams }) = self.open.get_mut(&seq) {
             *streams = true;
         }
     }
 
-    /// A call is answered for good; a subscription goes on.
+    /// Removes a call after its last answer; a subscription stays open.
     pub(super) fn answered(&mut self, seq: i128) {
-        if matches!(self.open.get(&seq), Some(Open::Call { .. })) {
+        if matches!(self.open.get(&seq), Some(OpenSeq::Call { .. })) {
             self.open.remove(&seq);
         }
     }
 
-    /// Requests that are not answered.
+    /// Returns the number of requests without an answer.
     pub(super) fn outstanding(&self) -> u64 {
         let calls = self
             .open
             .values()
-            .filter(|open| matches!(open, Open::Call { .. }));
+            .filter(|open| matches!(open, OpenSeq::Call { .. }));
         calls.count() as u64
     }
 
-    /// Numbers of the subscriptions to a topic.
+    /// Returns the seqs of the subscriptions to a topic.
     pub(super) fn subscribers(&self, topic: &str) -> Vec<i128> {
-        let to = |open: &Open| matches!(open, Open::Topic(t) if t == topic);
+        let to = |open: &OpenSeq| matches!(open, OpenSeq::Topic(t) if t == topic);
         let all = self.open.iter().filter(|(_, open)| to(open));
         all.map(|(seq, _)| *seq).collect()
     }
 
-    /// Keeps what was said under a number.
-    pub(super) fn keep(&mut self, seq: i128, frame: String) {
-        if self.again.front() == Some(&frame) {
-            self.again.pop_front();
+    /// Stores a frame that was sent with a seq.
+    pub(super) fn store(&mut self, seq: i128, frame: String) {
+        if self.replayed.front() == Some(&frame) {
+            self.replayed.pop_front();
             return;
         }
         self.bytes += frame.len();
@@ -130,49 +130,49 @@ impl Session {
         }
     }
 
-    /// A connection takes it up again: what its client has missed. Streams that were open are no more.
+    /// Resumes the session on a connection. Returns the frames that the client missed, and the open streams, which end.
     pub(super) fn resume(&mut self, conn: u32, last: i128) -> (Vec<String>, Vec<i128>) {
         self.conn = Some(conn);
         self.until = i64::MAX;
-        let streams = |open: &Open| matches!(open, Open::Call { streams: true });
+        let streams = |open: &OpenSeq| matches!(open, OpenSeq::Call { streams: true });
         let dead = self.open.iter().filter(|(_, open)| streams(open));
         let dead: Vec<i128> = dead.map(|(seq, _)| *seq).collect();
         self.open.retain(|_, open| !streams(open));
         let missed = self.frames.iter().filter(|(seq, _)| *seq > last);
         let missed: Vec<String> = missed.map(|(_, frame)| frame.clone()).collect();
-        self.again = missed.iter().cloned().collect();
+        self.replayed = missed.iter().cloned().collect();
         (missed, dead)
     }
 }
 
-/// All of them, by id.
+/// All sessions by id.
 #[derive(Debug)]
-pub(super) struct Sessions(Recent<String, Session>);
+pub(super) struct Sessions(RecentValues<String, PeerSession>);
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self(Recent::with_room(SESSIONS))
+        Self(RecentValues::with_capacity(SESSIONS))
     }
 }
 
 impl Sessions {
-    pub(super) fn put(&mut self, id: &str, session: Session) {
+    pub(super) fn put(&mut self, id: &str, session: PeerSession) {
         self.0.put(id.to_owned(), session);
     }
 
-    pub(super) fn get(&mut self, id: &str) -> Option<&mut Session> {
+    pub(super) fn get(&mut self, id: &str) -> Option<&mut PeerSession> {
         self.0.get_mut(&id.to_owned())
     }
 
-    /// The session of an id, made for a connection where there is none.
-    pub(super) fn entry(&mut self, id: &str, conn: u32) -> &mut Session {
+    /// Returns the session with an id; creates it for a connection if there is none.
+    pub(super) fn entry(&mut self, id: &str, conn: u32) -> &mut PeerSession {
         if self.get(id).is_none() {
-            self.put(id, Session::of(conn));
+            self.put(id, PeerSession::of(conn));
         }
         self.0.entry(id.to_owned())
     }
 
-    /// The session goes by another name.
+    /// Changes the id of a session.
     pub(super) fn rename(&mut self, from: &str, to: &str) {
         if let Some(session) = self.0.take(&from.to_owned()) {
             self.put(to, session);
@@ -183,8 +183,8 @@ impl Sessions {
         self.0.take(&id.to_owned());
     }
 
-    /// Takes the session that is to be resumed, as the newest; `None` where there is none any more.
-    pub(super) fn renew(&mut self, id: &str, now: i64) -> Option<&mut Session> {
+    /// Returns the session to resume, as the newest; `None` if it is gone.
+    pub(super) fn renew(&mut self, id: &str, now: i64) -> Option<&mut PeerSession> {
         let session = self.0.take(&id.to_owned())?;
         if session.until < now {
             return None;
@@ -199,17 +199,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_frames_are_kept_once() {
-        let mut session = Session::of(1);
+    fn the_last_frames_are_stored_once() {
+        let mut session = PeerSession::of(1);
         for seq in 1..=70 {
-            session.keep(seq, format!("frame {seq}"));
+            session.store(seq, format!("frame {seq}"));
         }
         let (missed, _) = session.resume(2, 67);
         assert_eq!(missed, ["frame 68", "frame 69", "frame 70"]);
         for (seq, frame) in (68..).zip(missed) {
-            session.keep(seq, frame);
+            session.store(seq, frame);
         }
-        session.keep(70, "frame 70".into());
+        session.store(70, "frame 70".into());
         let (missed, _) = session.resume(3, 0);
         assert_eq!(missed.len(), FRAMES);
         assert_eq!(missed.first().map(String::as_str), Some("frame 8"));
@@ -217,22 +217,22 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_bounded() {
-        let mut session = Session::of(1);
-        session.keep(1, "x".repeat(BYTES));
-        session.keep(2, "y".into());
+    fn stored_bytes_are_bounded() {
+        let mut session = PeerSession::of(1);
+        session.store(1, "x".repeat(BYTES));
+        session.store(2, "y".into());
         assert_eq!((session.frames.len(), session.bytes), (1, 1));
-        session.keep(3, "z".repeat(BYTES + 1));
+        session.store(3, "z".repeat(BYTES + 1));
         assert_eq!((session.frames.len(), session.bytes), (0, 0));
     }
 
     #[test]
     fn streams_end_with_their_connection_and_subscriptions_do_not() {
-        let mut session = Session::of(1);
-        session.open(1, Open::Call { streams: false });
-        session.open(2, Open::Call { streams: false });
+        let mut session = PeerSession::of(1);
+        session.open(1, OpenSeq::Call { streams: false });
+        session.open(2, OpenSeq::Call { streams: false });
         session.streams(2);
-        session.open(3, Open::Topic("t".into()));
+        session.open(3, OpenSeq::Topic("t".into()));
         assert_eq!(
             (session.outstanding(), session.subscribers("t")),
             (2, vec![3])
@@ -244,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_open_than_there_is_room_for() {
-        let mut session = Session::of(1);
+    fn open_requests_are_bounded() {
+        let mut session = PeerSession::of(1);
         for seq in 0..=OPEN as i128 {
-            session.open(seq, Open::Topic("t".into()));
+            session.open(seq, OpenSeq::Topic("t".into()));
         }
         assert!(session.is_full());
         assert_eq!(session.subscribers("t").len(), OPEN);

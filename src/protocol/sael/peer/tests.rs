@@ -1,19 +1,19 @@
-//! Both sides, in scripts.
+//! Scripts for both sides.
 
-mod again;
+mod resume;
 
 use super::*;
 use crate::framing::Framing;
 use crate::protocol::peer::Offer;
 use crate::protocol::sael::Sael;
 use crate::protocol::sael::token::mint;
-use crate::protocol::tests::played::played;
+use crate::protocol::tests::script::run_script;
 use insta::assert_snapshot;
 
-fn told(side: Direction, config: &PeerConfig, script: &str) -> String {
-    let told = played(&Sael, Framing::Lines, side, config, script);
+fn run(side: Direction, config: &PeerConfig, script: &str) -> String {
+    let run = run_script(&Sael, Framing::Lines, side, config, script);
     let own = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
-    told.replace(&own, "\"version\":\"(own)\"")
+    run.replace(&own, "\"version\":\"(own)\"")
 }
 
 fn offer(name: &str, about: &str, streams: bool) -> Offer {
@@ -25,7 +25,7 @@ fn offer(name: &str, about: &str, streams: bool) -> Offer {
 }
 
 #[test]
-fn a_client_opens_a_session_and_takes_its_leave() {
+fn a_client_opens_and_closes_a_session() {
     let config = PeerConfig {
         name: Some("me".into()),
         token: Some("qct.v1.a.b".into()),
@@ -51,10 +51,10 @@ fn a_client_opens_a_session_and_takes_its_leave() {
         ready
         wait 60
     "#;
-    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &config, script), @r#"
     open
         1> {"v":1,"kind":"HEY","agent":{"id":"me","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"auth":{"type":"bearer","token":"qct.v1.a.b"}}
-        ! token-shape: the token's claims: the payload is no base64url
+        ! token-shape: the token's claims: the payload is not base64url
     ready
         Waits("HEY of the server")
     wait 60
@@ -88,7 +88,7 @@ fn a_client_opens_a_session_and_takes_its_leave() {
 }
 
 #[test]
-fn a_client_is_refused() {
+fn a_refused_client_makes_no_calls() {
     let script = r#"
         open
         < {"v":1,"kind":"ERR","seq":0,"code":"AUTH_EXPIRED","message":"too late"}
@@ -100,7 +100,7 @@ fn a_client_is_refused() {
         2< {"v":1,"kind":"ERR","seq":4,"code":"TOOL_NOT_FOUND","message":"tool: x"}
         ready 2
     "#;
-    assert_snapshot!(told(Direction::ToServer, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &PeerConfig::default(), script), @r#"
     open
         1> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]}
     < {"v":1,"kind":"ERR","seq":0,"code":"AUTH_EXPIRED","message":"too late"}
@@ -134,7 +134,7 @@ fn tools() -> PeerConfig {
 }
 
 #[test]
-fn a_server_serves() {
+fn a_server_answers_requests() {
     let script = r#"
         open
         ready
@@ -170,7 +170,7 @@ fn a_server_serves() {
         raw nonsense
         < {"v":2,"kind":"BYE"}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &tools(), script), @r#"
+    assert_snapshot!(run(Direction::ToClient, &tools(), script), @r#"
     open
     ready
         Waits("HEY of the client")
@@ -206,17 +206,17 @@ fn a_server_serves() {
     < {"v":2,"kind":"INV","seq":10,"tool":"logs.tail","input":{}}
     delta {"a":1}
         1> {"v":2,"kind":"STR","seq":10,"delta":{"a":1}}
-        ! delta-undeclared: STR has delta, and the tool is not listed with delta true
+        ! delta-undeclared: STR has delta, but the tool is not listed with delta true
     < {"v":2,"kind":"CAN","seq":10}
         1> {"v":2,"kind":"ERR","seq":10,"code":"CANCELLED","message":"the client cancelled it"}
     delta {"a":2}
-        refused: phrase: wanted nothing: the call was cancelled, got delta
+        refused: reply: wanted nothing: the call was cancelled, got delta
     < {"v":2,"kind":"CAN","seq":10}
     < {"v":2,"kind":"INV","seq":11,"tool":"echo.upper","input":{}}
     error RATE_LIMITED: slower | {"retry_after_ms":500,"seq":9}
         1> {"v":2,"kind":"ERR","seq":11,"code":"RATE_LIMITED","message":"slower","retry_after_ms":500}
     ask x {}
-        refused: phrase: wanted result, error, item, delta, end or tell, got ask
+        refused: reply: wanted result, error, item, delta, end or tell, got ask
     < {"v":2,"kind":"INV","seq":0,"tool":"echo.upper","input":{}}
         1> {"v":2,"kind":"ERR","seq":0,"code":"INVALID_INPUT","message":"INV: seq must be an integer of 1 to 2^53-1"}
     < {"v":2,"kind":"HBT","ts":1.50}
@@ -228,7 +228,7 @@ fn a_server_serves() {
     < {"v":2,"kind":"XYZ"}
         1> {"v":2,"kind":"ERR","seq":0,"code":"UNKNOWN_KIND","message":"kind: XYZ"}
     raw nonsense
-        1> {"v":2,"kind":"ERR","seq":0,"code":"INVALID_FRAME","message":"this is no frame"}
+        1> {"v":2,"kind":"ERR","seq":0,"code":"INVALID_FRAME","message":"not a frame"}
         ! error-code-extra: INVALID_FRAME is a code of the reference server, not of the document
     < {"v":2,"kind":"BYE"}
         1>    closes
@@ -236,7 +236,7 @@ fn a_server_serves() {
 }
 
 #[test]
-fn a_server_publishes() {
+fn a_server_publishes_events() {
     let script = r#"
         open
         < {"v":1,"kind":"HEY","agent":{"id":"a"}}
@@ -252,7 +252,7 @@ fn a_server_publishes() {
         tell news {"n":2}
         < {"v":1,"kind":"UNS","seq":9}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"v":1,"kind":"HEY","agent":{"id":"a"}}
         1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
@@ -279,7 +279,7 @@ fn a_server_publishes() {
 }
 
 #[test]
-fn tokens_are_checked_where_there_is_a_secret() {
+fn tokens_are_checked_if_a_secret_is_set() {
     let claims = |more: &str| {
         format!(r#"{{"iss":"i","sub":"s","exp":1700000001,"scope":["git:read:*"]{more}}}"#)
     };
@@ -307,12 +307,12 @@ fn tokens_are_checked_where_there_is_a_secret() {
         secret: Some(b"secret".to_vec()),
         ..tools()
     };
-    let told = told(Direction::ToClient, &config, &script.join("\n"));
-    let said: Vec<&str> = told.lines().filter(|line| line.contains("1> ")).collect();
-    assert_snapshot!(said.join("\n"), @r#"
+    let run = run(Direction::ToClient, &config, &script.join("\n"));
+    let output: Vec<&str> = run.lines().filter(|line| line.contains("1> ")).collect();
+    assert_snapshot!(output.join("\n"), @r#"
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"HEY with a token comes first"}   closes
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"a bearer token is needed"}   closes
-    1> {"v":1,"kind":"ERR","seq":0,"code":"UNSUPPORTED_VERSION","message":"versions 1 and 2 are spoken here, not 9"}   closes
+    1> {"v":1,"kind":"ERR","seq":0,"code":"UNSUPPORTED_VERSION","message":"versions 1 and 2 are supported, not 9"}   closes
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"token: client_id: wanted `a`, got `b`"}   closes
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"token: signature: does not match: another secret, or other claims"}   closes
     1> {"v":1,"kind":"HEY","server":{"id":"tools","name":"tools","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":3,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":["git:read:*"]}

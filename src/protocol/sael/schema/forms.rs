@@ -1,8 +1,8 @@
-//! What values should be beyond their types: versions, codes, traces, and the stages of a pipeline.
+//! The forms that values should have beyond their types: versions, codes, traces, and the stages of a pipeline.
 
 use super::COUNT;
 use crate::protocol::schema::check::fits;
-use crate::protocol::schema::{ANY, Form, Member, OBJECT, Presence, TEXT, Type, may, one};
+use crate::protocol::schema::{ANY, Member, OBJECT, Presence, TEXT, Type, ValueForm, may, one};
 use crate::tape::Node;
 
 /// Error codes of the document.
@@ -23,7 +23,7 @@ const CODES: [&str; 15] = [
     "FEDERATION_DENIED",
     "FEDERATION_UNREACHABLE",
 ];
-/// Error codes that the reference server has beside them.
+/// Further error codes of the reference server.
 pub(in super::super) const EXTRA_CODES: [&str; 4] = [
     "INVALID_FRAME",
     "UNKNOWN_KIND",
@@ -33,27 +33,27 @@ pub(in super::super) const EXTRA_CODES: [&str; 4] = [
 
 pub(super) const VERSION: Type = Type::Form(
     &COUNT,
-    &Form::of("version-unknown", "1 or 2", |v| {
+    &ValueForm::of("version-unknown", "1 or 2", |v| {
         matches!(v.as_i128(), Some(1 | 2))
     }),
 );
 pub(super) const CODE: Type = Type::Form(
     &TEXT,
-    &Form::of("error-code", "one of the fifteen of the document", |code| {
+    &ValueForm::of("error-code", "one of the fifteen of the document", |code| {
         let mut known = CODES.iter().chain(&EXTRA_CODES);
         known.any(|known| code.is_text(known))
     }),
 );
-/// Some clients write null where there is no trace.
+/// Some clients write null instead of no trace.
 pub(super) const TRACE: Type = Type::Form(
     &Type::Either(&[TEXT, Type::Null]),
-    &Form::of("trace-id", "32 hex digits, not all zero", |node| {
+    &ValueForm::of("trace-id", "32 hex digits, not all zero", |node| {
         is_trace(node, 32)
     }),
 );
 pub(super) const SPAN: Type = Type::Form(
     &Type::Either(&[TEXT, Type::Null]),
-    &Form::of("span-id", "16 hex digits, not all zero", |node| {
+    &ValueForm::of("span-id", "16 hex digits, not all zero", |node| {
         is_trace(node, 16)
     }),
 );
@@ -64,7 +64,7 @@ fn is_trace(node: Node<'_>, digits: usize) -> bool {
     text.is_some_and(|id| is_hex(&id) && id.bytes().any(|b| b != b'0'))
 }
 
-/// A stage of a pipeline: exactly one of the first five.
+/// A stage of a pipeline: exactly one of the first five members.
 pub(super) static STAGE: Type = Type::Object(&STAGE_MEMBERS);
 static BRANCH: Type = Type::Array(&STAGE);
 static STAGE_MEMBERS: [Member; 7] = [
@@ -78,22 +78,22 @@ static STAGE_MEMBERS: [Member; 7] = [
 ];
 const FIELDS: Type = Type::Form(
     &ANY,
-    &Form::of("stage-value", "an array of field names", |list| {
+    &ValueForm::of("stage-value", "an array of field names", |list| {
         list.is_array() && list.children().all(Node::is_string)
     }),
 );
 static BRANCHES: Type = Type::Array(&BRANCH);
-const SOME_BRANCH: Form = Form::of(
+const SOME_BRANCH: ValueForm = ValueForm::of(
     "parallel-shape",
-    "an array of pipelines, one at least",
+    "an array of at least one pipeline",
     |list| list.at(0).is_some(),
 );
 const INPUT: Type = Type::Form(
     &ANY,
-    &Form::of("stage-value", "an object", |node| fits(node, &OBJECT)),
+    &ValueForm::of("stage-value", "an object", |node| fits(node, &OBJECT)),
 );
 
-/// What a stage may be.
+/// Returns the kinds of stages.
 pub(in super::super) fn stage_kinds() -> impl Iterator<Item = &'static str> {
     let members = STAGE_MEMBERS.iter();
     let kinds = members.filter(|m| m.presence == Presence::One);

@@ -1,4 +1,4 @@
-//! What is refused before writing.
+//! Messages that are refused before writing.
 
 use super::KINDS;
 use super::{MESSAGES, form};
@@ -7,13 +7,13 @@ use crate::protocol::sael::message::role;
 use crate::protocol::schema::check::fits;
 use crate::protocol::tests::heads::each_fixture;
 use crate::protocol::tests::{of, refusals, written};
-use crate::protocol::{Form, Role, WriteOptions};
+use crate::protocol::{MessageForm, Role, WriteOptions};
 use crate::tape::Node;
 
 #[test]
-fn the_header_form() {
+fn the_header_form_writes_the_kind_in_the_header() {
     let form = |kind: &[u8; 3], packed| WriteOptions {
-        form: Form::Header {
+        form: MessageForm::Header {
             version: 1,
             kind: *kind,
             packed,
@@ -51,7 +51,7 @@ fn the_header_form() {
 }
 
 #[test]
-fn wrong_messages() {
+fn wrong_messages_are_refused() {
     let texts = [
         "[]",
         "{}",
@@ -119,7 +119,7 @@ fn wrong_messages() {
     {"kind":"INV","seq":1,"tool":"t","input":[]}
       input: wanted an object, got []
     {"kind":"INV","seq":1,"tool":"t","pipeline":[{"tool":"t"}]}
-      tool: wanted nothing: a pipeline is there, got "t"
+      tool: wanted nothing: a pipeline is present, got "t"
     {"kind":"INV","seq":1,"pipeline":[{"tool":"t"},{"filter":"a","map":[]}]}
       pipeline[1].map: wanted nothing beside filter, got one
     {"kind":"INV","seq":1,"pipeline":[{"parallel":[[{"map":[]}],[5]]}]}
@@ -143,9 +143,9 @@ fn wrong_messages() {
     "#);
 }
 
-/// The reader of heads knows the kinds, ids and subjects that the schema has.
+/// The head reader finds the kinds, ids and subjects of the schema.
 #[test]
-fn heads_agree_with_the_schema() {
+fn the_head_reader_agrees_with_the_schema() {
     for message in MESSAGES {
         let known = KINDS.iter().any(|kind| kind.name == message.name);
         assert!(known, "{}", message.name);
@@ -173,16 +173,16 @@ fn heads_agree_with_the_schema() {
             "{line}"
         );
         let id = root.get("seq").and_then(Node::as_i128);
-        let told = line["id"].as_i64().map(i128::from);
-        assert!(id == told || told.is_none(), "{line}");
-        assert!(id == told || !fits(root, &form.ty), "{line}");
+        let reported = line["id"].as_i64().map(i128::from);
+        assert!(id == reported || reported.is_none(), "{line}");
+        assert!(id == reported || !fits(root, &form.ty), "{line}");
     });
 }
 
 #[test]
-fn the_role_of_each_kind_is_that_of_the_schema() {
+fn roles_equal_those_of_the_schema() {
     for kind in KINDS.iter() {
-        // The role of LST follows from its content.
+        // The role of LST depends on its content.
         let wanted = kind.role.unwrap_or(Role::Request);
         assert_eq!(role(kind.name), Some(wanted), "{}", kind.name);
     }

@@ -1,36 +1,36 @@
-//! What the server answers: LST, RES, STR, END, EVT, ERR.
+//! Answers of the server: LST, RES, STR, END, EVT, ERR.
 
-use super::state::{Call, How, Sort};
-use super::{Conduct, Report, Turn, envelope, short};
-use crate::protocol::correlation::Asked;
+use super::state::{CallEnd, SaelCall, Sort};
+use super::{Report, SaelSession, Turn, envelope, short};
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::check::number;
 use crate::tape::Node;
 
-/// How long frames may be under way that were sent before UNS or CAN was read: 2 s.
+/// The longest delay of frames that were sent before UNS or CAN was read: 2 s.
 const GRACE: i64 = 2_000_000_000;
 
-impl Conduct {
-    /// LST, RES, STR, END or EVT of the server.
+impl SaelSession {
+    /// Handles LST, RES, STR, END or EVT of the server.
     pub(super) fn answer(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let seq = envelope::seq(turn);
         if turn.kind == "LST" {
             self.tools.list(turn, report);
         }
-        self.goes_on(turn, report);
-        if seq.node.is_none() && !self.nameless(turn) {
+        self.report_after_refusal(turn, report);
+        if seq.node.is_none() && !self.may_lack_seq(turn) {
             return;
         }
         let last = matches!(turn.kind, "LST" | "RES" | "END");
         let (conn, state) = self.parts(turn.conn);
         let key = (conn.session, seq.key);
-        state.see(seq.key);
+        state.record_seq(seq.key);
         let replaying = conn.replay.is_some();
         if replaying {
             self.replayed(turn, seq.key, last, report);
         }
         let Some((asked, call)) = self.calls.get_mut(&key) else {
             if !replaying {
-                self.unasked(turn, seq, report);
+                self.report_unmatched(turn, seq, report);
             }
             return;
         };
@@ -45,9 +45,9 @@ impl Conduct {
         };
         if !right {
             let text = format!(
-                "{} answers {}, whose answer is {wanted}",
+                "{} answers {}, but the answer must be {wanted}",
                 turn.kind,
-                asked.what()
+                asked.describe()
             );
             let place = turn.place(turn.get("kind"));
             report.broken_by("answer-kind", place, asked.place.index, text);
@@ -64,8 +64,8 @@ impl Conduct {
                 && call.reported.first("subscription-unknown")
             {
                 let text = format!(
-                    "subscriptionId is {}, the subscription is seq {}",
-                    shown(id),
+                    "subscriptionId is {}, but the subscription has seq {}",
+                    format_value(id),
                     seq.key
                 );
                 report.broken_by(
@@ -76,7 +76,7 @@ impl Conduct {
                 );
             }
             if granted && named.is_none() {
-                let text = "RES grants a subscription, and has no subscriptionId";
+                let text = "RES grants a subscription, but has no subscriptionId";
                 let index = asked.place.index;
                 report.broken_by("subscription-id", turn.seen.whole(), index, text);
             }
@@ -86,26 +86,26 @@ impl Conduct {
                 report.broken_by("answer-after-end", turn.place(seq.node), index, text);
             }
         } else if call.sort == Sort::Call {
-            items(turn, asked, call, replaying, report);
+            check_items(turn, asked, call, replaying, report);
         }
-        trace(turn, asked, call, report);
+        check_trace(turn, asked, call, report);
         let subscribed = call.sort == Sort::Subscription;
         if subscribed && matches!(turn.kind, "RES") {
-            let owed = call.owed();
+            let needs_answer = call.needs_answer();
             let granted = !std::mem::replace(&mut call.live, true);
-            if owed {
-                self.settled(key.0);
+            if needs_answer {
+                self.leave_window(key.0);
             }
             self.parts(turn.conn).1.live += usize::from(granted);
             return;
         }
-        self.spent(turn, report);
+        self.add_cost(turn, report);
         if last {
-            self.close(key, turn, How::Answered);
+            self.close(key, turn, CallEnd::Answered);
         }
     }
 
-    /// ERR.
+    /// Handles ERR.
     pub(super) fn error(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let code = turn.text("code").unwrap_or_default();
         if self.refuses(turn, &code, report) {
@@ -114,7 +114,7 @@ impl Conduct {
         let seq = envelope::seq(turn);
         let misunderstood = matches!(code.as_ref(), "INVALID_FRAME" | "UNKNOWN_KIND");
         let (conn, state) = self.parts(turn.conn);
-        state.see(seq.key);
+        state.record_seq(seq.key);
         if misunderstood {
             if seq.key == 0 {
                 if std::mem::take(&mut conn.beat_last)
@@ -139,7 +139,7 @@ impl Conduct {
         }
         let Some((asked, call)) = self.calls.get(&key) else {
             if !replaying && !misunderstood {
-                self.unasked(turn, seq, report);
+                self.report_unmatched(turn, seq, report);
             }
             return;
         };
@@ -149,7 +149,7 @@ impl Conduct {
             && code == "MISSING_CAPABILITY"
         {
             let text = format!(
-                "`{}` is refused, and what was granted covers it",
+                "`{}` is refused, but the granted capabilities include it",
                 short(&required.capability)
             );
             let place = turn.place(turn.get("code"));
@@ -159,51 +159,56 @@ impl Conduct {
         if let Some((_, call)) = self.calls.get_mut(&key)
             && turn.get("trace_id").is_some()
         {
-            trace(turn, &asked, call, report);
+            check_trace(turn, &asked, call, report);
         }
-        self.close(key, turn, How::Answered);
+        self.close(key, turn, CallEnd::Answered);
     }
 
-    /// The server goes on after it has refused the connection.
-    fn goes_on(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+    /// Reports an answer on a connection that the server has refused.
+    fn report_after_refusal(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let (conn, _) = self.parts(turn.conn);
         if let Some(refused) = conn.refused
             && !conn.greeted
             && conn.reported.first("refused-goes-on")
         {
             let text = format!(
-                "{} comes on a connection that the server has refused, and should have closed",
+                "{} comes on a connection that the server refused and should have closed",
                 turn.kind
             );
             report.broken_by("refused-goes-on", turn.seen.whole(), refused, text);
         }
     }
 
-    /// Whether an answer without a seq can be one to a request that had none.
-    fn nameless(&mut self, turn: Turn<'_, '_>) -> bool {
+    /// Returns true if an answer without a seq may belong to a request without one.
+    fn may_lack_seq(&mut self, turn: Turn<'_, '_>) -> bool {
         let session = self.parts(turn.conn).0.session;
         self.calls.get(&(session, 0)).is_some()
     }
 
-    /// An answer whose request is not open.
-    fn unasked(&mut self, turn: Turn<'_, '_>, seq: envelope::Seq<'_>, report: &mut Report) {
+    /// Reports an answer without an open request.
+    fn report_unmatched(
+        &mut self,
+        turn: Turn<'_, '_>,
+        seq: envelope::Seq<'_>,
+        report: &mut Report,
+    ) {
         let is_no_number = seq.node.is_some_and(|node| number(node).is_none());
         if self.calls.refused() > 0 || is_no_number {
             return;
         }
         let (conn, _) = self.parts(turn.conn);
         let key = (conn.session, seq.key);
-        if conn.unclear() || conn.refused.is_some() {
+        if conn.may_have_gaps() || conn.refused.is_some() {
             return;
         }
         let place = turn.place(seq.node);
         let Some(done) = self.ended.get(&key).cloned() else {
-            let text = format!("{} has seq {}, which no request has", turn.kind, seq.key);
+            let text = format!("{} has seq {}, but no request has it", turn.kind, seq.key);
             report.broken("answer-unasked", place, text);
             return;
         };
-        if done.how == How::Answered {
-            let text = format!("{} comes for seq {}, which is done", turn.kind, seq.key);
+        if done.how == CallEnd::Answered {
+            let text = format!("{} comes for seq {}, which is complete", turn.kind, seq.key);
             report.broken_by("answer-after-end", place, done.index, text);
             return;
         }
@@ -215,7 +220,7 @@ impl Conduct {
             && now.saturating_sub(then) > GRACE
             && self.parts(turn.conn).0.reported.first("still-sending")
         {
-            still_sending(
+            report_still_sending(
                 turn,
                 seq.key,
                 (done.index, now.saturating_sub(then)),
@@ -224,20 +229,20 @@ impl Conduct {
         }
     }
 
-    /// Adds up what calls have cost.
-    fn spent(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+    /// Adds up the costs of calls.
+    fn add_cost(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let cost = turn.get("cost").or_else(|| turn.get("cost_used"));
         let Some(node) = cost.and_then(|cost| cost.get("usd").or_else(|| cost.get("USD"))) else {
             return;
         };
         let (_, state) = self.parts(turn.conn);
         state.cost += number(node).filter(|usd| usd.is_finite()).unwrap_or(0.0);
-        if let Some(most) = state.most_cost
+        if let Some(most) = state.max_cost
             && state.cost > most
             && state.reported.first("cost-over-limit")
         {
             let text = format!(
-                "the calls have cost {:.6} USD, and the token allows {most:.6}",
+                "the calls have cost {:.6} USD, but the token allows {most:.6}",
                 state.cost
             );
             report.broken("cost-over-limit", turn.seen.at(node), text);
@@ -245,8 +250,8 @@ impl Conduct {
     }
 }
 
-/// A value in a sentence.
-fn shown(node: Node<'_>) -> String {
+/// Formats a value for a sentence.
+fn format_value(node: Node<'_>) -> String {
     match (node.as_i128(), node.text()) {
         (Some(n), _) => n.to_string(),
         (None, Some(text)) => format!("`{}`", short(&text)),
@@ -254,18 +259,24 @@ fn shown(node: Node<'_>) -> String {
     }
 }
 
-fn still_sending(turn: Turn<'_, '_>, seq: i128, since: (u64, i64), report: &mut Report) {
+fn report_still_sending(turn: Turn<'_, '_>, seq: i128, since: (u64, i64), report: &mut Report) {
     let (index, age) = since;
     let text = format!(
-        "{} comes for seq {seq} {} ms after it was taken back",
+        "{} comes for seq {seq} {} ms after it was cancelled",
         turn.kind,
         age / 1_000_000
     );
     report.broken_by("still-sending", turn.seen.whole(), index, text);
 }
 
-/// STR, END or RES of a call.
-fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, report: &mut Report) {
+/// Checks STR, END or RES of a call.
+fn check_items(
+    turn: Turn<'_, '_>,
+    asked: &OpenRequest,
+    call: &mut SaelCall,
+    replaying: bool,
+    report: &mut Report,
+) {
     let place = turn.place(turn.get("kind"));
     let index = asked.place.index;
     let streams = matches!(turn.kind, "STR" | "END");
@@ -277,7 +288,10 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
         report.broken_by("stream-undeclared", place, index, text);
     }
     if turn.kind == "RES" && call.items > 0 {
-        let text = format!("RES ends a stream of {} STR, and END must", call.items);
+        let text = format!(
+            "RES ends a stream of {} STR; it must end with END",
+            call.items
+        );
         report.broken_by("stream-ends-with-result", place, index, text);
     } else if turn.kind == "RES" && call.streaming == Some(true) {
         let text = "RES answers a tool that is listed with streaming true";
@@ -288,15 +302,15 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
         && call.reported.first("capability-ignored")
     {
         let text = format!(
-            "the call is answered, and requires `{}`, which was not granted",
+            "the call is answered, but requires `{}`, which was not granted",
             short(&required.capability)
         );
         report.broken_by("capability-ignored", turn.seen.whole(), index, text);
     }
-    if let Some(unfit) = &call.unfit
+    if let Some(first_mismatch) = &call.first_mismatch
         && call.reported.first("input-unchecked")
     {
-        let text = format!("the call is answered, and its input does not fit: {unfit}");
+        let text = format!("the call is answered, but its input does not fit: {first_mismatch}");
         report.broken_by("input-unchecked", turn.seen.whole(), index, text);
     }
     if turn.kind != "STR" {
@@ -307,7 +321,7 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
         && !replaying
         && call.reported.first("stream-survived")
     {
-        let text = "STR goes on for a call from before the connection was resumed";
+        let text = "STR continues a call of the connection before the resume";
         report.broken_by("stream-survived", turn.seen.whole(), index, text);
     }
     if let Some((by, Some(then))) = call.cancelled
@@ -315,19 +329,19 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
         && now.saturating_sub(then) > GRACE
         && call.reported.first("still-sending")
     {
-        still_sending(
+        report_still_sending(
             turn,
             envelope::seq(turn).key,
             (by, now.saturating_sub(then)),
             report,
         );
     }
-    contents(turn, call, index, report);
+    check_contents(turn, call, index, report);
     call.items += 1;
 }
 
-/// What a STR holds.
-fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report) {
+/// Checks the content of a STR.
+fn check_contents(turn: Turn<'_, '_>, call: &mut SaelCall, index: u64, report: &mut Report) {
     let (data, delta) = (turn.get("data"), turn.get("delta"));
     let patch = match (data, delta) {
         (Some(_), None) => false,
@@ -339,7 +353,7 @@ fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report
             } else {
                 "neither data nor delta"
             };
-            let text = format!("STR has {got}, and must have one of them");
+            let text = format!("STR has {got}; it must have one of them");
             report.broken("item-content", turn.place(delta), text);
             return;
         }
@@ -352,7 +366,7 @@ fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report
                 } else {
                     ("data", "delta")
                 };
-                let text = format!("STR has {now}, and earlier items of this call have {then}");
+                let text = format!("STR has {now}, but earlier items of this call have {then}");
                 let place = turn.place(delta.or(data));
                 report.broken_by("delta-mixed", place, index, text);
             }
@@ -362,24 +376,25 @@ fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report
     }
     let Some(delta) = delta else { return };
     if call.delta == Some(false) && call.reported.first("delta-undeclared") {
-        let text = "STR has delta, and the tool is not listed with delta true";
+        let text = "STR has delta, but the tool is not listed with delta true";
         report.broken_by("delta-undeclared", turn.seen.at(delta), index, text);
     }
     if call.items == 0 && !call.released && !delta.is_map() {
         let text = format!(
-            "the first delta is {}, and must be an object",
+            "the first delta is {}; it must be an object",
             delta.describe()
         );
         report.broken_by("delta-snapshot", turn.seen.at(delta), index, text);
     }
 }
 
-/// The answer's trace against the request's.
-fn trace(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, report: &mut Report) {
+/// Compares the trace of the answer with that of the request.
+fn check_trace(turn: Turn<'_, '_>, asked: &OpenRequest, call: &mut SaelCall, report: &mut Report) {
     let Some(wanted) = &call.trace else {
-        // Of the server's own making; what is echoed was told of with the request.
+        // The request had no valid trace: the server made this one. An error in an echoed trace was reported with the
+        // request.
         if call.reported.first("trace-id") {
-            envelope::traces(turn, report);
+            envelope::check_traces(turn, report);
         }
         return;
     };
@@ -391,18 +406,18 @@ fn trace(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, report: &mut Report
         Some(got) => {
             if call.reported.first("trace-mismatch") {
                 let text = format!(
-                    "trace_id is {}, and the request's {}",
+                    "trace_id is {}, but the request has {}",
                     short(got),
                     short(wanted)
                 );
                 report.broken_by("trace-mismatch", turn.place(node), index, text);
             }
         }
-        // Events never had one; nobody passes it on there.
+        // Events never had a trace; no peer passes it on there.
         None if matches!(turn.kind, "EVT" | "ERR") || call.sort != Sort::Call => {}
         None => {
             if call.reported.first("trace-dropped") {
-                let text = format!("{} has no trace_id, and the request has", turn.kind);
+                let text = format!("{} has no trace_id, but the request has one", turn.kind);
                 report.broken_by("trace-dropped", turn.seen.whole(), index, text);
             }
         }

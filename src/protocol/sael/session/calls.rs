@@ -1,28 +1,28 @@
-//! What the client asks: LST, INV, SUB; and takes back: UNS, CAN.
+//! Requests of the client: LST, INV, SUB; and their cancellation: UNS, CAN.
 
-use super::state::{Call, Ended, How, Required, Sort, State};
+use super::state::{CallEnd, EndedCall, Required, SaelCall, SessionState, Sort};
 use super::tools::Tool;
-use super::{Conduct, Report, Turn, envelope, pipeline, short};
-use crate::protocol::correlation::Asked;
-use crate::protocol::sael::capability::{self, Verdict};
+use super::{Report, SaelSession, Turn, envelope, pipeline, short};
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::sael::capability::{self, Grant};
 use crate::tape::Node;
 
-/// WIN.
-pub(super) fn window(turn: Turn<'_, '_>, state: &mut State) {
+/// Handles WIN.
+pub(super) fn window(turn: Turn<'_, '_>, state: &mut SessionState) {
     let window = turn.get("window").and_then(Node::as_i128);
     if let Some(window) = window.filter(|window| *window >= 0) {
         state.window = Some(window);
         if (state.open as i128) <= window {
-            state.reported.again("window-exceeded");
+            state.reported.reset("window-exceeded");
         } else {
-            // What was asked before the window shrank is no fault of the client's.
+            // Requests that were sent before the window shrank are not an error of the client.
             state.reported.first("window-exceeded");
         }
     }
 }
 
-impl Conduct {
-    /// A request.
+impl SaelSession {
+    /// Handles a request.
     pub(super) fn request(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let seq = envelope::seq(turn);
         let sort = match turn.kind {
@@ -31,11 +31,11 @@ impl Conduct {
             _ => Sort::Call,
         };
         let trace = turn.text("trace_id").filter(|id| id.len() <= 64);
-        let mut call = Call {
+        let mut call = SaelCall {
             sort,
             conn: turn.conn,
             trace: trace.map(|id| id.as_ref().into()),
-            ..Call::default()
+            ..SaelCall::default()
         };
         if sort == Sort::Call {
             self.invoke(turn, &mut call, report);
@@ -55,7 +55,7 @@ impl Conduct {
         let highest = state.highest;
         if good {
             state.highest = state.highest.max(Some(seq.key));
-            state.see(seq.key);
+            state.record_seq(seq.key);
         }
         let place = turn.place(seq.node);
         let old = self.calls.get(&key).filter(|(_, call)| !call.released);
@@ -63,21 +63,21 @@ impl Conduct {
             let text = format!(
                 "seq {} belongs to {}, which is still open",
                 seq.key,
-                asked.what()
+                asked.describe()
             );
             report.broken_by("seq-reused", place, asked.place.index, text);
         } else if let Some(highest) = highest
             && good
             && seq.key <= highest
         {
-            let text = format!("seq is {}, and {highest} was used before", seq.key);
+            let text = format!("seq is {}, but {highest} was used before", seq.key);
             report.broken("seq-not-rising", place, text);
         }
         let before = self.calls.refused();
-        let old = self.calls.ask(key, Asked::of(turn.seen), call);
+        let old = self.calls.ask(key, OpenRequest::of(turn.seen), call);
         let (_, state) = self.parts(turn.conn);
         state.live -= usize::from(state.live > 0 && old.as_ref().is_some_and(|(_, c)| c.live));
-        let replaced = old.is_some_and(|(_, call)| call.owed());
+        let replaced = old.is_some_and(|(_, call)| call.needs_answer());
         if self.calls.refused() > before || replaced {
             return;
         }
@@ -85,13 +85,13 @@ impl Conduct {
         state.open += 1;
         let (open, window) = (state.open, state.window());
         if open as i128 > window && state.reported.first("window-exceeded") {
-            let text = format!("{open} requests are outstanding, and the window is {window}");
+            let text = format!("{open} requests are open, but the window is {window}");
             report.broken("window-exceeded", turn.seen.whole(), text);
         }
     }
 
-    /// What INV asks for.
-    fn invoke(&mut self, turn: Turn<'_, '_>, call: &mut Call, report: &mut Report) {
+    /// Handles an INV.
+    fn invoke(&mut self, turn: Turn<'_, '_>, call: &mut SaelCall, report: &mut Report) {
         let stages = turn.get("pipeline");
         let tool = turn.get("tool");
         let filled = stages.is_some_and(|p| p.children().next().is_some() || !p.is_array());
@@ -109,7 +109,7 @@ impl Conduct {
                 report.broken("call-empty", turn.place(stages), text);
             }
         }
-        // A tool of another server is in no list here.
+        // The tools of another server are not in this list.
         if !self.tools.known || turn.get("via").is_some() {
             return;
         }
@@ -126,9 +126,9 @@ impl Conduct {
             if single {
                 (call.streaming, call.delta) = (tool.streaming, Some(tool.delta));
             }
-            if call.unfit.is_none() {
-                call.unfit = tool
-                    .unfit(input)
+            if call.first_mismatch.is_none() {
+                call.first_mismatch = tool
+                    .first_mismatch(input)
                     .map(|why| format!("{}: {why}", short(&name)));
             }
             let Some(state) = self
@@ -138,7 +138,7 @@ impl Conduct {
             else {
                 continue;
             };
-            effects(turn, node, tool, state, report);
+            report_effects(turn, node, tool, state, report);
             let required = required(tool, state);
             if call.required.as_ref().is_none_or(|old| !old.lacking) {
                 call.required = required.or(call.required.take());
@@ -146,7 +146,7 @@ impl Conduct {
         }
     }
 
-    /// UNS or CAN.
+    /// Handles UNS or CAN.
     pub(super) fn cancel(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let seq = envelope::seq(turn);
         if !seq.good {
@@ -154,16 +154,20 @@ impl Conduct {
         }
         let (conn, _) = self.parts(turn.conn);
         let key = (conn.session, seq.key);
-        let unclear = conn.unclear();
+        let may_have_gaps = conn.may_have_gaps();
         let place = turn.place(seq.node);
         let Some((asked, call)) = self.calls.get(&key).filter(|(_, call)| !call.released) else {
             match self.ended.get(&key) {
                 Some(done) => {
-                    let text = format!("{} names seq {}, which is done", turn.kind, seq.key);
+                    let text = format!("{} names seq {}, which is complete", turn.kind, seq.key);
                     report.broken_by("cancel-late", place, done.index, text);
                 }
-                None if !unclear && self.calls.refused() == 0 && self.calls.get(&key).is_none() => {
-                    let text = format!("{} names seq {}, which nothing has", turn.kind, seq.key);
+                None if !may_have_gaps
+                    && self.calls.refused() == 0
+                    && self.calls.get(&key).is_none() =>
+                {
+                    let text =
+                        format!("{} names seq {}, but no request has it", turn.kind, seq.key);
                     report.broken("cancel-unknown", place, text);
                 }
                 None => {}
@@ -176,12 +180,12 @@ impl Conduct {
                 "{} names seq {}, which is {}",
                 turn.kind,
                 seq.key,
-                asked.what()
+                asked.describe()
             );
             report.broken_by("cancel-kind", place, asked.place.index, text);
         }
         if subscribed {
-            self.close(key, turn, How::Unsubscribed);
+            self.close(key, turn, CallEnd::Unsubscribed);
             return;
         }
         self.release(key);
@@ -199,55 +203,55 @@ impl Conduct {
         }
     }
 
-    /// No answer is owed any more; one may come.
+    /// Marks a request as released: an answer is allowed, but not required.
     pub(super) fn release(&mut self, key: (u32, i128)) {
         if let Some((_, call)) = self.calls.get_mut(&key) {
-            let owed = call.owed();
+            let needs_answer = call.needs_answer();
             call.released = true;
-            if owed {
-                self.settled(key.0);
+            if needs_answer {
+                self.leave_window(key.0);
             }
         }
     }
 
-    /// The request is done.
-    pub(super) fn close(&mut self, key: (u32, i128), turn: Turn<'_, '_>, how: How) {
+    /// Closes a request.
+    pub(super) fn close(&mut self, key: (u32, i128), turn: Turn<'_, '_>, how: CallEnd) {
         let Some((asked, call)) = self.calls.close(&key) else {
             return;
         };
-        if call.owed() {
-            self.settled(key.0);
+        if call.needs_answer() {
+            self.leave_window(key.0);
         }
         if let Some(state) = self.states.get_mut(&key.0) {
             state.live -= usize::from(state.live > 0 && call.live);
         }
-        let ended = Ended {
-            how: call.cancelled.map_or(how, |_| How::Cancelled),
+        let ended = EndedCall {
+            how: call.cancelled.map_or(how, |_| CallEnd::Cancelled),
             index: turn.seen.index,
             time: turn.time(),
-            asked: (how == How::Unsubscribed).then(|| Box::new(asked)),
+            asked: (how == CallEnd::Unsubscribed).then(|| Box::new(asked)),
         };
         self.ended.insert(key, ended);
     }
 
-    /// One request less counts against the window.
-    pub(super) fn settled(&mut self, session: u32) {
+    /// Removes one request from the window count.
+    pub(super) fn leave_window(&mut self, session: u32) {
         if let Some(state) = self.states.get_mut(&session) {
             state.open = state.open.saturating_sub(1);
-            // A client that keeps one too many outstanding is told of once.
+            // A client that always has one request too many outstanding is reported once.
             if state.open as i128 * 2 <= state.window() {
-                state.reported.again("window-exceeded");
+                state.reported.reset("window-exceeded");
             }
         }
     }
 }
 
-/// A tool that does more than read, for a client without a token.
-fn effects(
+/// Reports a tool that does more than read, for a client without a token.
+fn report_effects(
     turn: Turn<'_, '_>,
     node: Node<'_>,
     tool: &Tool,
-    state: &mut State,
+    state: &mut SessionState,
     report: &mut Report,
 ) {
     if let Some(effect) = &tool.effect
@@ -261,14 +265,14 @@ fn effects(
     }
 }
 
-/// What a tool requires, against what was granted.
-fn required(tool: &Tool, state: &State) -> Option<Required> {
+/// Compares the capability that a tool requires with the granted ones.
+fn required(tool: &Tool, state: &SessionState) -> Option<Required> {
     let capability = tool.capability.as_deref()?;
     let granted: Vec<&str> = state.granted.as_ref()?.iter().map(String::as_str).collect();
     let allows = capability::allows(&granted, capability);
     Some(Required {
         capability: capability.to_owned(),
-        granted: allows.document.verdict == Verdict::Yes,
-        lacking: allows.document.verdict == Verdict::No && allows.code.verdict == Verdict::No,
+        granted: allows.document.verdict == Grant::Yes,
+        lacking: allows.document.verdict == Grant::No && allows.code.verdict == Grant::No,
     })
 }

@@ -1,33 +1,33 @@
-//! How connections end, and what is left open behind them.
+//! The ends of connections, and the requests that stay open.
 
-use super::state::Conn;
-use super::{Conduct, Report, login};
-use crate::protocol::correlation::Asked;
+use super::state::SaelConnection;
+use super::{Report, SaelSession, login};
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::memory::ConnId;
 
-/// Connections that are over and of which late messages may still be told.
+/// The number of ended connections that are stored for late messages.
 pub(super) const OVER: usize = 256;
-/// Sessions without a connection that may be taken up again.
+/// The number of sessions without a connection that can still be resumed.
 pub(super) const SESSIONS: usize = 1024;
 
-impl Conduct {
-    /// The connection is over: what cannot be taken up again is let go, in time.
-    pub(super) fn part(&mut self, id: ConnId, report: &mut Report) {
+impl SaelSession {
+    /// Handles the end of a connection. Sessions that are too old to be resumed are removed.
+    pub(super) fn end_connection(&mut self, id: ConnId, report: &mut Report) {
         if self.conns.has_ended(id) {
             return;
         }
         let session = self.parts(id).0.session;
         self.conns.end(id);
-        self.resting.push_back(session);
-        while self.resting.len() > SESSIONS {
-            let Some(oldest) = self.resting.pop_front() else {
+        self.disconnected.push_back(session);
+        while self.disconnected.len() > SESSIONS {
+            let Some(oldest) = self.disconnected.pop_front() else {
                 break;
             };
             let is_used = self
-                .holder(oldest)
+                .connection_of(oldest)
                 .is_some_and(|(conn, _)| !self.conns.has_ended(conn));
-            if !is_used && !self.resting.contains(&oldest) {
-                self.settle(Some(oldest), report);
+            if !is_used && !self.disconnected.contains(&oldest) {
+                self.report_unanswered(Some(oldest), report);
                 let names = self.states.remove(&oldest).map(|state| state.names);
                 for name in names.into_iter().flatten() {
                     if self.named.get(&name) == Some(&oldest) {
@@ -38,18 +38,18 @@ impl Conduct {
         }
     }
 
-    /// The connection that has a session now.
-    fn holder(&self, session: u32) -> Option<(ConnId, &Conn)> {
+    /// Returns the current connection of a session.
+    fn connection_of(&self, session: u32) -> Option<(ConnId, &SaelConnection)> {
         let id = self.states.get(&session)?.conn;
         let conn = self.conns.get(id).filter(|conn| conn.session == session);
         conn.map(|conn| (id, conn))
     }
 
-    /// Requests that will not be answered any more: of one session, or of all.
-    pub(super) fn settle(&mut self, session: Option<u32>, report: &mut Report) {
-        // Where the greeting was not answered, nothing behind it is.
+    /// Reports requests that will not be answered any more: of one session, or of all.
+    pub(super) fn report_unanswered(&mut self, session: Option<u32>, report: &mut Report) {
+        // If the greeting has no answer, no later request has one.
         let is_mute = |of| {
-            self.holder(of)
+            self.connection_of(of)
                 .is_some_and(|(_, conn)| conn.hello.is_some())
         };
         let calls = match session {
@@ -57,19 +57,20 @@ impl Conduct {
             None => self.calls.sorted(),
         };
         for ((of, _), asked, call) in calls {
-            if call.owed() && !call.dropped && !is_mute(*of) {
-                let text = format!("{} has no answer", named(asked));
+            if call.needs_answer() && !call.dropped && !is_mute(*of) {
+                let text = format!("{} has no answer", describe(asked));
                 report.broken("unanswered", asked.place, text);
             }
         }
-        // At the end they stay: who waits for what is asked after it, too.
+        // At the end of the input they stay: `waiting` lists them afterwards.
         if let Some(session) = session {
             self.calls.end(session);
         }
     }
 
-    /// The client goes, and leaves calls and subscriptions behind; `by` is the message that says so.
-    pub(super) fn client_leaves(&mut self, id: ConnId, by: Option<u64>, report: &mut Report) {
+    /// Handles the end of the client's direction, which may leave calls and subscriptions open; `by` is the message
+    /// that ends it.
+    pub(super) fn client_ended(&mut self, id: ConnId, by: Option<u64>, report: &mut Report) {
         let (conn, state) = self.parts(id);
         let left = [state.open > 0, state.live > 0];
         if std::mem::replace(&mut conn.client_left, true)
@@ -91,7 +92,7 @@ impl Conduct {
                 .sorted_in(session)
                 .into_iter()
                 .filter(|(_, _, call)| {
-                    call.conn == id && call.live == live && (live || call.owed())
+                    call.conn == id && call.live == live && (live || call.needs_answer())
                 });
             let Some((_, first, _)) = left.next() else {
                 continue;
@@ -104,31 +105,31 @@ impl Conduct {
             let is = if more > 0 { "are" } else { "is" };
             let text = format!(
                 "{}{others} {is} open while the client closes the connection",
-                named(first)
+                describe(first)
             );
             match by {
                 Some(by) => report.broken_by(rule, first.place, by, text),
                 None => report.broken(rule, first.place, text),
             }
-            // That they have no answer follows from that.
+            // Their missing answers follow from that.
             self.calls.retain(session, |_, _, call| {
-                call.dropped |= call.conn == id && !live && call.owed();
+                call.dropped |= call.conn == id && !live && call.needs_answer();
                 true
             });
         }
     }
 
-    pub(super) fn server_leaves(&mut self, id: ConnId, report: &mut Report) {
+    pub(super) fn server_ended(&mut self, id: ConnId, report: &mut Report) {
         let (conn, _) = self.parts(id);
         conn.server_left = true;
-        login::unheard(conn, report);
+        login::report_unanswered_hello(conn, report);
     }
 }
 
-/// A request in a sentence.
-fn named(asked: &Asked) -> String {
+/// Describes a request in a sentence.
+fn describe(asked: &OpenRequest) -> String {
     match asked.id.as_ref() {
-        "" => asked.what(),
-        id => format!("{} (seq {id})", asked.what()),
+        "" => asked.describe(),
+        id => format!("{} (seq {id})", asked.describe()),
     }
 }

@@ -1,6 +1,6 @@
-//! What every message has: kind, version, seq, trace.
+//! The members of every message: kind, version, seq, trace.
 
-use super::state::{Agreed, Conn};
+use super::state::{Agreed, SaelConnection};
 use super::{Report, Turn};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
@@ -8,26 +8,26 @@ use crate::protocol::sael::message::role;
 use crate::protocol::sael::schema::{self, EXTRA_CODES};
 use crate::protocol::sael::token::is_token;
 use crate::protocol::schema::Type;
-use crate::protocol::schema::check::{At, Problem, Wrong, number};
+use crate::protocol::schema::check::{At, TypeProblem, Wrong, number};
 use crate::protocol::schema::lint::{lint, lint_nothing};
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
-/// The largest whole number that every peer reads as it is written.
+/// The largest integer that every peer reads exactly.
 const LARGEST: i128 = (1 << 53) - 1;
 
-/// Who speaks, where only the message tells.
-pub(super) fn speaker(turn: Turn<'_, '_>) -> Option<Direction> {
+/// Returns the direction of a message if only the message shows it.
+pub(super) fn sender(turn: Turn<'_, '_>) -> Option<Direction> {
     schema::direction(turn.kind, turn.root)
 }
 
-/// `seq`, and how the reference server reads it.
+/// `seq`, as the reference server reads it.
 #[derive(Clone, Copy)]
 pub(super) struct Seq<'a> {
     pub(super) node: Option<Node<'a>>,
-    /// What requests and answers are paired by: 0 where it is missing or no number; as a double, without its fraction.
+    /// The key for requests and answers: 0 if it is missing or not a number; as a double, without its fraction.
     pub(super) key: i128,
-    /// Whether it is a number that a request may have.
+    /// A request may have this number.
     pub(super) good: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn seq<'a>(turn: Turn<'_, 'a>) -> Seq<'a> {
     let node = turn.get("seq");
     let key = node.map_or(0, |node| match node.as_i128() {
         Some(n) if (-LARGEST..=LARGEST).contains(&n) => n,
-        #[allow(clippy::cast_precision_loss)] // that loss is what the server suffers
+        #[allow(clippy::cast_precision_loss)] // the server has the same loss
         Some(n) => n as f64 as i128,
         None => number(node).map_or(0, |f| f.trunc() as i128),
     });
@@ -44,8 +44,8 @@ pub(super) fn seq<'a>(turn: Turn<'_, 'a>) -> Seq<'a> {
     Seq { node, key, good }
 }
 
-/// Checks what does not depend on what was said before; false where the message means nothing more.
-pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) -> bool {
+/// Checks the parts that do not depend on earlier messages. Returns false if no further checks apply.
+pub(super) fn check(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) -> bool {
     let [client_bye, server_bye] = conn.bye;
     let is_server = turn.side == Some(ToClient);
     let bye = if is_server { server_bye } else { client_bye };
@@ -56,15 +56,15 @@ pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) ->
         let text = format!("{} comes after BYE of the same side", turn.kind);
         report.broken_by("after-bye", turn.seen.whole(), bye, text);
     }
-    if !known(turn, conn, report) {
+    if !check_kind(turn, conn, report) {
         return false;
     }
     form(turn, conn, report);
     if turn.get("v").is_none() && !turn.header && matches!(turn.kind, "HEY" | "RSM") {
-        let text = format!("{} says no version: v should be 1", turn.kind);
+        let text = format!("{} has no version: v should be 1", turn.kind);
         report.broken("version-missing", turn.seen.whole(), text);
     }
-    exposed(turn, report);
+    report_exposed_token(turn, report);
     shape(turn, report);
     if turn.kind == "ERR"
         && let Some(code) = turn.get("code")
@@ -77,27 +77,30 @@ pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) ->
     true
 }
 
-/// The kind, and who says it.
-fn known(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) -> bool {
+/// Checks the kind and its direction.
+fn check_kind(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) -> bool {
     let node = turn.get("kind");
     if role(turn.kind).is_none() {
         let text = match node {
-            _ if turn.header => format!("kind {} is none of the seventeen", turn.kind),
-            Some(node) => format!("kind is {}, which is none of the seventeen", quote(node)),
+            _ if turn.header => format!("kind {} is not one of the seventeen", turn.kind),
+            Some(node) => format!("kind is {}, which is not one of the seventeen", quote(node)),
             None => "there is no kind".to_owned(),
         };
         report.broken("kind-unknown", turn.place(node), text);
         conn.odd = Some(seq(turn).key);
         return false;
     }
-    if let (Some(wanted), Some(side)) = (schema::goes(turn.kind), turn.side)
+    if let (Some(wanted), Some(side)) = (schema::fixed_direction(turn.kind), turn.side)
         && wanted != side
     {
         let (who, whose) = match side {
             ToServer => ("client", "server"),
             ToClient => ("server", "client"),
         };
-        let text = format!("{} comes from the {who}, and is the {whose}'s", turn.kind);
+        let text = format!(
+            "{} comes from the {who}, but only the {whose} may send it",
+            turn.kind
+        );
         report.broken("kind-direction", turn.place(node), text);
         conn.odd = Some(seq(turn).key);
         return false;
@@ -105,8 +108,8 @@ fn known(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) -> bool {
     true
 }
 
-/// JSON or `MessagePack`, text or binary, header or none.
-fn form(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+/// Checks the form: JSON or `MessagePack`, text or binary, with or without a header.
+fn form(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
     if turn.header && conn.reported.first_of(turn.side, "header-form") {
         let text = "the frame begins with a version byte and its kind, which no peer reads";
         report.broken("header-form", turn.seen.whole(), text);
@@ -124,15 +127,15 @@ fn form(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     let (rule, text) = match (conn.agreed, opcode, packed) {
         (Agreed::Json, _, true) => (
             "msgpack-unagreed",
-            "the body is MessagePack, and the upgrade agreed on no subprotocol for it",
+            "the body is MessagePack, but the upgrade selected no subprotocol for it",
         ),
         (Agreed::Json, 2, false) if !turn.header => (
             "json-in-binary",
-            "JSON goes in a binary message, and text messages are agreed on",
+            "JSON is in a binary message; it should be in a text message",
         ),
         (Agreed::MessagePack, 1, _) => (
             "text-despite-msgpack",
-            "this is a text message, and the upgrade agreed on MessagePack in binary ones",
+            "this is a text message, but the upgrade selected MessagePack in binary messages",
         ),
         _ => return,
     };
@@ -141,7 +144,7 @@ fn form(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     }
 }
 
-/// What is said of the version.
+/// Returns the version of a message.
 pub(super) fn version_of(turn: Turn<'_, '_>) -> Option<i128> {
     turn.get("v").and_then(Node::as_i128).or_else(|| {
         let first = turn.header.then(|| turn.seen.frame.view.body().first());
@@ -149,8 +152,8 @@ pub(super) fn version_of(turn: Turn<'_, '_>) -> Option<i128> {
     })
 }
 
-/// A token anywhere but in HEY's auth.
-fn exposed(turn: Turn<'_, '_>, report: &mut Report) {
+/// Reports a token outside the `auth` of HEY.
+fn report_exposed_token(turn: Turn<'_, '_>, report: &mut Report) {
     let body = turn.seen.message.body.of(turn.seen.frame.view.bytes);
     if memchr::memmem::find(body, b"qct.v").is_none() {
         return;
@@ -172,12 +175,12 @@ fn exposed(turn: Turn<'_, '_>, report: &mut Report) {
         }
     });
     if let Some(place) = place {
-        let text = format!("{} has a token where none belongs", turn.kind);
+        let text = format!("{} has a token; only HEY should have one", turn.kind);
         report.broken("token-exposed", place, text);
     }
 }
 
-/// The members that the schema has.
+/// Checks the members of the schema.
 fn shape(turn: Turn<'_, '_>, report: &mut Report) {
     let Some(form) = schema::find(turn.kind, turn.side, turn.root) else {
         return;
@@ -186,12 +189,12 @@ fn shape(turn: Turn<'_, '_>, report: &mut Report) {
     let Some(root) = turn.root else {
         return lint_nothing(turn.seen, what, report);
     };
-    let rule = |problem: &Problem<'_, '_>| match (problem.at, problem.wrong) {
+    let rule = |problem: &TypeProblem<'_, '_>| match (problem.at, problem.wrong) {
         (At::Item(..), Wrong::Type(Type::Object(_))) => Some("stage-kind"),
         _ => problem.rule().filter(|rule| match *rule {
-            // A number of the server's can only repeat what it was given: that is seen when it is paired.
+            // A number of the server can only repeat that of a request: it is checked when they are matched.
             "seq-value" => turn.side == Some(ToServer) || number(problem.node).is_none(),
-            // Those of answers are compared with those of requests.
+            // Traces of answers are compared with those of requests.
             "trace-id" | "span-id" => turn.side != Some(ToClient),
             _ => true,
         }),
@@ -199,11 +202,11 @@ fn shape(turn: Turn<'_, '_>, report: &mut Report) {
     lint(turn.seen, root, what, &rule, report);
 }
 
-/// The ids of the trace.
-pub(super) fn traces(turn: Turn<'_, '_>, report: &mut Report) {
+/// Checks the trace ids.
+pub(super) fn check_traces(turn: Turn<'_, '_>, report: &mut Report) {
     if let Some((form, root)) = schema::find(turn.kind, turn.side, turn.root).zip(turn.root) {
         let is_trace = |rule: &&str| matches!(*rule, "trace-id" | "span-id");
-        let rule = |problem: &Problem<'_, '_>| problem.rule().filter(is_trace);
+        let rule = |problem: &TypeProblem<'_, '_>| problem.rule().filter(is_trace);
         lint(turn.seen, root, (&form.ty, turn.kind), &rule, report);
     }
 }

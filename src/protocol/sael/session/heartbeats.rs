@@ -1,29 +1,29 @@
-//! Heartbeats, and silence.
+//! Checks heartbeats and silence.
 
-use super::state::Conn;
+use super::state::SaelConnection;
 use super::{Report, Turn};
 use crate::protocol::Direction;
-use crate::protocol::correlation::Asked;
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::heartbeat::Echo;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
 const SECOND: i64 = 1_000_000_000;
-/// A heartbeat is due every 30 s; half of that is let pass.
+/// A heartbeat is due every 30 s; a delay of 15 s is tolerated.
 const LATE: i64 = 45 * SECOND;
-/// After so long without an answer a client gives the connection up.
+/// After this time without an answer a client gives the connection up.
 const GIVEN_UP: i64 = 60 * SECOND;
-/// After so long without a word from the client, a server closes.
+/// After this time without a message of the client, a server closes.
 const SILENT: i64 = 90 * SECOND;
-/// Seconds since 1970 reach this in the year 5138; milliseconds did in 1973.
+/// Seconds since 1970 reach this value in the year 5138; milliseconds reached it in 1973.
 const MILLISECONDS: i128 = 100_000_000_000;
 
 fn seconds(time: i64) -> i64 {
     time.div_euclid(SECOND)
 }
 
-/// Time went by.
-pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+/// Handles the passage of time.
+pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
     let client = turn.side == Some(Direction::ToServer);
     if let Some(now) = turn.time() {
         let silence = conn.client_last.and_then(|last| {
@@ -32,11 +32,11 @@ pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
         });
         if let Some((last, gap)) = silence {
             let text = format!(
-                "the client said nothing for {} s; a server closes after 90",
+                "the client sent nothing for {} s; a server closes after 90",
                 seconds(gap)
             );
             report.broken_by("client-silent", turn.seen.whole(), last, text);
-            // Who says nothing sends no heartbeat either.
+            // A silent client sends no heartbeat either.
             conn.reported.first("heartbeat-late");
         } else if let Some((since, index)) = conn.beat_at
             && conn.greeted
@@ -56,16 +56,16 @@ pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     }
 }
 
-/// Heartbeats that have waited for too long.
-fn unanswered(conn: &mut Conn, now: i64, report: &mut Report) {
+/// Reports heartbeats that have waited too long.
+fn unanswered(conn: &mut SaelConnection, now: i64, report: &mut Report) {
     while let Some(asked) = conn.heartbeats.overdue(now, GIVEN_UP) {
-        let text = "HBT has no HBA after 60 s, when a client gives the connection up";
+        let text = "HBT has no HBA after 60 s; a client then gives up the connection";
         report.broken("heartbeat-unanswered", asked.place, text);
     }
 }
 
-/// The connection is over, perhaps long after the last message.
-pub(super) fn over(conn: &mut Conn, now: i64, report: &mut Report) {
+/// Handles the end of a connection, which may be long after the last message.
+pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
     unanswered(conn, now, report);
     if let Some(last) = conn.client_last
         && let Some(at) = last.origin.time
@@ -74,47 +74,47 @@ pub(super) fn over(conn: &mut Conn, now: i64, report: &mut Report) {
         && now.saturating_sub(at) > SILENT
     {
         let text = format!(
-            "the client said nothing more for {} s; a server closes after 90",
+            "the client sent nothing more for {} s; a server closes after 90",
             seconds(now.saturating_sub(at))
         );
         report.broken("client-silent", last, text);
     }
 }
 
-/// HBT.
-pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+/// Handles HBT.
+pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
     if let Some(ts) = turn.get("ts")
         && let Some(n) = ts.as_i128().filter(|n| *n >= MILLISECONDS)
         && conn.reported.first("heartbeat-unit")
     {
         let text = format!(
-            "ts is {n}, which is no time in seconds; {} would be",
+            "ts is {n}, not a time in seconds; that would be {}",
             n / 1000
         );
         report.broken("heartbeat-unit", turn.seen.at(ts), text);
     }
     if let Some(now) = turn.time() {
         conn.beat_at = Some((now, turn.seen.index));
-        conn.reported.again("heartbeat-late");
+        conn.reported.reset("heartbeat-late");
     }
     let stamp = stamp(turn.get("ts"));
-    conn.heartbeats.sent(Asked::of(turn.seen), stamp);
+    conn.heartbeats.sent(OpenRequest::of(turn.seen), stamp);
 }
 
-/// HBA: the heartbeat with the same `ts`, else the oldest one.
-pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+/// Handles HBA: it answers the heartbeat with the same `ts`, otherwise the oldest one.
+pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
     let node = turn.get("ts");
     let (ts, place, index) = (stamp(node), turn.place(node), turn.seen.index);
     match conn.heartbeats.answered(&ts) {
         Echo::Of(asked, passed_over) => {
             for asked in passed_over {
-                let text = "HBT has no HBA, and a later one has";
+                let text = "HBT has no HBA, but a later HBT has one";
                 report.broken_by("heartbeat-unanswered", asked.place, index, text);
             }
             report.answers(&asked, turn.seen, true);
         }
         Echo::Other(asked, sent) => {
-            let text = format!("ts is {ts}, and HBT had {sent}");
+            let text = format!("ts is {ts}, but HBT had {sent}");
             report.broken_by("heartbeat-echo", place, asked.place.index, text);
             report.answers(&asked, turn.seen, true);
         }
@@ -125,7 +125,7 @@ pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report)
     }
 }
 
-/// `ts`, to be compared and shown; absent is as good as null.
+/// Formats `ts` for comparison and output; an absent one counts as null.
 fn stamp(ts: Option<Node<'_>>) -> String {
     ts.map_or_else(
         || "null".to_owned(),

@@ -1,36 +1,36 @@
-//! HEY and RSM, and what the server makes of them.
+//! HEY and RSM, and the reaction of the server.
 
-use super::state::{Conn, KEPT, Opening, Replay};
-use super::{Conduct, Report, Turn, bearer, envelope, short};
+use super::state::{Opening, REPLAYED, Replay, SaelConnection};
+use super::{Report, SaelSession, Turn, bearer_token, envelope, short};
 use crate::protocol::Direction;
-use crate::protocol::correlation::Asked;
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::token::Token;
 use crate::tape::Node;
 use std::collections::BTreeSet;
 
-/// Seqs of a replay that are remembered.
+/// The number of seqs of a replay that are stored.
 const FINALS: usize = 4096;
-/// Bytes of one session's capabilities that are remembered.
+/// The largest size of the stored capabilities of one session, in bytes.
 const CAPABILITIES: usize = 64 << 10;
-/// Longest name of a session that is remembered.
+/// The longest stored session name, in bytes.
 const LONGEST: usize = 256;
-/// Names of sessions that are remembered.
+/// The largest number of stored session names.
 const NAMES: usize = 1 << 16;
 
-/// What each side says first.
-pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+/// Handles the first message of each side.
+pub(super) fn first(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
     match turn.side {
         Some(Direction::ToServer) if conn.opening == Opening::Nothing => {
             conn.opening = match turn.kind {
                 "HEY" => Opening::Hey,
                 "RSM" => Opening::Resume,
-                _ if !conn.begun => Opening::Unclear,
+                _ if !conn.has_start => Opening::Unclear,
                 _ => Opening::Without,
             };
             if conn.opening == Opening::Without && role(turn.kind).is_some() {
                 let text = format!(
-                    "the client begins with {}, and must with HEY or RSM",
+                    "the client starts with {}; it must start with HEY or RSM",
                     turn.kind
                 );
                 report.broken("hey-first", turn.place(turn.get("kind")), text);
@@ -43,7 +43,7 @@ pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
                 && let Some(hello) = &conn.hello
             {
                 let text = format!(
-                    "the server begins with {}, and must answer HEY with HEY or ERR",
+                    "the server starts with {}; it must answer HEY with HEY or ERR",
                     turn.kind
                 );
                 report.broken_by(
@@ -58,30 +58,30 @@ pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     }
 }
 
-/// The server will say nothing more, and the greeting waits.
-pub(super) fn unheard(conn: &mut Conn, report: &mut Report) {
+/// Reports a greeting without an answer when the server sends nothing more.
+pub(super) fn report_unanswered_hello(conn: &mut SaelConnection, report: &mut Report) {
     if let Some(hello) = &conn.hello
-        && !std::mem::replace(&mut conn.unheard, true)
+        && !std::mem::replace(&mut conn.hello_unanswered, true)
     {
         let text = format!("{} has no answer, neither HEY nor ERR", hello.kind);
         report.broken("hey-unanswered", hello.place, text);
     }
 }
 
-impl Conduct {
-    /// HEY of the client.
+impl SaelSession {
+    /// Handles HEY of the client.
     pub(super) fn client_hey(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let (conn, _) = self.parts(turn.conn);
         if conn.greeted || conn.hello.is_some() {
             if conn.greeted && conn.opening != Opening::Without {
-                let text = "this connection has said HEY before";
+                let text = "this connection has sent HEY before";
                 report.broken("hey-again", turn.place(turn.get("kind")), text);
             }
-            self.anew(turn.conn);
+            self.assign_new_session(turn.conn);
         }
         let (secret, connect) = (self.secret.clone(), self.connect.clone());
         let (conn, state) = self.parts(turn.conn);
-        (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
+        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(turn.seen)), false);
         (conn.replay, conn.refused) = (None, None);
         conn.version = envelope::version_of(turn);
         conn.scope = None;
@@ -91,7 +91,7 @@ impl Conduct {
             let kind = auth.get("type");
             if !kind.is_some_and(|kind| kind.is_text("bearer")) {
                 let text = match kind.and_then(Node::text) {
-                    Some(kind) => format!("auth.type is `{}`, and must be `bearer`", short(&kind)),
+                    Some(kind) => format!("auth.type is `{}`; it must be `bearer`", short(&kind)),
                     None => "auth.type must be `bearer`".to_owned(),
                 };
                 report.broken("auth-type", turn.seen.at(kind.unwrap_or(auth)), text);
@@ -104,7 +104,7 @@ impl Conduct {
             let agent = turn.get("agent").and_then(|agent| agent.get("id"));
             let agent = agent.and_then(Node::text);
             let token = Token::parse(text);
-            bearer::judge(
+            bearer_token::check_token(
                 turn,
                 &token,
                 place,
@@ -112,12 +112,12 @@ impl Conduct {
                 agent.as_deref(),
                 report,
             );
-            if connect.as_deref().is_some_and(bearer::is_open) {
+            if connect.as_deref().is_some_and(bearer_token::is_open) {
                 let text = "a token goes over a connection that is not encrypted: use wss";
                 report.broken("token-in-clear", place, text);
             }
             let claims = token.claims();
-            state.most_cost = claims
+            state.max_cost = claims
                 .and_then(|claims| claims.get("max_cost_usd"))
                 .and_then(serde_json::Value::as_f64);
             if claims.is_some() {
@@ -130,7 +130,7 @@ impl Conduct {
             node.is_none() && shown.is_none_or(|list| list.children().next().is_none());
     }
 
-    /// HEY of the server.
+    /// Handles HEY of the server.
     pub(super) fn server_hey(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let (conn, state) = self.parts(turn.conn);
         if let Some(hello) = conn.hello.take() {
@@ -141,10 +141,10 @@ impl Conduct {
             .time()
             .zip(conn.beat_at.is_none().then_some(turn.seen.index));
         conn.beat_at = conn.beat_at.or(began);
-        if let (Some(asked), Some(told)) = (conn.version, envelope::version_of(turn))
-            && asked != told
+        if let (Some(asked), Some(printed)) = (conn.version, envelope::version_of(turn))
+            && asked != printed
         {
-            let text = format!("the server speaks v {told}, the client v {asked}");
+            let text = format!("the server uses v {printed}, the client v {asked}");
             report.broken("version-mixed", turn.place(turn.get("v")), text);
         }
         let granted = turn.get("granted_capabilities").and_then(strings);
@@ -156,9 +156,9 @@ impl Conduct {
                 let (odd, text) = (
                     short(odd),
                     if got.contains(odd) {
-                        "is granted, and not in the token's scope"
+                        "is granted, but not in the token's scope"
                     } else {
-                        "is in the token's scope, and not granted"
+                        "is in the token's scope, but not granted"
                     },
                 );
                 let place = turn.place(turn.get("granted_capabilities"));
@@ -177,16 +177,16 @@ impl Conduct {
                 && count != i128::from(replay.frames)
             {
                 let text = format!(
-                    "HEY says that {count} frames were replayed, and {} were",
+                    "HEY counts {count} replayed frames, but there were {}",
                     replay.frames
                 );
                 report.broken("replay-count", turn.place(node), text);
             } else if let (Some(least), Some(last)) = (replay.due.iter().min(), replay.last)
-                && replay.frames < KEPT as u64
+                && replay.frames < REPLAYED as u64
             {
                 let (missing, frames) = (replay.due.len(), replay.frames);
                 let text = format!(
-                    "{frames} frames are replayed, and {missing} more went by before with a seq above {last}, the \
+                    "{frames} frames are replayed, and {missing} more were sent before with a seq above {last}, the \
                      first for seq {least}"
                 );
                 report.broken("replay-lost", turn.place(node), text);
@@ -205,13 +205,13 @@ impl Conduct {
         }
     }
 
-    /// A session was taken up again: streams that were open on another connection are cancelled.
+    /// Handles a resumed session: streams that were open on another connection are cancelled.
     fn resumed(&mut self, turn: Turn<'_, '_>) {
         let session = self.parts(turn.conn).0.session;
         let mut cancelled = 0;
         self.calls.retain(session, |_, _, call| {
             let stream = call.items > 0 || call.streaming == Some(true);
-            if call.conn != turn.conn && call.owed() && stream && !call.live {
+            if call.conn != turn.conn && call.needs_answer() && stream && !call.live {
                 call.released = true;
                 cancelled += 1;
             }
@@ -221,7 +221,7 @@ impl Conduct {
         state.open = state.open.saturating_sub(cancelled);
     }
 
-    /// RSM.
+    /// Handles RSM.
     pub(super) fn resume(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let id = turn.get("session_id");
         let found = name(id).and_then(|name| self.named.get(&name).copied());
@@ -229,8 +229,8 @@ impl Conduct {
             self.parts(turn.conn).0.session = session;
             self.parts(turn.conn).1.conn = turn.conn;
         } else if let (Some(id), false) = (id, self.named.is_empty()) {
-            // Who knows a session's id may resume it: it is not told.
-            let text = "RSM names a session id that no HEY gave";
+            // A session id allows its owner to resume the session: it is not shown.
+            let text = "RSM names a session id, but no HEY has it";
             report.broken("resume-unknown", turn.seen.at(id), text);
         }
         let node = turn.get("last_seq_received");
@@ -238,7 +238,7 @@ impl Conduct {
         let suspect = found.is_none() && !self.named.is_empty();
         let (conn, state) = self.parts(turn.conn);
         let (session, sent) = (conn.session, state.sent.clone());
-        // Streams that were open are cancelled: what they had sent need not come again.
+        // Open streams are cancelled: their earlier items need not be sent again.
         let is_due = |seq: &i128| {
             let call = self.calls.get(&(session, *seq));
             last.is_some_and(|last| *seq > last) && call.is_none_or(|(_, call)| call.live)
@@ -246,7 +246,7 @@ impl Conduct {
         let due = sent.into_iter().filter(is_due).collect();
         let (conn, state) = self.parts(turn.conn);
         conn.suspect = suspect;
-        (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
+        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(turn.seen)), false);
         conn.version = envelope::version_of(turn);
         conn.replay = Some(Replay {
             last,
@@ -261,7 +261,7 @@ impl Conduct {
             && last > state.seen.unwrap_or(0)
         {
             let text = format!(
-                "last_seq_received is {last}, and the highest seq of the session is {}",
+                "last_seq_received is {last}, but the highest seq of the session is {}",
                 state.seen.unwrap_or(0)
             );
             report.broken("resume-ahead", turn.place(node), text);
@@ -272,7 +272,7 @@ impl Conduct {
         }
     }
 
-    /// Counts a frame that is replayed; false where that is no concern of calls.
+    /// Counts a replayed frame.
     pub(super) fn replayed(
         &mut self,
         turn: Turn<'_, '_>,
@@ -289,14 +289,14 @@ impl Conduct {
             replay.due.swap_remove(at);
         }
         let place = turn.place(turn.get("seq"));
-        if replay.frames == KEPT as u64 + 1 {
-            let text = format!("more than {KEPT} frames are replayed");
+        if replay.frames == REPLAYED as u64 + 1 {
+            let text = format!("more than {REPLAYED} frames are replayed");
             report.broken("replay-many", turn.seen.whole(), text);
         }
         if let Some(had) = replay.last
             && key <= had
         {
-            let text = format!("seq {key} is replayed, and the client has all up to {had}");
+            let text = format!("seq {key} is replayed, but the client has all up to {had}");
             report.broken("replay-old", place, text);
         } else if replay.finals.contains(&key) {
             let text = format!("seq {key} was replayed to its end already");
@@ -306,7 +306,7 @@ impl Conduct {
         }
     }
 
-    /// ERR that refuses a greeting; says whether it does.
+    /// Handles an ERR that refuses a greeting; returns true if it does.
     pub(super) fn refuses(&mut self, turn: Turn<'_, '_>, code: &str, report: &mut Report) -> bool {
         let seq = envelope::seq(turn);
         let (conn, _) = self.parts(turn.conn);
@@ -339,21 +339,21 @@ impl Conduct {
             report.broken_by("login-refused", turn.seen.whole(), hello.place.index, text);
         }
         if seq.key != 0 {
-            let text = format!("ERR {code} refuses the connection, and has seq {}", seq.key);
+            let text = format!("ERR {code} refuses the connection, but has seq {}", seq.key);
             report.broken("login-error-seq", turn.place(seq.node), text);
         }
-        // What was asked behind a greeting that is refused has no answer to wait for.
+        // Requests after a refused greeting get no answer.
         let id = turn.conn;
         let session = conn.session;
         self.calls.retain(session, |_, _, call| call.conn != id);
         if resuming {
-            self.anew(id);
+            self.assign_new_session(id);
         }
         true
     }
 }
 
-/// The texts of a list, where they are few enough to be kept.
+/// Returns the texts of a list if they are small enough to store.
 fn strings(list: Node<'_>) -> Option<Vec<String>> {
     few(list
         .children()
@@ -373,7 +373,7 @@ fn few(texts: impl Iterator<Item = String>) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// A session's name, where it is short enough to be kept.
+/// Returns the name of a session if it is short enough to store.
 fn name(id: Option<Node<'_>>) -> Option<Box<str>> {
     let text = id.and_then(Node::text)?;
     (text.len() <= LONGEST).then(|| text.as_ref().into())

@@ -1,27 +1,27 @@
-//! The stages of a pipeline: what the schema cannot say of them.
+//! Checks the stages of a pipeline beyond the schema.
 
 use super::{Report, Turn, short};
-use crate::protocol::sael::filter::Filter;
+use crate::protocol::sael::filter::ItemFilter;
 use crate::protocol::sael::schema::stage_kinds;
 use crate::tape::Node;
 
-/// What stands for the output of the stage before.
+/// The reference to the output of the previous stage.
 const PREVIOUS: &str = "$prev";
 
-/// A tool that is called, with the input that is given as it stands.
-pub(super) type Calls<'a> = Vec<(Node<'a>, Option<Node<'a>>)>;
+/// The tools that are called, each with its literal input.
+pub(super) type PipelineCall<'a> = Vec<(Node<'a>, Option<Node<'a>>)>;
 
-/// Checks the stages of a pipeline, and collects the tools that it calls. `first`: nothing is before it.
+/// Checks the stages of a pipeline, and collects the tools that it calls. `first`: no stage precedes them.
 pub(super) fn check<'a>(
     turn: Turn<'_, 'a>,
     stages: Node<'a>,
     first: bool,
-    tools: &mut Calls<'a>,
+    tools: &mut PipelineCall<'a>,
     report: &mut Report,
 ) {
     for (n, stage) in stages.children().enumerate() {
         let mut kinds = stage_kinds().filter_map(|kind| Some((kind, stage.get(kind)?)));
-        // The schema has exactly one of them.
+        // The schema reports stages that do not have exactly one kind.
         let (Some((kind, value)), None) = (kinds.next(), kinds.next()) else {
             continue;
         };
@@ -36,7 +36,7 @@ pub(super) fn check<'a>(
             report.broken("stage-unsupported", turn.seen.at(value), text);
         }
         match kind {
-            // What is bound is not known here.
+            // A bound input is not known here.
             "tool" => tools.push((value, stage.get("input").filter(|_| bind.is_none()))),
             "filter" => filter(turn, n, value, report),
             "parallel" if is_parallel => {
@@ -57,7 +57,7 @@ fn binding(
     report: &mut Report,
 ) {
     if kind != "tool" {
-        let text = format!("stage {n} has input_bind, and is {kind}: only a tool has an input");
+        let text = format!("stage {n} has input_bind, but is {kind}: only a tool has an input");
         report.broken("bind-without-tool", turn.seen.at(bind), text);
         return;
     }
@@ -65,7 +65,7 @@ fn binding(
     if let (true, Some((key, value))) = (first && bind.is_map(), bound.next()) {
         let key = short(&key.text().unwrap_or_default());
         let text =
-            format!("`{key}` of the first stage is bound to $prev, and nothing is before it");
+            format!("`{key}` of the first stage is bound to $prev, but there is no previous stage");
         report.broken("bind-nothing", turn.seen.at(value), text);
     }
 }
@@ -74,7 +74,7 @@ fn filter(turn: Turn<'_, '_>, n: usize, node: Node<'_>, report: &mut Report) {
     let Some(text) = node.text().filter(|_| node.is_string()) else {
         return;
     };
-    let problem = match Filter::parse(&text) {
+    let problem = match ItemFilter::parse(&text) {
         Ok(filter) => filter.problems().first().map(ToString::to_string),
         Err(refused) => Some(refused.to_string()),
     };

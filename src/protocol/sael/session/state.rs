@@ -1,34 +1,34 @@
-//! What is remembered of a connection, a session and a request.
+//! The state of a connection, a session and a request.
 
-use crate::protocol::correlation::Asked;
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::Place;
 use crate::protocol::session::heartbeat::Heartbeats;
 use crate::protocol::session::memory::{ConnId, Reported};
 use std::collections::{HashSet, VecDeque};
 
-/// Requests that may be open at a time until WIN says otherwise.
+/// The number of open requests that is allowed until WIN changes it.
 pub(super) const WINDOW: i128 = 64;
-/// Frames that a server keeps for a client to come back.
-pub(super) const KEPT: usize = 64;
-/// Requests that are done and still known.
+/// The number of frames that a server stores for a resumption.
+pub(super) const REPLAYED: usize = 64;
+/// The number of closed requests that are stored.
 pub(super) const ENDED: usize = 1 << 12;
-/// Cancelled calls of a session whose answer may still come.
+/// The number of cancelled calls of a session whose answer may still come.
 const CANCELLED: usize = 64;
 
-/// How the client began.
+/// The first message of the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Opening {
     #[default]
     Nothing,
     Hey,
     Resume,
-    /// With another kind.
+    /// Another kind.
     Without,
-    /// It was not seen, or not understood.
+    /// It was missed, or could not be decoded.
     Unclear,
 }
 
-/// What the upgrade settled on.
+/// The encoding that the upgrade selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Agreed {
     /// No upgrade was seen.
@@ -41,38 +41,38 @@ pub(super) enum Agreed {
 /// A resumption that HEY has not confirmed yet.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
-    /// What the client says it has.
+    /// The last seq that the client reports as received.
     pub(super) last: Option<i128>,
     pub(super) frames: u64,
     /// Seqs whose last answer was replayed.
     pub(super) finals: HashSet<i128>,
-    /// Seqs of frames that the server sent before, and that are due: those that the client does not have.
+    /// Seqs of earlier frames of the server that the client does not have.
     pub(super) due: Vec<i128>,
-    /// The name it was asked for by.
+    /// The session name in the RSM.
     pub(super) name: Option<Box<str>>,
 }
 
 /// A connection.
 #[derive(Debug, Default)]
-#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
-pub(super) struct Conn {
+#[allow(clippy::struct_excessive_bools)] // independent facts
+pub(super) struct SaelConnection {
     pub(super) session: u32,
     pub(super) opening: Opening,
-    /// It was seen to begin: what was not said in it was not said at all.
-    pub(super) begun: bool,
-    /// The server has said something.
+    /// The start of the connection was seen: no earlier message was missed.
+    pub(super) has_start: bool,
+    /// The server has sent a message.
     pub(super) answered: bool,
-    /// HEY or RSM, while it waits.
-    pub(super) hello: Option<Asked>,
+    /// The HEY or RSM that waits for an answer.
+    pub(super) hello: Option<OpenRequest>,
     /// It was not answered, and will not be.
-    pub(super) unheard: bool,
+    pub(super) hello_unanswered: bool,
     /// HEY was answered.
     pub(super) greeted: bool,
     pub(super) replay: Option<Replay>,
     pub(super) version: Option<i128>,
-    /// The scope of the token that HEY carried.
+    /// The scope of the token in HEY.
     pub(super) scope: Option<Vec<String>>,
-    /// A rule about the login was broken: that it is refused then says nothing new.
+    /// A rule about the login was broken: a refusal is then not reported.
     pub(super) suspect: bool,
     /// The ERR that refused it.
     pub(super) refused: Option<u64>,
@@ -80,25 +80,25 @@ pub(super) struct Conn {
     pub(super) bye: [Option<u64>; 2],
     pub(super) client_left: bool,
     pub(super) server_left: bool,
-    /// The seq of a message that the server knows nothing of.
+    /// The seq of a message that the server does not know.
     pub(super) odd: Option<i128>,
     pub(super) agreed: Agreed,
     pub(super) heartbeats: Heartbeats,
     /// The client's last message was a heartbeat.
     pub(super) beat_last: bool,
-    /// When the client's last heartbeat was, or its greeting, and which message that is.
+    /// The time and index of the client's last heartbeat or greeting.
     pub(super) beat_at: Option<(i64, u64)>,
     /// The client's last message.
     pub(super) client_last: Option<Place>,
     pub(super) reported: Reported,
 }
 
-impl Conn {
-    /// Whether something may have been said that was not seen.
-    pub(super) fn unclear(&self) -> bool {
+impl SaelConnection {
+    /// Returns true if messages may have been missed.
+    pub(super) fn may_have_gaps(&self) -> bool {
         match self.opening {
             Opening::Unclear => true,
-            Opening::Nothing => !self.begun,
+            Opening::Nothing => !self.has_start,
             _ => false,
         }
     }
@@ -111,54 +111,54 @@ impl Conn {
     }
 }
 
-/// How a request came to its end.
+/// The end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum CallEnd {
     Answered,
     Unsubscribed,
     Cancelled,
 }
 
-/// A request that is done.
+/// A closed request.
 #[derive(Clone, Debug)]
-pub(super) struct Ended {
-    pub(super) how: How,
-    /// The message that ended it, and when.
+pub(super) struct EndedCall {
+    pub(super) how: CallEnd,
+    /// The message that ended it, and its time.
     pub(super) index: u64,
     pub(super) time: Option<i64>,
-    /// A subscription that was taken back: its events that were under way still answer it.
-    pub(super) asked: Option<Box<Asked>>,
+    /// A cancelled subscription: events that were on their way still answer it.
+    pub(super) asked: Option<Box<OpenRequest>>,
 }
 
-/// A session: what outlives a connection.
+/// A session, which outlives a connection.
 #[derive(Debug, Default)]
-pub(super) struct State {
-    /// The connection that has it now.
+pub(super) struct SessionState {
+    /// The current connection.
     pub(super) conn: ConnId,
     /// The names that HEY gave it.
     pub(super) names: HashSet<Box<str>>,
     /// The highest seq of a request.
     pub(super) highest: Option<i128>,
-    /// The highest seq of anything.
+    /// The highest seq of any message.
     pub(super) seen: Option<i128>,
     pub(super) window: Option<i128>,
-    /// Seqs of the last frames of the server, 0 where one has none.
+    /// Seqs of the last frames of the server, 0 if a frame has none.
     pub(super) sent: VecDeque<i128>,
     /// Requests that count against the window.
     pub(super) open: usize,
-    /// Subscriptions that were granted and not taken back.
+    /// Subscriptions that were granted and not cancelled.
     pub(super) live: usize,
     cancelled: VecDeque<i128>,
     pub(super) granted: Option<Vec<String>>,
-    /// No token and no capabilities were shown.
+    /// The client sent neither a token nor capabilities.
     pub(super) anonymous: bool,
-    pub(super) most_cost: Option<f64>,
+    pub(super) max_cost: Option<f64>,
     pub(super) cost: f64,
     pub(super) reported: Reported,
 }
 
-impl State {
-    /// That of a connection, in which nothing was said.
+impl SessionState {
+    /// Creates the session of a new connection.
     pub(super) fn of(conn: ConnId) -> Self {
         Self {
             conn,
@@ -166,18 +166,18 @@ impl State {
         }
     }
 
-    /// How many requests may be open.
+    /// Returns the largest number of open requests.
     pub(super) fn window(&self) -> i128 {
         self.window.unwrap_or(WINDOW)
     }
 
-    /// Why a client may not ask more.
-    pub(super) fn full(&self) -> Option<String> {
+    /// Returns the reason why a client may not send another request.
+    pub(super) fn window_full(&self) -> Option<String> {
         let (open, window) = (self.open, self.window());
         (open as i128 >= window).then(|| format!("window full: {open} of {window} outstanding"))
     }
 
-    /// Notes a cancelled call, and gives back one that has waited long enough.
+    /// Records a cancelled call. Returns the oldest one if there are too many.
     pub(super) fn cancel(&mut self, seq: i128) -> Option<i128> {
         self.cancelled.push_back(seq);
         (self.cancelled.len() > CANCELLED)
@@ -185,21 +185,21 @@ impl State {
             .flatten()
     }
 
-    /// Notes the seq of a frame of the server, 0 where it has none.
+    /// Records the seq of a frame of the server, 0 if it has none.
     pub(super) fn send(&mut self, seq: i128) {
-        if self.sent.len() >= KEPT {
+        if self.sent.len() >= REPLAYED {
             self.sent.pop_front();
         }
         self.sent.push_back(seq);
     }
 
-    /// Notes a seq.
-    pub(super) fn see(&mut self, seq: i128) {
+    /// Records a seq.
+    pub(super) fn record_seq(&mut self, seq: i128) {
         self.seen = self.seen.max(Some(seq));
     }
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sort {
     List,
@@ -208,45 +208,45 @@ pub(super) enum Sort {
     Subscription,
 }
 
-/// A request, beside where it is.
+/// The state of a request.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct SaelCall {
     pub(super) sort: Sort,
     pub(super) conn: ConnId,
     /// A subscription that was granted.
     pub(super) live: bool,
-    /// Cancelled, or never quite understood: an answer may come, none is owed.
+    /// Cancelled, or only partly decoded: an answer is allowed, but not required.
     pub(super) released: bool,
     /// The client closed the connection before the answer could come.
     pub(super) dropped: bool,
     pub(super) cancelled: Option<(u64, Option<i64>)>,
-    /// What the tool's listing says, where there was one.
+    /// The `streaming` value of the tool in the list, if it is listed.
     pub(super) streaming: Option<bool>,
     pub(super) delta: Option<bool>,
-    /// Items so far, and whether they are deltas.
+    /// The number of items so far.
     pub(super) items: u64,
     pub(super) patches: Option<bool>,
     pub(super) trace: Option<Box<str>>,
     /// A capability that its tools require.
     pub(super) required: Option<Required>,
-    /// What of its input the tool's schema forbids.
-    pub(super) unfit: Option<String>,
+    /// The part of its input that the schema of the tool forbids.
+    pub(super) first_mismatch: Option<String>,
     pub(super) reported: Reported,
 }
 
-/// A capability that a call needs, and whether it was granted.
+/// A capability that a call needs.
 #[derive(Clone, Debug)]
 pub(super) struct Required {
     pub(super) capability: String,
-    /// By the document's rule, for certain.
+    /// The document's rule certainly grants it.
     pub(super) granted: bool,
-    /// By neither rule, for certain.
+    /// Both rules certainly deny it.
     pub(super) lacking: bool,
 }
 
-impl Call {
-    /// Whether an answer is owed.
-    pub(super) fn owed(&self) -> bool {
+impl SaelCall {
+    /// Returns true if an answer is required.
+    pub(super) fn needs_answer(&self) -> bool {
         !self.live && !self.released
     }
 }

@@ -1,4 +1,4 @@
-//! The tools that a server lists, as far as rules need them.
+//! The tools that a server lists, reduced to the facts that rules need.
 
 use super::{Report, Turn, short};
 use crate::protocol::schema::validate::{self, Budget};
@@ -6,12 +6,12 @@ use crate::tape::Node;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Tools that are remembered.
-const MOST: usize = 4096;
-/// Longest name that is remembered.
+/// The largest number of tools.
+const MAX_ENTRIES: usize = 4096;
+/// The longest stored name, in bytes.
 const LONGEST: usize = 256;
 
-/// Effects that the document knows.
+/// The effects of the document.
 const EFFECTS: [&str; 7] = [
     "pure",
     "read",
@@ -22,23 +22,23 @@ const EFFECTS: [&str; 7] = [
     "cost",
 ];
 
-/// What a listing says of a tool.
+/// The facts of a listed tool.
 #[derive(Debug, Default)]
 pub(super) struct Tool {
     pub(super) streaming: Option<bool>,
     pub(super) delta: bool,
-    /// An effect beyond pure and read.
+    /// An effect other than pure and read.
     pub(super) effect: Option<String>,
     pub(super) capability: Option<String>,
     input: Option<Value>,
-    /// Listed more than once: which one is meant is not known.
-    several: bool,
+    /// The tool is listed more than once: the intended entry is not known.
+    is_ambiguous: bool,
 }
 
 impl Tool {
-    /// What of an input the tool's schema forbids.
-    pub(super) fn unfit(&self, input: Option<Node<'_>>) -> Option<String> {
-        validate::unfit(self.input.as_ref()?, input?)
+    /// Describes the part of an input that the tool's schema forbids.
+    pub(super) fn first_mismatch(&self, input: Option<Node<'_>>) -> Option<String> {
+        validate::first_mismatch(self.input.as_ref()?, input?, "input")
     }
 }
 
@@ -46,37 +46,37 @@ impl Tool {
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     pub(super) known: bool,
-    /// Some found no room.
-    cut: bool,
+    /// There was no space for some tools.
+    is_truncated: bool,
     by_name: HashMap<Box<str>, Tool>,
 }
 
 impl Tools {
-    /// The tool of that name, with or without `@version`.
+    /// Returns the tool with this name, with or without `@version`.
     pub(super) fn find(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).filter(|tool| !tool.several)
+        self.by_name.get(name).filter(|tool| !tool.is_ambiguous)
     }
 
-    /// Whether there may be a tool of that name.
+    /// Returns true if there may be a tool with this name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.cut || name.len() > LONGEST || self.by_name.contains_key(name)
+        self.is_truncated || name.len() > LONGEST || self.by_name.contains_key(name)
     }
 
-    /// LST of the server.
+    /// Handles LST of the server.
     pub(super) fn list(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let Some(list) = turn.get("tools").filter(|list| list.is_array()) else {
             return;
         };
         self.by_name.clear();
-        (self.known, self.cut) = (true, false);
+        (self.known, self.is_truncated) = (true, false);
         let mut budget = Budget::default();
         for spec in list.children() {
             let Some(name) = spec.get("name").and_then(Node::text) else {
                 continue;
             };
             let tool = read(turn, spec, &name, &mut budget, report);
-            if self.by_name.len() >= MOST || name.len() > LONGEST {
-                self.cut = true;
+            if self.by_name.len() >= MAX_ENTRIES || name.len() > LONGEST {
+                self.is_truncated = true;
                 continue;
             }
             let version = spec.get("version").and_then(Node::text);
@@ -90,8 +90,14 @@ impl Tools {
     }
 
     fn add(&mut self, name: String, tool: Tool) {
-        let several = self.by_name.contains_key(name.as_str());
-        self.by_name.insert(name.into(), Tool { several, ..tool });
+        let is_ambiguous = self.by_name.contains_key(name.as_str());
+        self.by_name.insert(
+            name.into(),
+            Tool {
+                is_ambiguous,
+                ..tool
+            },
+        );
     }
 }
 
@@ -124,10 +130,7 @@ fn read(
             other => {
                 let effect =
                     other.map_or(node.describe().to_owned(), |e| format!("`{}`", short(e)));
-                let text = format!(
-                    "tool `{}` has the effect {effect}, which is none",
-                    short(name)
-                );
+                let text = format!("tool `{}` has the unknown effect {effect}", short(name));
                 report.broken("tool-effect", turn.seen.at(node), text);
             }
         }

@@ -1,27 +1,27 @@
-//! The upgrade to WebSocket: which subprotocol was offered, and which was chosen.
+//! The upgrade to WebSocket: the offered subprotocols and the selected one.
 
-use super::state::{Agreed, Conn};
+use super::state::{Agreed, SaelConnection};
 use super::{Report, Turn, short};
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
 use crate::span::Span;
 
-/// The field that offers subprotocols, and chooses one.
+/// The field that offers subprotocols and selects one.
 const FIELD: &str = "sec-websocket-protocol";
 
-/// Reads a head.
-pub(super) fn head(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+/// Handles a head.
+pub(super) fn head(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
     let Head::Http { status, .. } = turn.seen.frame.head else {
         return;
     };
-    conn.begun = true;
+    conn.has_start = true;
     if status == 101 {
         conn.agreed = Agreed::Json;
     }
     let bytes = turn.seen.frame.view.bytes;
     let secrets = secrets(bytes, &|_| false);
     for field in fields(bytes).filter(|field| field.is(FIELD)) {
-        // RFC 6455 section 11.3.4: the field may be there several times, which is the same as a list.
+        // RFC 6455 section 11.3.4: the field may occur several times, which is equivalent to one list.
         let mut from = field.value.start;
         let value = bytes.get(field.value).unwrap_or_default();
         for part in value.split(|b| *b == b',') {
@@ -44,7 +44,7 @@ pub(super) fn head(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
                     short(&String::from_utf8_lossy(name))
                 };
                 let text = format!(
-                    "subprotocol `{shown}` has `{}`, which no token may",
+                    "subprotocol `{shown}` has `{}`, which a token cannot contain",
                     odd.escape_ascii()
                 );
                 let place = turn.seen.span(Span::new(place.start, place.end));

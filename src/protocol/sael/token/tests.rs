@@ -5,16 +5,16 @@ const CLAIMS: &str = r#"{"iss":"i","sub":"s","iat":100,"exp":200,"scope":["a:b"]
 
 fn failed(text: &str, now: i64, id: Option<&str>) -> Vec<&'static str> {
     let checks = Token::parse(text).verify(SECRET, now, id);
-    let failed = checks.iter().filter(|c| c.outcome == Outcome::Failed);
+    let failed = checks.iter().filter(|c| c.outcome == CheckOutcome::Failed);
     failed.map(|c| c.check.name()).collect()
 }
 
-fn minted(claims: &str) -> String {
+fn issued(claims: &str) -> String {
     mint(claims, SECRET).unwrap()
 }
 
 #[test]
-fn recognised() {
+fn token_texts_are_recognised() {
     assert!(is_token("qct.v1.eyJhIjoxfQ.c2ln"));
     assert_eq!(
         claims("qct.v1.eyJhIjoxfQ.c2ln").as_deref(),
@@ -32,13 +32,13 @@ fn recognised() {
 }
 
 #[test]
-fn times_and_agents() {
-    let with = |more: &str| minted(&CLAIMS.replace("\"iat\":100", &format!("\"iat\":100{more}")));
+fn times_and_agents_are_checked() {
+    let with = |more: &str| issued(&CLAIMS.replace("\"iat\":100", &format!("\"iat\":100{more}")));
     for (token, now, id, want) in [
-        (minted(CLAIMS), 100, None, &[][..]),
-        (minted(CLAIMS), 199, None, &[]),
-        (minted(CLAIMS), 200, None, &["exp > now"]),
-        (minted(CLAIMS), 99, None, &["iat <= now"]),
+        (issued(CLAIMS), 100, None, &[][..]),
+        (issued(CLAIMS), 199, None, &[]),
+        (issued(CLAIMS), 200, None, &["exp > now"]),
+        (issued(CLAIMS), 99, None, &["iat <= now"]),
         (with(",\"nbf\":150"), 150, None, &[]),
         (with(",\"nbf\":151"), 150, None, &["nbf <= now"]),
         (with(",\"nbf\":null"), 150, None, &[]),
@@ -47,74 +47,74 @@ fn times_and_agents() {
         (with(",\"client_id\":\"x\""), 150, None, &[]),
         (with(",\"client_id\":\"x\""), 150, Some("y"), &["client_id"]),
         (with(",\"client_id\":7"), 150, None, &["client_id"]),
-        (minted(&CLAIMS.replace("200", "200.5")), 200, None, &[]),
-        (minted(&CLAIMS.replace("200", "1e300")), i64::MAX, None, &[]),
+        (issued(&CLAIMS.replace("200", "200.5")), 200, None, &[]),
+        (issued(&CLAIMS.replace("200", "1e300")), i64::MAX, None, &[]),
         (
-            minted(&CLAIMS.replace("200", "18446744073709551615")),
+            issued(&CLAIMS.replace("200", "18446744073709551615")),
             i64::MAX,
             None,
             &[],
         ),
         (
-            minted(&CLAIMS.replace("200", "true")),
+            issued(&CLAIMS.replace("200", "true")),
             150,
             None,
             &["exp", "exp > now"],
         ),
         (
-            minted(&CLAIMS.replace("[\"a:b\"]", "\"a:b\"")),
+            issued(&CLAIMS.replace("[\"a:b\"]", "\"a:b\"")),
             150,
             None,
             &["scope"],
         ),
-        (minted("{}"), 150, None, &["iss", "sub", "exp", "scope"]),
+        (issued("{}"), 150, None, &["iss", "sub", "exp", "scope"]),
     ] {
         assert_eq!(failed(&token, now, id), want, "{token} at {now}");
     }
 }
 
 #[test]
-fn other_ways_of_signing_are_named() {
-    let said = |signature: String| {
-        let token = minted(CLAIMS);
+fn other_signing_methods_are_reported() {
+    let output = |signature: String| {
+        let token = issued(CLAIMS);
         let payload = Token::parse(&token).payload().unwrap().to_owned();
         let text = format!("qct.v1.{payload}.{signature}");
         let checks = Token::parse(&text).verify(SECRET, 150, None);
         let signature = checks.iter().find(|c| c.check == Check::Signature);
         let signature = signature.unwrap();
-        assert_eq!(signature.outcome, Outcome::Failed);
+        assert_eq!(signature.outcome, CheckOutcome::Failed);
         signature.text.clone()
     };
     let mac = |text: &str| STRICT.encode(sign(&[text], SECRET).unwrap().finalize().into_bytes());
-    let good = minted(CLAIMS);
+    let good = issued(CLAIMS);
     let token = Token::parse(&good);
     let (payload, signature) = (token.payload().unwrap(), token.signature().unwrap());
     insta::assert_snapshot!(
         [
-            said(mac(&format!("qct.v1.{payload}"))),
-            said(mac(payload)),
-            said(mac(CLAIMS)),
-            said(format!("{signature}=")),
-            said(format!("{signature}\n")),
-            said(format!("{signature}*")),
-            said(String::new()),
+            output(mac(&format!("qct.v1.{payload}"))),
+            output(mac(payload)),
+            output(mac(CLAIMS)),
+            output(format!("{signature}=")),
+            output(format!("{signature}\n")),
+            output(format!("{signature}*")),
+            output(String::new()),
         ]
         .join("\n"),
         @r"
-    covers `qct.v1.<payload>`, and must cover `v1.<payload>`
-    covers the payload alone, and must cover `v1.<payload>`
-    covers the JSON of the claims, and must cover `v1.<payload>` as it is written
-    the bytes match, their spelling does not: spare bits, padding or white space
-    the bytes match, their spelling does not: spare bits, padding or white space
-    is no base64url
+    covers `qct.v1.<payload>`; it must cover `v1.<payload>`
+    covers only the payload; it must cover `v1.<payload>`
+    covers the JSON of the claims; it must cover `v1.<payload>` as it is written
+    the bytes match, but their spelling does not: spare bits, padding or white space
+    the bytes match, but their spelling does not: spare bits, padding or white space
+    is not base64url
     does not match: another secret, or other claims
     "
     );
 }
 
 #[test]
-fn problems_are_named() {
-    let said = |text: &str| {
+fn problems_are_listed() {
+    let output = |text: &str| {
         let token = Token::parse(text);
         let lines: Vec<String> = token.problems().iter().map(ToString::to_string).collect();
         format!("{}\n  {}", text.escape_debug(), lines.join("\n  "))
@@ -122,13 +122,13 @@ fn problems_are_named() {
     let payload = |json: &str| format!("qct.v1.{}.{}", STRICT.encode(json), "A".repeat(43));
     insta::assert_snapshot!(
         [
-            said(""),
-            said("a.b.c.d.e.f"),
-            said("qct.v2.e30.x"),
-            said("qct.v1.e30=.é"),
-            said(&payload("[1]")),
-            said(&payload("{")),
-            said(&payload(r#"{"iss":1,"sub":"","sub":"x","exp":"1","scope":[1]}"#)),
+            output(""),
+            output("a.b.c.d.e.f"),
+            output("qct.v2.e30.x"),
+            output("qct.v1.e30=.é"),
+            output(&payload("[1]")),
+            output(&payload("{")),
+            output(&payload(r#"{"iss":1,"sub":"","sub":"x","exp":"1","scope":[1]}"#)),
         ]
         .join("\n"),
         @r"
@@ -139,49 +139,49 @@ fn problems_are_named() {
       token: has more than the four parts that dots separate
       prefix: is not `qct`
       version: is not `v1`
-      signature: has 1 characters, and 32 bytes take 43
-      payload: is no base64url
+      signature: has 1 characters, but 32 bytes need 43
+      payload: is not base64url
     qct.v2.e30.x
       version: is not `v1`
-      signature: has 1 characters, and 32 bytes take 43
-      iss: is required, and is not there
-      sub: is required, and is not there
-      exp: is required, and is not there
-      scope: is required, and is not there
+      signature: has 1 characters, but 32 bytes need 43
+      iss: is required, but missing
+      sub: is required, but missing
+      exp: is required, but missing
+      scope: is required, but missing
     qct.v1.e30=.é
-      payload: byte 3 is padding, and there must be none
-      signature: byte 0 is `\u{e9}`, which base64url has not
-      iss: is required, and is not there
-      sub: is required, and is not there
-      exp: is required, and is not there
-      scope: is required, and is not there
+      payload: byte 3 is padding, which is not allowed
+      signature: byte 0 is `\u{e9}`, which does not belong to base64url
+      iss: is required, but missing
+      sub: is required, but missing
+      exp: is required, but missing
+      scope: is required, but missing
     qct.v1.WzFd.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-      payload: is a list, no object
+      payload: is a list, not an object
     qct.v1.ew.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-      payload: is no JSON: EOF while parsing an object at line 1 column 1
+      payload: is not JSON: EOF while parsing an object at line 1 column 1
     qct.v1.eyJpc3MiOjEsInN1YiI6IiIsInN1YiI6IngiLCJleHAiOiIxIiwic2NvcGUiOlsxXX0.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-      exp: is text, and must be a number of seconds since 1970
-      iss: is a number, and must be text
-      scope: is a list, and must be a list of texts
-      sub: is there twice; the last one counts
+      exp: is text; it must be a number of seconds since 1970
+      iss: is a number; it must be text
+      scope: is a list; it must be a list of texts
+      sub: is repeated; the last one counts
     "
     );
 }
 
 #[test]
-fn minting_needs_a_secret() {
+fn issuing_needs_a_secret() {
     assert_eq!(mint("{}", b"").unwrap_err().to_string(), "secret: is empty");
-    let token = minted(CLAIMS);
+    let token = issued(CLAIMS);
     let checks = Token::parse(&token).verify(b"", 150, None);
     assert!(!verified(&checks));
     assert_eq!(claims_problems(CLAIMS), []);
     assert_eq!(claims_problems("7").len(), 1);
 }
 
-/// No change of a good token verifies: each bit flipped, each byte replaced, each end cut off, bytes put in.
+/// No change of a valid token verifies: each bit flipped, each byte replaced, each end cut off, bytes inserted.
 #[test]
 fn damage_never_verifies() {
-    let good = minted(CLAIMS);
+    let good = issued(CLAIMS);
     assert!(failed(&good, 150, None).is_empty());
     let refused = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
@@ -215,14 +215,14 @@ fn damage_never_verifies() {
 
 proptest::proptest! {
     #[test]
-    fn any_text_is_taken_apart(text in "(qct)?\\.?(v1)?\\.?.{0,40}\\.?.{0,50}", secret in proptest::collection::vec(proptest::num::u8::ANY, 0..4)) {
+    fn any_text_is_parsed(text in "(qct)?\\.?(v1)?\\.?.{0,40}\\.?.{0,50}", secret in proptest::collection::vec(proptest::num::u8::ANY, 0..4)) {
         let token = Token::parse(&text);
         proptest::prop_assert!(!verified(&token.verify(&secret, 0, Some("x"))));
         let _ = token.scope();
     }
 
     #[test]
-    fn what_is_minted_verifies(sub in ".{0,20}", secret in proptest::collection::vec(proptest::num::u8::ANY, 1..80)) {
+    fn an_issued_token_verifies(sub in ".{0,20}", secret in proptest::collection::vec(proptest::num::u8::ANY, 1..80)) {
         let claims = serde_json::json!({"iss": "i", "sub": sub, "exp": 9, "scope": []}).to_string();
         let text = mint(&claims, &secret).unwrap();
         proptest::prop_assert!(is_token(&text));

@@ -1,6 +1,6 @@
-//! Every check that the document makes of a token, one by one, and what the references do instead.
+//! Makes every check of the document, and notes where the references differ.
 
-use super::{LENIENT, PREFIX, STRICT, Token, VERSION, foreign, misfit, sign};
+use super::{LENIENT, PREFIX, STRICT, Token, VERSION, claim_error, invalid_char, sign};
 use base64::Engine as _;
 use hmac::Mac as _;
 use serde_json::Value;
@@ -22,13 +22,13 @@ pub enum Check {
     Signature,
     /// The payload is a JSON object.
     Claims,
-    /// Who issued it is there.
+    /// The issuer is present.
     Issuer,
-    /// Whom it is for is there.
+    /// The subject is present.
     Subject,
-    /// When it ends is there.
+    /// The expiry is present.
     Expiry,
-    /// What it grants is there.
+    /// The scope is present.
     Scope,
     /// iat <= now.
     IssuedAt,
@@ -62,40 +62,40 @@ impl Check {
     }
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
-    /// As it must be.
+pub enum CheckOutcome {
+    /// The check passed.
     Passed,
-    /// Not so.
+    /// The check failed.
     Failed,
-    /// There is nothing to check, or nothing to check it against.
+    /// There is nothing to check, or nothing to compare with.
     Skipped,
 }
 
-/// A check, made.
+/// A completed check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checked {
-    /// Which.
+    /// The check.
     pub check: Check,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// What was found; never the signature or the secret.
+    /// The outcome.
+    pub outcome: CheckOutcome,
+    /// The values that were found; never the signature or the secret.
     pub text: String,
-    /// What the reference implementations do, where that differs.
+    /// The behaviour of the reference implementations, if it differs.
     pub references: Option<&'static str>,
 }
 
-/// Whether a token is good: no check failed.
+/// Returns true if no check failed.
 pub fn verified(checks: &[Checked]) -> bool {
-    checks.iter().all(|c| c.outcome != Outcome::Failed)
+    checks.iter().all(|c| c.outcome != CheckOutcome::Failed)
 }
 
 impl Token<'_> {
-    /// Makes every check, also after one has failed. `now` is in seconds since 1970; `client_id` the agent's id, where
-    /// known.
+    /// Makes every check, also after a failed one. `now` is in seconds since 1970; `client_id` is the agent's id, if it
+    /// is known.
     pub fn verify(&self, secret: &[u8], now: i64, client_id: Option<&str>) -> Vec<Checked> {
         let equals = |check, got: &str, wanted: &str| {
             let text = if got == wanted {
@@ -147,19 +147,19 @@ impl Token<'_> {
             .and_then(Value::as_i64)
             .is_some_and(|e| e <= 0)
         {
-            expiry.references = Some("to the go reference it never expires");
+            expiry.references = Some("for the go reference it never expires");
         }
         checks.push(expiry);
         checks.push(self.client(client_id));
         for check in &mut checks {
-            if check.outcome != Outcome::Failed && check.check != Check::NotBefore {
+            if check.outcome != CheckOutcome::Failed && check.check != Check::NotBefore {
                 check.references = None;
             }
         }
         checks
     }
 
-    /// A claim that is there; null is as good as absent.
+    /// Returns a claim that is present; null counts as absent.
     fn claim(&self, name: &str) -> Option<&Value> {
         self.claims()?.get(name).filter(|v| !v.is_null())
     }
@@ -172,7 +172,7 @@ impl Token<'_> {
     fn alphabet(&self) -> Checked {
         let parts = [("payload", self.payload()), ("signature", self.signature())];
         for (name, part) in parts {
-            if let Some(odd) = part.and_then(foreign) {
+            if let Some(odd) = part.and_then(invalid_char) {
                 let mut failed = checked(Check::Alphabet, false, format!("{name}: {odd}"));
                 if name == "payload" && odd.contains("padding") {
                     failed.references = Some("the python and typescript references take padding");
@@ -186,8 +186,8 @@ impl Token<'_> {
         checked(Check::Alphabet, true, "base64url without padding")
     }
 
-    /// RFC 2104 over the text as it is written. The bytes are compared in constant time; strict decoding takes one
-    /// spelling of them only, so that this is the comparison of texts that the references make.
+    /// RFC 2104 over the text as written. The bytes are compared in constant time. Strict decoding accepts only one
+    /// spelling of them, so this equals the text comparison of the references.
     fn signed(&self, secret: &[u8]) -> Checked {
         let check = Check::Signature;
         let (Some(payload), Some(signature)) = (self.payload(), self.signature()) else {
@@ -205,11 +205,11 @@ impl Token<'_> {
             let text = if good {
                 "HMAC-SHA256 of `v1.<payload>`"
             } else if is(&[self.prefix(), ".", self.version(), ".", payload], &bytes) {
-                "covers `qct.v1.<payload>`, and must cover `v1.<payload>`"
+                "covers `qct.v1.<payload>`; it must cover `v1.<payload>`"
             } else if is(&[payload], &bytes) {
-                "covers the payload alone, and must cover `v1.<payload>`"
+                "covers only the payload; it must cover `v1.<payload>`"
             } else if self.json().is_some_and(|json| is(&[json], &bytes)) {
-                "covers the JSON of the claims, and must cover `v1.<payload>` as it is written"
+                "covers the JSON of the claims; it must cover `v1.<payload>` as it is written"
             } else {
                 "does not match: another secret, or other claims"
             };
@@ -217,10 +217,10 @@ impl Token<'_> {
         }
         let text = match LENIENT.decode(signature.trim()) {
             Ok(bytes) if is(&covered, &bytes) => {
-                "the bytes match, their spelling does not: spare bits, padding or white space"
+                "the bytes match, but their spelling does not: spare bits, padding or white space"
             }
-            Ok(_) => "does not match, and is no proper base64url",
-            Err(_) => "is no base64url",
+            Ok(_) => "does not match, and is not canonical base64url",
+            Err(_) => "is not base64url",
         };
         checked(check, false, text)
     }
@@ -232,13 +232,13 @@ impl Token<'_> {
         match claims.get(name) {
             None | Some(Value::Null) => Checked {
                 references: Some(if check == Check::Expiry {
-                    "to the go and typescript references it never expires"
+                    "for the go and typescript references it never expires"
                 } else {
-                    "no reference demands it"
+                    "no reference requires it"
                 }),
-                ..checked(check, false, "is required, and is not there")
+                ..checked(check, false, "is required, but missing")
             },
-            Some(value) => match misfit(name, value) {
+            Some(value) => match claim_error(name, value) {
                 Some(text) => checked(check, false, text),
                 None => checked(check, true, "is there"),
             },
@@ -256,7 +256,7 @@ impl Token<'_> {
             };
         };
         let Some(order) = compare(value, now) else {
-            return checked(check, false, misfit(name, value).unwrap_or_default());
+            return checked(check, false, claim_error(name, value).unwrap_or_default());
         };
         let mut time = checked(check, good(order), format!("{value}, now {now}"));
         if value.as_f64().is_some_and(|v| v.fract() == 0.0) && value.is_f64() {
@@ -272,7 +272,7 @@ impl Token<'_> {
             (None, _) => skipped(check, "is not there: any agent may use it"),
             (Some(Value::String(own)), None) => skipped(
                 check,
-                format!("is `{own}`, and no agent is named to compare"),
+                format!("is `{own}`, but no agent is given to compare"),
             ),
             (Some(Value::String(own)), Some(id)) if own == id => {
                 checked(check, true, format!("`{own}`"))
@@ -280,14 +280,16 @@ impl Token<'_> {
             (Some(Value::String(own)), Some(id)) => {
                 checked(check, false, format!("wanted `{id}`, got `{own}`"))
             }
-            (Some(value), _) => {
-                checked(check, false, misfit("client_id", value).unwrap_or_default())
-            }
+            (Some(value), _) => checked(
+                check,
+                false,
+                claim_error("client_id", value).unwrap_or_default(),
+            ),
         }
     }
 }
 
-/// A time beside now: exact where it is whole.
+/// Compares a time with now: exactly if it is an integer.
 fn compare(value: &Value, now: i64) -> Option<Ordering> {
     if let Some(time) = value.as_i64() {
         return Some(time.cmp(&now));
@@ -295,7 +297,7 @@ fn compare(value: &Value, now: i64) -> Option<Ordering> {
     if value.is_u64() {
         return Some(Ordering::Greater);
     }
-    #[allow(clippy::cast_precision_loss)] // seconds of our age are far below 2^53
+    #[allow(clippy::cast_precision_loss)] // seconds of this age are far below 2^53
     value.as_f64()?.partial_cmp(&(now as f64))
 }
 
@@ -303,9 +305,9 @@ fn checked(check: Check, good: bool, text: impl Into<String>) -> Checked {
     Checked {
         check,
         outcome: if good {
-            Outcome::Passed
+            CheckOutcome::Passed
         } else {
-            Outcome::Failed
+            CheckOutcome::Failed
         },
         text: text.into(),
         references: None,
@@ -315,7 +317,7 @@ fn checked(check: Check, good: bool, text: impl Into<String>) -> Checked {
 fn skipped(check: Check, text: impl Into<String>) -> Checked {
     Checked {
         check,
-        outcome: Outcome::Skipped,
+        outcome: CheckOutcome::Skipped,
         text: text.into(),
         references: None,
     }

@@ -1,36 +1,36 @@
-//! What is offered, announced; and what an announce is answered with.
+//! Builds announces of the offered functions, and the answers to announces.
 
-use super::{VERSION, envelope, error, no, yes};
+use super::{VERSION, envelope, error, failure, success};
 use crate::protocol::make::{Mint, Object, array};
-use crate::protocol::peer::{Offer, Readiness, look, with_about};
+use crate::protocol::peer::{Offer, Readiness, with_about, with_json};
 use crate::protocol::saikuro::message::field;
 use crate::tape::Node;
 
-/// How far an announce is.
+/// The state of the announces.
 #[derive(Debug, Default)]
 pub(super) enum Hello {
     /// None is needed.
     #[default]
     None,
-    /// It is to be said.
+    /// It is not sent yet.
     Due,
-    /// It was said; the ids or namespaces that are not acknowledged.
-    Said(Vec<String>),
-    /// The runtime does not take it.
+    /// It was sent; the ids or namespaces that are not acknowledged.
+    Sent(Vec<String>),
+    /// The runtime has refused it.
     Refused(String),
 }
 
 impl Hello {
     pub(super) fn announced(&mut self, name: &str) {
         match self {
-            Self::Said(open) => open.push(name.to_owned()),
-            Self::None | Self::Due => *self = Self::Said(vec![name.to_owned()]),
+            Self::Sent(open) => open.push(name.to_owned()),
+            Self::None | Self::Due => *self = Self::Sent(vec![name.to_owned()]),
             Self::Refused(_) => {}
         }
     }
 
     pub(super) fn answered(&mut self, root: Node<'_>, id: &str) {
-        let Self::Said(open) = self else {
+        let Self::Sent(open) = self else {
             return;
         };
         let namespace = root.get("namespace").and_then(Node::text);
@@ -53,20 +53,20 @@ impl Hello {
     pub(super) fn readiness(&self) -> Readiness {
         match self {
             Self::None => Readiness::Ready,
-            Self::Said(open) if open.is_empty() => Readiness::Ready,
-            Self::Due | Self::Said(_) => Readiness::Waits("the answer to announce"),
+            Self::Sent(open) if open.is_empty() => Readiness::Ready,
+            Self::Due | Self::Sent(_) => Readiness::Waits("the answer to announce"),
             Self::Refused(why) => Readiness::Refused(why.clone()),
         }
     }
 }
 
-/// The namespace of an announce in the document's form.
+/// Returns the namespace of an announce in the document's form.
 pub(super) fn document_form(root: Node<'_>) -> Option<Node<'_>> {
     root.get("namespace").filter(|_| root.get("args").is_none())
 }
 
-/// The announces of what is offered: one in all to real peers, one a namespace by the document. A name without a dot is
-/// nothing that can be called, and left out.
+/// Builds the announces of the offers: one for all to real peers, one for each namespace by the document. A name
+/// without a dot cannot be called and is left out.
 pub(super) fn messages(offers: &[Offer], document: bool, mint: &mut Mint) -> Vec<String> {
     let mut spaces: Vec<(&str, Object)> = Vec::new();
     for offer in offers {
@@ -80,7 +80,7 @@ pub(super) fn messages(offers: &[Offer], document: bool, mint: &mut Mint) -> Vec
         };
         let entry = (space, functions.json(name, &function(offer)));
         match at {
-            // Back to where it was.
+            // Restores the order.
             Some(at) => {
                 spaces.push(entry);
                 let last = spaces.len() - 1;
@@ -114,12 +114,12 @@ pub(super) fn messages(offers: &[Offer], document: bool, mint: &mut Mint) -> Vec
     vec![envelope("announce", "$saikuro.announce", &args, mint)]
 }
 
-/// A function of a schema. What is not said of it: it takes nothing, and gives anything.
+/// Builds a function of a schema. By default it has no arguments, and returns any value.
 fn function(offer: &Offer) -> String {
     const ANY: &str = r#"{"kind":"primitive","type":"any"}"#;
     const STREAM: &str = r#"{"kind":"stream","item":{"kind":"primitive","type":"any"}}"#;
     let about = offer.about.as_deref();
-    let is_said = |name: &str| look(about.unwrap_or("{}"), |a| a.get(name).is_some());
+    let is_sent = |name: &str| with_json(about.unwrap_or("{}"), |a| a.get(name).is_some());
     let usual = [
         ("args", "[]"),
         ("returns", if offer.streams { STREAM } else { ANY }),
@@ -128,14 +128,14 @@ fn function(offer: &Offer) -> String {
     ];
     let entry = usual
         .into_iter()
-        .filter(|(name, _)| is_said(name) != Some(true))
+        .filter(|(name, _)| is_sent(name) != Some(true))
         .fold(Object::default(), |entry, (name, value)| {
             entry.json(name, value)
         });
     with_about(entry, &[], about).finish()
 }
 
-/// The answer to an announce, in its own form.
+/// Builds the answer to an announce, in the same form.
 pub(super) fn ack(root: Node<'_>, id: &str) -> String {
     if let Some(namespace) = document_form(root) {
         let ack = Object::default().text("type", "announce_ack");
@@ -148,8 +148,8 @@ pub(super) fn ack(root: Node<'_>, id: &str) -> String {
     }
     let schema = field(root, "args").and_then(|args| args.at(0));
     if schema.is_some_and(Node::is_map) {
-        return yes(id).finish();
+        return success(id).finish();
     }
     let why = "announce envelope must carry a Schema in args[0]";
-    no(id, "MalformedEnvelope", why, None)
+    failure(id, "MalformedEnvelope", why, None)
 }

@@ -1,73 +1,74 @@
-//! Streams and channels: which number the next item has, who has closed, and what waits for the end of a pause.
+//! Streams and channels: the next item number, the sides that have closed, and the items that wait for the end of a
+//! pause.
 
-use super::yes;
+use super::success;
 use crate::error::Refusal;
 use crate::protocol::make::Object;
-use crate::protocol::peer::{MOST, Recent};
+use crate::protocol::peer::{MAX_ENTRIES, RecentValues};
 
-/// Most items that wait for the end of a pause, of one stream.
+/// The largest number of items of a stream that wait for the end of a pause.
 const HELD: usize = 1 << 10;
-/// Characters of an id that are kept.
+/// The number of characters of an id that are stored.
 const LONGEST: usize = 1 << 8;
 
 /// A stream or channel.
 #[derive(Debug, Default)]
-#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
-pub(super) struct Flow {
-    /// The number of the next item that this side says.
+#[allow(clippy::struct_excessive_bools)] // independent facts
+pub(super) struct PeerStream {
+    /// The number of the next item of this side.
     seq: u64,
-    /// It is a channel, and either side may speak.
+    /// It is a channel: both sides may send items.
     channel: bool,
     /// This side opened it.
-    ours: bool,
-    closed_by_us: bool,
-    closed_by_them: bool,
+    is_opener: bool,
+    closed_here: bool,
+    closed_by_peer: bool,
     paused: bool,
     held: Vec<String>,
 }
 
-/// What a close needs to know.
+/// The facts that a close needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Closing {
     seq: u64,
-    ours: bool,
+    is_opener: bool,
 }
 
 /// Streams and channels by connection and id.
 #[derive(Debug)]
 pub(super) struct Flows {
-    all: Recent<(u32, String), Flow>,
+    all: RecentValues<(u32, String), PeerStream>,
 }
 
 impl Default for Flows {
     fn default() -> Self {
         Self {
-            all: Recent::with_room(MOST),
+            all: RecentValues::with_capacity(MAX_ENTRIES),
         }
     }
 }
 
 impl Flows {
-    pub(super) fn open(&mut self, conn: u32, name: &str, channel: bool, ours: bool) {
-        let flow = Flow {
+    pub(super) fn open(&mut self, conn: u32, name: &str, channel: bool, is_opener: bool) {
+        let flow = PeerStream {
             channel,
-            ours,
-            ..Flow::default()
+            is_opener,
+            ..PeerStream::default()
         };
         self.all.put(key(conn, name), flow);
     }
 
-    fn get(&mut self, conn: u32, name: &str) -> Option<&mut Flow> {
+    fn get(&mut self, conn: u32, name: &str) -> Option<&mut PeerStream> {
         self.all.get_mut(&key(conn, name))
     }
 
-    /// Nothing more belongs to it.
-    pub(super) fn over(&mut self, conn: u32, name: &str) {
+    /// Removes a stream or channel that has ended.
+    pub(super) fn remove(&mut self, conn: u32, name: &str) {
         self.all.take(&key(conn, name));
     }
 
-    /// A connection is no more.
-    pub(super) fn leave(&mut self, conn: u32) {
+    /// Removes all streams and channels of a connection.
+    pub(super) fn remove_connection(&mut self, conn: u32) {
         self.all.retain(|key, _| key.0 != conn);
     }
 
@@ -75,15 +76,15 @@ impl Flows {
         self.get(conn, name).is_some_and(|flow| flow.channel)
     }
 
-    /// The number of the next thing that is said in it.
+    /// Returns the number of the next item.
     pub(super) fn next(&mut self, conn: u32, name: &str) -> u64 {
         let flow = self.all.entry(key(conn, name));
         flow.seq += 1;
         flow.seq - 1
     }
 
-    /// What can be said now; while it is paused nothing can, and the message waits.
-    pub(super) fn or_hold(
+    /// Returns the message if it can be sent now; holds it back during a pause.
+    pub(super) fn send_or_hold(
         &mut self,
         conn: u32,
         name: &str,
@@ -95,7 +96,7 @@ impl Flows {
         }
         if flow.held.len() >= HELD {
             let got = format!("a pause in which {HELD} items wait already");
-            return Err(Refusal::new("phrase", "resume of the other side", got));
+            return Err(Refusal::new("reply", "resume of the other side", got));
         }
         flow.held.push(message);
         Ok(None)
@@ -107,7 +108,7 @@ impl Flows {
         }
     }
 
-    /// What waited.
+    /// Ends a pause, and returns the messages that waited.
     pub(super) fn resume(&mut self, conn: u32, name: &str) -> Vec<String> {
         let Some(flow) = self.get(conn, name) else {
             return Vec::new();
@@ -116,50 +117,50 @@ impl Flows {
         std::mem::take(&mut flow.held)
     }
 
-    /// An item was said, perhaps by somebody who numbers on his own.
-    pub(super) fn said_item(&mut self, conn: u32, name: &str, seq: Option<i128>) {
+    /// Records a sent item; a script may number its items itself.
+    pub(super) fn record_item(&mut self, conn: u32, name: &str, seq: Option<i128>) {
         let seq = seq.and_then(|seq| u64::try_from(seq).ok());
         if let Some((flow, seq)) = self.get(conn, name).zip(seq) {
             flow.seq = flow.seq.max(seq.saturating_add(1));
         }
     }
 
-    pub(super) fn closed_by_us(&mut self, conn: u32, name: &str) {
+    pub(super) fn closed_here(&mut self, conn: u32, name: &str) {
         let Some(flow) = self.get(conn, name) else {
             return;
         };
-        flow.closed_by_us = true;
-        if flow.closed_by_them || !flow.channel {
-            self.over(conn, name);
+        flow.closed_here = true;
+        if flow.closed_by_peer || !flow.channel {
+            self.remove(conn, name);
         }
     }
 
-    /// The other side will say no more in it: how this one closes it, too, if it has not.
-    pub(super) fn closed_by_them(&mut self, conn: u32, name: &str) -> Option<Closing> {
+    /// Handles the close of the other side. Returns the facts for the close of this side, if it has not closed yet.
+    pub(super) fn closed_by_peer(&mut self, conn: u32, name: &str) -> Option<Closing> {
         let flow = self.get(conn, name)?;
-        flow.closed_by_them = true;
-        let (seq, ours) = (flow.seq, flow.ours);
-        let is_due = flow.channel && !flow.closed_by_us;
+        flow.closed_by_peer = true;
+        let (seq, is_opener) = (flow.seq, flow.is_opener);
+        let is_due = flow.channel && !flow.closed_here;
         if !is_due {
-            self.over(conn, name);
+            self.remove(conn, name);
         }
-        is_due.then_some(Closing { seq, ours })
+        is_due.then_some(Closing { seq, is_opener })
     }
 }
 
-/// Ids are of any length; what is kept of them is not.
+/// Ids have any length; the stored part is bounded.
 fn key(conn: u32, name: &str) -> (u32, String) {
     (conn, name.chars().take(LONGEST).collect())
 }
 
-/// The message that closes a channel. MUST (Channel Close): both sides send one.
-pub(super) fn close(id: &str, Closing { seq, ours }: Closing, document: bool) -> String {
+/// Builds the message that closes a channel. MUST (Channel Close): both sides send one.
+pub(super) fn close(id: &str, Closing { seq, is_opener }: Closing, document: bool) -> String {
     if document {
         let close = Object::default().json("id", id);
         return close.json("close", "true").finish();
     }
-    if ours {
-        // Who opened it goes on in envelopes without a target.
+    if is_opener {
+        // The opener continues with envelopes without a target.
         let envelope = Object::default().json("version", super::VERSION);
         let envelope = envelope.text("type", "channel").json("id", id);
         let envelope = envelope.text("target", "").json("args", "[]");
@@ -168,8 +169,8 @@ pub(super) fn close(id: &str, Closing { seq, ours }: Closing, document: bool) ->
     end(id, seq)
 }
 
-/// The end of a stream, as real peers write it; it has a number like an item.
+/// Builds the end of a stream, as real peers write it; it has a number like an item.
 pub(super) fn end(id: &str, seq: u64) -> String {
-    let end = yes(id).json("seq", &seq.to_string());
+    let end = success(id).json("seq", &seq.to_string());
     end.text("stream_control", "end").finish()
 }

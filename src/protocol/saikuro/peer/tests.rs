@@ -1,13 +1,13 @@
-//! Both sides and both dialects, in scripts.
+//! Scripts for both sides and both dialects.
 
 use super::*;
 use crate::framing::Framing;
 use crate::protocol::saikuro::Saikuro;
-use crate::protocol::tests::played::played;
+use crate::protocol::tests::script::run_script;
 use insta::assert_snapshot;
 
-fn told(side: Direction, config: &PeerConfig, script: &str) -> String {
-    played(&Saikuro, Framing::Prefix, side, config, script)
+fn run(side: Direction, config: &PeerConfig, script: &str) -> String {
+    run_script(&Saikuro, Framing::Prefix, side, config, script)
 }
 
 fn offering(names: &[&str]) -> PeerConfig {
@@ -22,7 +22,7 @@ fn offering(names: &[&str]) -> PeerConfig {
 }
 
 #[test]
-fn a_provider_announces_what_it_has() {
+fn a_provider_announces_its_functions() {
     let mut config = offering(&["math.add", "math.tail", "a.b.c", "odd"]);
     config.offers[0].about = Some(
         r#"{"args":[{"name":"a","type":{"kind":"primitive","type":"i64"}}],"doc":"adds"}"#.into(),
@@ -42,7 +42,7 @@ fn a_provider_announces_what_it_has() {
         item "one"
         end "two"
     "#;
-    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &config, script), @r#"
     open
         1> {"version":1,"type":"announce","id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"target":"$saikuro.announce","args":[{"version":1,"namespaces":{"math":{"functions":{"add":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[{"name":"a","type":{"kind":"primitive","type":"i64"}}],"doc":"adds"},"tail":{"args":[],"returns":{"kind":"stream","item":{"kind":"primitive","type":"any"}},"visibility":"public","capabilities":[]}}},"a.b":{"functions":{"c":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}]}
     ready
@@ -71,7 +71,7 @@ fn a_provider_announces_what_it_has() {
         < {"id":$id,"ok":false,"error":{"code":"Internal","message":"schema is frozen"}}
         ready
     "#;
-    assert_snapshot!(told(Direction::ToServer, &offering(&["a.b"]), script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &offering(&["a.b"]), script), @r#"
     open
         1> {"version":1,"type":"announce","id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"target":"$saikuro.announce","args":[{"version":1,"namespaces":{"a":{"functions":{"b":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}]}
     < {"id":$id,"ok":false,"error":{"code":"Internal","message":"schema is frozen"}}
@@ -81,7 +81,7 @@ fn a_provider_announces_what_it_has() {
 }
 
 #[test]
-fn a_provider_by_the_document() {
+fn a_provider_uses_the_document_dialect() {
     let config = PeerConfig {
         dialect: Some("document".into()),
         ..offering(&["math.add", "io.read"])
@@ -98,7 +98,7 @@ fn a_provider_by_the_document() {
         item 2
         error InvalidArgs: no such file | {"arg":0}
     "#;
-    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &config, script), @r#"
     open
         1> {"type":"announce","namespace":"math","schema":{"version":1,"namespaces":{"math":{"functions":{"add":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}}
         1> {"type":"announce","namespace":"io","schema":{"version":1,"namespaces":{"io":{"functions":{"read":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}}
@@ -123,7 +123,7 @@ fn a_provider_by_the_document() {
 }
 
 #[test]
-fn a_client_that_offers_nothing_has_nothing_to_wait_for() {
+fn a_client_without_offers_is_ready_at_once() {
     let script = r#"
         open
         ready
@@ -134,20 +134,20 @@ fn a_client_that_offers_nothing_has_nothing_to_wait_for() {
         < {"id":"s","ok":true,"seq":0,"stream_control":"end"}
         bye
     "#;
-    assert_snapshot!(told(Direction::ToServer, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToServer, &PeerConfig::default(), script), @r#"
     open
     ready
         Ready
     > {"version":1,"type":"channel","id":"c","target":"chat.room","args":[]}
         1> {"version":1,"type":"channel","id":"c","target":"chat.room","args":[]}
-        ! bad-id: id is "c", a UUID should be
+        ! bad-id: id is "c"; it should be a UUID
     < {"id":"c","ok":true,"result":"hello","seq":0}
     < {"id":"c","ok":true,"seq":1,"stream_control":"end"}
         1> {"version":1,"type":"channel","id":"c","target":"","args":[],"stream_control":"end"}
-        ! bad-id: id is "c", a UUID should be
+        ! bad-id: id is "c"; it should be a UUID
     > {"version":1,"type":"stream","id":"s","target":"chat.log","args":[]}
         1> {"version":1,"type":"stream","id":"s","target":"chat.log","args":[]}
-        ! bad-id: id is "s", a UUID should be
+        ! bad-id: id is "s"; it should be a UUID
     < {"id":"s","ok":true,"seq":0,"stream_control":"end"}
     bye
     "#);
@@ -180,7 +180,7 @@ fn a_runtime_answers_for_real_peers() {
         < {"type":"halt","id":"a1b2c3d4-e5f6-7890-abcd-ef1234567890"}
         < {"nothing":1}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToClient, &config, script), @r#"
     open
     ready
         Ready
@@ -188,11 +188,11 @@ fn a_runtime_answers_for_real_peers() {
         1> {"id":"a","ok":true}
     < {"version":1,"type":"announce","id":"b","target":"$saikuro.announce","args":["no schema"]}
         1> {"id":"b","ok":false,"error":{"code":"MalformedEnvelope","message":"announce envelope must carry a Schema in args[0]"}}
-        ! announce-refused: the announce is refused with "MalformedEnvelope": nothing it offers can be called
+        ! announce-refused: the announce is refused with "MalformedEnvelope": its functions cannot be called
         ! peers-error-code: "MalformedEnvelope" is a code of real peers, which the document does not have
     < {"version":1,"type":"log","id":"l","target":"$log","args":[{"level":"info","name":"n","msg":"m"}]}
         1> {"id":"l","ok":true}
-        ! log-answered: log $log, #4, is answered, nobody waits for it
+        ! log-answered: log $log, #4, is answered, and no peer waits for the answer
     < {"version":1,"type":"call","id":{"$bin":"00112233445566778899aabbccddeeff"},"target":"math.add","args":[1,2]}
     result 3
         1> {"id":{"$bin":"00112233445566778899aabbccddeeff"},"ok":true,"result":3}
@@ -203,7 +203,7 @@ fn a_runtime_answers_for_real_peers() {
         1> {"id":{"$bin":"00112233445566778899aabbccddeeff"},"ok":false,"error":{"code":"InvalidArguments","message":"two numbers","details":{"arg":0}}}
         ! second-answer: call math.add, #6, was answered before, by #7
     item 1
-        refused: phrase: wanted result, error, ask or tell: only streams and channels have items, got item
+        refused: reply: wanted result, error, ask or tell: only streams and channels have items, got item
     result {
         refused: result: wanted JSON, got `{`
     error data must be an object | 5
@@ -214,7 +214,7 @@ fn a_runtime_answers_for_real_peers() {
         1> {"id":"n","ok":false,"error":{"code":"MalformedEnvelope","message":"target 'nope' must be in 'namespace.function' format"}}
     < {"version":1,"type":"cast","id":"c","target":"math.nope","args":[]}
     < {"version":1,"type":"batch","id":"d","target":"","args":[],"batch_items":[]}
-        1> {"id":"d","ok":false,"error":{"code":"MalformedEnvelope","message":"a batch has one call or more"}}
+        1> {"id":"d","ok":false,"error":{"code":"MalformedEnvelope","message":"a batch has at least one call"}}
     < {"version":1,"type":"batch","id":"e","target":"","args":[],"batch_items":[{"version":1,"type":"call","id":"1","target":"math.add","args":[]},{"version":1,"type":"call","id":"2","target":"x.y","args":[]}]}
         1> {"id":"e","ok":false,"error":{"code":"NamespaceNotFound","message":"batch item at index 1: namespace not found: x","details":{"batch_index":1,"target":"x.y"}}}
     < {"version":1,"type":"batch","id":"f","target":"","args":[],"batch_items":[{"version":1,"type":"call","id":"1","target":"math.add","args":[]},{"version":1,"type":"call","id":"2","target":"math.add","args":[]}]}
@@ -224,15 +224,15 @@ fn a_runtime_answers_for_real_peers() {
         refused: result: wanted an array of 2 results, one a call, got something else
     < {"type":"halt","id":"a1b2c3d4-e5f6-7890-abcd-ef1234567890"}
         1> {"id":"a1b2c3d4-e5f6-7890-abcd-ef1234567890","ok":false,"error":{"code":"MalformedEnvelope","message":"malformed envelope: no type that a runtime has, or no MessagePack map"}}
-        ! random-id: a refusal under an id that nobody asked with; it means #21: "malformed envelope: no type that a runtime has, or no Messag"…
+        ! random-id: an error with an id that no request has, probably for #21: "malformed envelope: no type that a runtime has, or no Messag"…
     < {"nothing":1}
         1> {"id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"ok":false,"error":{"code":"MalformedEnvelope","message":"malformed envelope: no type that a runtime has, or no MessagePack map"}}
-        ! random-id: a refusal under an id that nobody asked with; it means #23: "malformed envelope: no type that a runtime has, or no Messag"…
+        ! random-id: an error with an id that no request has, probably for #23: "malformed envelope: no type that a runtime has, or no Messag"…
     "#);
 }
 
 #[test]
-fn streams_and_channels_of_real_peers() {
+fn streams_and_channels_have_the_form_of_real_peers() {
     let script = r#"
         open
         < {"version":1,"type":"stream","id":"s","target":"math.tail","args":[]}
@@ -256,7 +256,7 @@ fn streams_and_channels_of_real_peers() {
         ask math.add [1,2]
         tell math.note "x"
     "#;
-    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"version":1,"type":"stream","id":"s","target":"math.tail","args":[]}
     item 1
@@ -296,7 +296,7 @@ fn streams_and_channels_of_real_peers() {
 }
 
 #[test]
-fn a_runtime_answers_by_the_document_whoever_speaks_by_it() {
+fn a_runtime_answers_in_the_dialect_of_the_request() {
     let script = r#"
         open
         < {"type":"announce","namespace":"math","schema":{"version":1,"namespaces":{},"types":{}}}
@@ -316,14 +316,14 @@ fn a_runtime_answers_by_the_document_whoever_speaks_by_it() {
         result [3,{"a":1}]
         < {"nothing":1}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"type":"announce","namespace":"math","schema":{"version":1,"namespaces":{},"types":{}}}
         1> {"type":"announce_ack","namespace":"math","ok":true}
     < {"type":"announce","namespace":"math","schema":5}
         1> {"type":"announce_ack","namespace":"math","ok":false,"error":{"code":"SchemaError","message":"a schema is a map"}}
         ! document-error-code: "SchemaError" is a code of the document, which a runtime cannot decode
-        ! announce-refused: the announce is refused with "SchemaError": nothing it offers can be called
+        ! announce-refused: the announce is refused with "SchemaError": its functions cannot be called
     < {"version":1,"type":"log","id":"l","target":"$log","args":[]}
     < {"version":2,"type":"call","id":"v","target":"math.add","args":[]}
         1> {"id":"v","ok":false,"error":{"code":"SchemaError","message":"incompatible protocol version: expected 1, got 2"}}
@@ -364,8 +364,8 @@ fn a_runtime_in_the_dialect_of_peers_answers_in_binary_form() {
         ..offering(&["math.add"])
     };
     let ids = |dialect| {
-        let told = told(Direction::ToClient, &config(dialect), script);
-        let answers = told
+        let run = run(Direction::ToClient, &config(dialect), script);
+        let answers = run
             .lines()
             .filter_map(|line| line.trim().strip_prefix("1> "));
         let ids = answers.map(|line| line.split(",\"ok\"").next().unwrap_or_default().to_owned());
@@ -385,6 +385,6 @@ fn a_runtime_in_the_dialect_of_peers_answers_in_binary_form() {
             r#"{"id":{"$bin":"00112233445566778899aabbccddeefe"}"#,
         ]
     );
-    // The real runtime reads no other id, and refuses the message under an id of its own making.
+    // The real runtime reads no other id, and refuses the message under a generated id.
     assert!(binary[2].starts_with(r#"{"id":{"$bin":"#), "{}", binary[2]);
 }

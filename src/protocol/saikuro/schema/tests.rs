@@ -1,4 +1,4 @@
-//! What is refused before writing.
+//! Messages that are refused before writing.
 
 use super::{ANSWERS, ENVELOPES, NOWHERE, form};
 use crate::protocol::WriteOptions;
@@ -10,7 +10,7 @@ use crate::protocol::tests::{of, refusals};
 use crate::tape::Node;
 
 #[test]
-fn wrong_messages() {
+fn wrong_messages_are_refused() {
     let texts = [
         "null",
         "{}",
@@ -82,7 +82,7 @@ fn wrong_messages() {
     {"type":"channel","version":1,"id":"a","target":"","stream_control":"halt"}
       stream_control: wanted "end", "pause", "resume" or "abort", got "halt"
     {"type":"batch","version":1,"id":"a","batch_items":[]}
-      batch_items: wanted an array of one envelope or more, got []
+      batch_items: wanted an array of at least one envelope, got []
     {"type":"batch","version":1,"id":"a","batch_items":[{"type":"call","version":1,"id":"b","target":"x.y"},{"type":"call","version":1,"id":"c"}]}
       batch_items[1].target: wanted "namespace.function", got nothing
     {"type":"announce","namespace":"a"}
@@ -108,15 +108,15 @@ fn wrong_messages() {
     {"id":"a","close":false}
       close: wanted true, got false
     {"id":"a","ok":true,"result":{"$bin":"0"}}
-      result.$bin: wanted a string of hex digits, two a byte, got "0"
+      result.$bin: wanted a string of hex digits, two for each byte, got "0"
     {"id":"a","ok":true,"result":18446744073709551616}
       result: wanted an integer of -2^63 to 2^64-1, got 18446744073709551616
     "#);
 }
 
-/// The reader of heads knows the types, positions, ids and targets that the schema has.
+/// The head reader finds the types, positions, ids and targets of the schema.
 #[test]
-fn heads_agree_with_the_schema() {
+fn the_head_reader_agrees_with_the_schema() {
     for message in ENVELOPES {
         let Type::Record(members) = message.ty else {
             continue;
@@ -134,8 +134,11 @@ fn heads_agree_with_the_schema() {
             // The document's announcement has no target.
             let target = field(root, "target").or_else(|| root.get("namespace"));
             let target = target.and_then(Node::text);
-            let told = line["subject"].as_str();
-            assert!(told.is_none() || told == target.as_deref(), "{line}");
+            let reported = line["subject"].as_str();
+            assert!(
+                reported.is_none() || reported == target.as_deref(),
+                "{line}"
+            );
         } else if root.is_map() && fits(root, &ANSWERS[0].ty) && kind != "unknown" {
             let role = line["role"].as_str().unwrap_or_default();
             let answers = [

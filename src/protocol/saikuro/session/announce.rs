@@ -1,4 +1,4 @@
-//! Namespaces: who announced them, on which connection, and in what words.
+//! Namespaces: their owners, their connections, and their schemas.
 //!
 //! ```text
 //!   announce  {version, type, id, target, args: [schema]}   or   {type, namespace, schema}
@@ -11,16 +11,16 @@ use crate::protocol::correlation::work;
 use crate::protocol::schema::lint::lint;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
-use crate::protocol::{Direction, Origin};
+use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use std::collections::{HashMap, HashSet};
 
-/// Namespaces that are remembered, of all connections.
-const MOST: usize = 1 << 12;
-/// Bytes of a namespace that is remembered.
+/// The largest number of stored namespaces, of all connections.
+const MAX_ENTRIES: usize = 1 << 12;
+/// The longest stored namespace, in bytes.
 const LONGEST: usize = 1 << 8;
 
-/// Kinds of types that a runtime reads, each with what it must have. Adapters write more: `list`, `optional`.
+/// The kinds of types that a runtime reads, each with its required members. Adapters also write `list` and `optional`.
 const KINDS: [(&str, &[&str]); 7] = [
     ("primitive", &["type"]),
     ("named", &["name"]),
@@ -30,32 +30,32 @@ const KINDS: [(&str, &[&str]); 7] = [
     ("stream", &["item"]),
     ("channel", &["inbound", "outbound"]),
 ];
-/// Primitive types.
+/// The primitive types.
 const PRIMITIVES: [&str; 15] = [
     "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "string", "bytes",
     "any", "unit",
 ];
 
-/// Who announced a namespace.
+/// The owner of a namespace.
 #[derive(Debug)]
 struct Owner {
     conn: Option<u32>,
     direction: Option<Direction>,
     index: u64,
-    /// That its sender calls it, too, was said.
-    told: bool,
+    /// A call by its own sender was reported.
+    reported: bool,
 }
 
-/// All that are announced.
+/// All announced namespaces.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
     owners: HashMap<Box<str>, Owner>,
-    /// The names in it, by the connection of their owner.
+    /// The announced names, by the connection of their owner.
     by_conn: HashMap<Option<u32>, HashSet<Box<str>>>,
 }
 
 impl Namespaces {
-    /// An announce: its namespaces are its sender's from now on.
+    /// Handles an announce: the sender now owns its namespaces.
     pub(super) fn announce(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         if let Some(node) = document_form(root) {
             self.claim(seen, node, report);
@@ -81,12 +81,12 @@ impl Namespaces {
                 "by another provider"
             };
             let text = format!(
-                "{} was announced before, {whose}, in #{}: from now on calls go by this one",
+                "{} was announced before, {whose}, in #{}: calls now go to this connection",
                 quote_text(&name),
                 before.index
             );
             report.broken_by("namespace-twice", seen.at(node), before.index, text);
-        } else if self.owners.len() >= MOST {
+        } else if self.owners.len() >= MAX_ENTRIES {
             return;
         }
         let index = seen.index;
@@ -94,7 +94,7 @@ impl Namespaces {
             conn,
             direction,
             index,
-            told: false,
+            reported: false,
         };
         let before = self.owners.insert(name.as_ref().into(), owner);
         if let Some(names) = before.and_then(|before| self.by_conn.get_mut(&before.conn)) {
@@ -104,12 +104,27 @@ impl Namespaces {
         names.insert(name.as_ref().into());
     }
 
-    /// An announce of a connection was refused.
-    pub(super) fn refuse(&mut self, conn: Option<u32>, index: u64) {
+    /// Handles the answer to an announce. If it is a refusal, reports it and returns `true`.
+    pub(super) fn refused(&mut self, seen: &Seen<'_>, index: u64, report: &mut Report) -> bool {
+        if seen.message.role != Some(Role::Error) {
+            return false;
+        }
+        self.remove_announce(seen.origin.conn, index);
+        let code = seen.message.outcome.as_deref().unwrap_or("no code");
+        let text = format!(
+            "the announce is refused with {}: its functions cannot be called",
+            quote_text(code)
+        );
+        report.broken_by("announce-refused", seen.whole(), index, text);
+        true
+    }
+
+    /// Removes the namespaces of a refused announce.
+    pub(super) fn remove_announce(&mut self, conn: Option<u32>, index: u64) {
         let Some(names) = self.by_conn.get_mut(&conn) else {
             return;
         };
-        work::did(names.len());
+        work::count_visits(names.len());
         let owners = &mut self.owners;
         names.retain(|name| {
             let goes = owners.get(name).is_some_and(|owner| owner.index == index);
@@ -120,28 +135,28 @@ impl Namespaces {
         });
     }
 
-    /// A connection is over, and with it what its providers offered.
-    pub(super) fn leave(&mut self, conn: Option<u32>) {
+    /// Removes the namespaces of a connection that has ended.
+    pub(super) fn remove_connection(&mut self, conn: Option<u32>) {
         for name in self.by_conn.remove(&conn).into_iter().flatten() {
             self.owners.remove(&name);
         }
     }
 
-    /// The announce with which the sender of a call offered what it now calls, and whether it does so for the first time.
-    pub(super) fn own(&mut self, origin: Origin, target: Node<'_>) -> Option<(u64, bool)> {
+    /// Returns the announce of a target that the sender of a call offers itself, and true at the first such call.
+    pub(super) fn own_announce(&mut self, origin: Origin, target: Node<'_>) -> Option<(u64, bool)> {
         let target = target.text()?;
         let (namespace, _) = target.rsplit_once('.')?;
         let owner = self.owners.get_mut(namespace)?;
         if (owner.conn, owner.direction) != (origin.conn, origin.direction) {
             return None;
         }
-        let is_first = !owner.told;
-        owner.told = true;
+        let is_first = !owner.reported;
+        owner.reported = true;
         Some((owner.index, is_first))
     }
 }
 
-/// The namespace of an announce in the document's form.
+/// Returns the namespace of an announce in the document's form.
 pub(super) fn document_form(root: Node<'_>) -> Option<Node<'_>> {
     let plain = root.get("target").is_none() && root.get("args").is_none();
     root.get("namespace").filter(|n| plain && n.is_string())
@@ -157,7 +172,7 @@ pub(super) fn schema(root: Node<'_>) -> Option<Node<'_>> {
 /// Checks the schema of an announce.
 pub(super) fn check(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
     let Some(schema) = schema(root).filter(|s| s.is_map()) else {
-        let text = "the announce carries no schema, a map should be";
+        let text = "the announce has no schema; it should have a map";
         report.broken("bad-schema", seen.whole(), text);
         return;
     };
@@ -170,8 +185,8 @@ pub(super) fn check(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
             .filter_map(|arg| arg.get("type"))
             .chain(function.get("returns"));
         for node in types {
-            // One is enough: a runtime refuses the whole announce for it.
-            if let Err((node, text)) = describe(node) {
+            // One finding is enough: a runtime refuses the whole announce for it.
+            if let Err((node, text)) = check_type(node) {
                 report.broken("schema-kind", seen.at(node), text);
                 return;
             }
@@ -179,14 +194,14 @@ pub(super) fn check(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
     }
 }
 
-/// The values of a map.
+/// Returns the values of a map.
 fn values(map: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
     let map = map.filter(|m| m.is_map());
     map.into_iter().flat_map(Node::members).map(|(_, v)| v)
 }
 
-/// Checks one type, and those inside it.
-fn describe(node: Node<'_>) -> Result<(), (Node<'_>, String)> {
+/// Checks one type and its inner types.
+fn check_type(node: Node<'_>) -> Result<(), (Node<'_>, String)> {
     let Some(kind) = node.get("kind") else {
         return Err((node, "a type without a kind".into()));
     };
@@ -204,7 +219,7 @@ fn describe(node: Node<'_>) -> Result<(), (Node<'_>, String)> {
                 return Err((inner, text));
             }
             "primitive" | "named" => {}
-            _ => describe(inner)?,
+            _ => check_type(inner)?,
         }
     }
     Ok(())

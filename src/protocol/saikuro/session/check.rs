@@ -1,15 +1,15 @@
-//! What an envelope shows by itself: its fields, its values.
+//! Checks an envelope: its fields and its values.
 //!
 //! ```text
-//!   {version, type, id, target, args, ...}     envelope()   each item of a batch like a message
-//!   any value of any message                   values()     repeated keys, what a runtime cannot hold
+//!   {version, type, id, target, args, ...}     envelope()   also for each item of a batch
+//!   any value of any message                   values()     repeated keys, values that a runtime cannot hold
 //! ```
 
 use super::super::message::{field, id};
 use super::super::schema;
-use super::state::Name;
+use super::state::CallId;
 use crate::protocol::Id;
-use crate::protocol::schema::check::{At, Problem, Wrong};
+use crate::protocol::schema::check::{At, TypeProblem, Wrong};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Place, Report, Seen};
@@ -17,10 +17,10 @@ use crate::tape::{Node, Scalar, Value};
 use std::cell::Cell;
 use std::collections::HashSet;
 
-/// Findings about parts of one message, after which no more parts are looked at.
-pub(super) const MOST: usize = 16;
+/// The number of findings about parts of one message after which no further parts are checked.
+pub(super) const MAX_ENTRIES: usize = 16;
 
-/// A whole number in an integer's encoding: a runtime takes no float for one.
+/// Returns an integer in an integer encoding: a runtime does not accept a float.
 pub(super) fn whole(node: Node<'_>) -> Option<u64> {
     match node.value() {
         Value::Scalar(Scalar::Uint(n)) => Some(n),
@@ -28,7 +28,7 @@ pub(super) fn whole(node: Node<'_>) -> Option<u64> {
     }
 }
 
-/// A field, nil included.
+/// Returns a field; nil is included.
 fn raw<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
     if root.is_map() {
         root.get(name)
@@ -37,45 +37,45 @@ fn raw<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
     }
 }
 
-/// Where something is missing from.
+/// Returns the position for a missing member.
 pub(super) fn place(seen: &Seen<'_>, root: Node<'_>, nested: bool) -> Place {
     if nested { seen.at(root) } else { seen.whole() }
 }
 
-/// Checks all values; says whether a runtime cannot read one. Of each flaw the first is told.
+/// Checks all values. Returns true if a runtime cannot read one. Each rule is reported once.
 pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
     let before = report.broken.len();
-    let mut told: Vec<&str> = Vec::new();
-    let mut tell = |rule: &'static str, node: Node<'_>, text: &dyn Fn() -> String| {
-        if !told.contains(&rule) {
-            told.push(rule);
+    let mut reported: Vec<&str> = Vec::new();
+    let mut report_once = |rule: &'static str, node: Node<'_>, text: &dyn Fn() -> String| {
+        if !reported.contains(&rule) {
+            reported.push(rule);
             report.broken(rule, seen.at(node), text());
         }
     };
     root.each(&mut |node| match node.value() {
         Value::Map => {
             if let Some(key) = repeated_key(node) {
-                let text = || format!("the key {} stands twice in one map", quote(key));
-                tell("duplicate-key", key, &text);
+                let text = || format!("the key {} is repeated in one map", quote(key));
+                report_once("duplicate-key", key, &text);
             }
             let mut keys = node.members().map(|(key, _)| key);
             if let Some(key) = keys.find(|key| !key.is_string()) {
                 let text = || format!("a map has {} as a key; keys are strings", quote(key));
-                tell("non-string-key", key, &text);
+                report_once("non-string-key", key, &text);
             }
         }
-        Value::Scalar(Scalar::Ext(kind, bytes)) => tell("extension-value", node, &|| {
+        Value::Scalar(Scalar::Ext(kind, bytes)) => report_once("extension-value", node, &|| {
             let len = bytes.len();
             format!(
-                "an extension value of type {kind} and {len} bytes, for which a runtime has no room"
+                "an extension value of type {kind} and {len} bytes, which runtimes do not support"
             )
         }),
-        // Nearly all is ASCII, which is quickly seen.
+        // Most text is ASCII, which is quickly checked.
         Value::Scalar(Scalar::Str(text)) if !text.is_ascii() => {
             if let Err(error) = std::str::from_utf8(text) {
                 let at = error.valid_up_to();
-                tell("bad-text", node, &|| {
-                    format!("text that is no UTF-8 from its byte {at} on")
+                report_once("bad-text", node, &|| {
+                    format!("text that is not UTF-8 from byte {at}")
                 });
             }
         }
@@ -84,7 +84,7 @@ pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bo
     report.broken.len() > before
 }
 
-/// Checks an envelope; says whether a runtime cannot read it.
+/// Checks an envelope. Returns true if a runtime cannot read it.
 pub(super) fn envelope(
     seen: &Seen<'_>,
     root: Node<'_>,
@@ -97,10 +97,10 @@ pub(super) fn envelope(
     refused |= envelope_id(seen, root, here, report);
     let is_free = matches!(kind, "batch" | "log" | "announce");
     if !is_free && raw(root, "args").is_none() {
-        report.broken("missing-args", here, "there are no args, [] should be");
+        report.broken("missing-args", here, "args is missing; it should be []");
     }
     if kind == "batch" && field(root, "target").is_none() {
-        let text = "there is no target, which a runtime wants in a batch, too";
+        let text = "target is missing; a runtime requires it in a batch, too";
         report.broken("batch-without-target", here, text);
         refused = true;
     }
@@ -109,7 +109,7 @@ pub(super) fn envelope(
         ("capability", "peers-capability", "the document has cap"),
     ] {
         if let Some(node) = field(root, name) {
-            let text = format!("the capability stands under {name}; {whose}");
+            let text = format!("the capability is in the field {name}; {whose}");
             report.broken(rule, seen.at(node), text);
         }
     }
@@ -124,11 +124,11 @@ pub(super) fn envelope(
     refused
 }
 
-/// Members that the schema does not allow; says whether a runtime cannot read one.
+/// Checks members against the schema. Returns true if a runtime cannot read one.
 fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, report: &mut Report) -> bool {
     let refused = Cell::new(false);
-    let rule = |problem: &Problem<'_, '_>| {
-        // What is inside of args belongs to announces and log records.
+    let rule = |problem: &TypeProblem<'_, '_>| {
+        // Members inside args belong to announces and log records.
         let At::Member(At::Root, name, _) = problem.at else {
             return None;
         };
@@ -136,7 +136,7 @@ fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, report: &mut Report) -> 
         let is_missing = matches!(problem.wrong, Wrong::Missing(_));
         let is_nil = node.is_null() && !is_missing;
         let (rule, is_refused) = match (problem.rule()?, name) {
-            // Positions hold no meta.
+            // The array form has no meta.
             (_, "meta") if root.is_array() => return None,
             (_, "args") if is_missing => return None,
             ("bad-version", _) => {
@@ -148,7 +148,7 @@ fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, report: &mut Report) -> 
                 )
             }
             (_, "target") if kind == "batch" && (is_missing || is_nil) => return None,
-            // Text that is no UTF-8 is told as such.
+            // Text that is not UTF-8 has its own finding.
             (_, "target") if node.is_string() && node.text().is_none() => return None,
             ("bad-target", _) if is_missing || is_nil => ("bad-target", true),
             ("bad-target", _) if node.is_string() => ("bad-target", false),
@@ -165,7 +165,11 @@ fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, report: &mut Report) -> 
 
 fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> bool {
     let Some(node) = field(root, "id") else {
-        report.broken("missing-id", here, "there is no id to answer to");
+        report.broken(
+            "missing-id",
+            here,
+            "id is missing, so no answer is possible",
+        );
         return true;
     };
     match id(node) {
@@ -184,43 +188,43 @@ fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report
             report.broken("ambiguous-id", seen.at(node), text);
         }
         Id::Text(text) => {
-            let text = format!("id is {}, a UUID should be", quote_text(&text));
+            let text = format!("id is {}; it should be a UUID", quote_text(&text));
             report.broken("bad-id", seen.at(node), text);
         }
         _ => {
-            let text = format!("id is {}, a UUID should be", quote(node));
+            let text = format!("id is {}; it should be a UUID", quote(node));
             report.broken("bad-field", seen.at(node), text);
         }
     }
     true
 }
 
-/// The items of a batch.
+/// Checks the items of a batch.
 fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
     let list = field(root, "batch_items").into_iter();
     let before = report.broken.len();
     let mut refused = false;
     let mut names = HashSet::new();
     for (n, item) in list.flat_map(Node::children).enumerate() {
-        if report.broken.len() >= before + MOST {
+        if report.broken.len() >= before + MAX_ENTRIES {
             break;
         }
         let kind = field(item, "type").and_then(Node::text);
         let Some(kind) = kind.filter(|kind| schema::is_invocation(kind)) else {
             let what =
                 field(item, "type").map_or("no type".into(), |t| format!("type {}", quote(t)));
-            let text = format!("item {n} of the batch has {what}, call should be");
+            let text = format!("item {n} of the batch has {what}; it should be call");
             report.broken("unknown-type", seen.at(item), text);
             refused = true;
             continue;
         };
         refused |= envelope(seen, item, &kind, true, report);
         if let Some(node) = field(item, "id")
-            && let Some(name) = Name::of(&id(node))
+            && let Some(name) = CallId::of(&id(node))
             && !names.insert(name)
         {
             let text = format!(
-                "item {n} has the id of an item before it, {}",
+                "item {n} has the id of an earlier item, {}",
                 id(node).text()
             );
             report.broken("batch-duplicate-id", seen.at(node), text);
@@ -229,17 +233,16 @@ fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
     refused
 }
 
-/// A message that is neither an envelope nor an answer.
+/// Reports a message that is neither an envelope nor an answer.
 pub(super) fn unknown(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
     if let Some(node) = field(root, "type") {
-        let text = format!("type is {}, which no envelope has", quote(node));
+        let text = format!("type is {}, but no envelope has this type", quote(node));
         report.broken("unknown-type", seen.at(node), text);
     } else if let Some(node) = field(root, "ok").filter(|node| node.as_bool().is_none()) {
-        let text = format!("ok is {}, true or false should be", quote(node));
+        let text = format!("ok is {}; it should be true or false", quote(node));
         report.broken("bad-field", seen.at(node), text);
     } else {
-        let text =
-            "a map with neither the type of an envelope nor the ok, seq or close of an answer";
+        let text = "a map without type, ok, seq and close";
         report.broken("unknown-message", seen.whole(), text);
     }
 }

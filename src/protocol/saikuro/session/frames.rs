@@ -1,27 +1,27 @@
-//! What one frame does to the stream or channel it belongs to.
+//! The effect of a frame on its stream or channel.
 //!
 //! ```text
 //!   stream    item 0, item 1, ... end n                                real peers also: error, then abort n
-//!   channel   item 0, item 1, ... close    the same in the other direction, numbered apart
+//!   channel   item 0, item 1, ... close    the same in the other direction, numbered separately
 //! ```
 
 use super::super::message::field;
 use super::check::whole;
-use super::state::{Channel, Flow, How, Stream};
+use super::state::{Channel, Ending, Flow, SeqStream};
 use crate::protocol::Role;
 use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
 
-/// What a frame does to what it belongs to.
+/// The effect of a frame on its request.
 pub(super) enum Effect {
-    /// It answers nothing.
+    /// It is not an answer.
     Nothing,
-    /// It answers, and more may come.
+    /// It is an answer, and more may come.
     Part,
     /// It is a second answer.
     Again,
-    /// It ends what it belongs to.
-    Over(How),
+    /// It ends the request.
+    Over(Ending),
 }
 
 /// Checks the number of a frame.
@@ -31,13 +31,13 @@ pub(super) fn number(flow: &mut Flow, seen: &Seen<'_>, root: Node<'_>, report: &
     };
     match (flow.next, flow.last) {
         (Some(next), None) if seq != next => {
-            let text = format!("the first seq is {seq}, {next} should be");
+            let text = format!("the first seq is {seq}; it should be {next}");
             report.broken("seq-start", seen.at(node), text);
         }
         (Some(next), Some(last)) if seq != next => {
             let again = seq < next;
             let rule = if again { "seq-repeated" } else { "seq-gap" };
-            let text = format!("seq is {seq}, {next} should follow #{last}");
+            let text = format!("seq is {seq}; it should be {next}, after #{last}");
             report.broken_by(rule, seen.at(node), last, text);
             if again {
                 return;
@@ -49,9 +49,9 @@ pub(super) fn number(flow: &mut Flow, seen: &Seen<'_>, root: Node<'_>, report: &
     flow.last = Some(seen.index);
 }
 
-/// A frame from the side that was asked for a stream.
-pub(super) fn of_stream(
-    stream: &mut Stream,
+/// Handles a frame from the side that must send a stream.
+pub(super) fn stream_frame(
+    stream: &mut SeqStream,
     seen: &Seen<'_>,
     root: Node<'_>,
     report: &mut Report,
@@ -61,8 +61,8 @@ pub(super) fn of_stream(
     }
     match seen.message.kind.as_ref() {
         "item" => Effect::Part,
-        "end" | "abort" | "stream-error" | "close" => Effect::Over(How::Ended),
-        "error" => Effect::Over(How::Failed(stream.flow.next)),
+        "end" | "abort" | "stream-error" | "close" => Effect::Over(Ending::Ended),
+        "error" => Effect::Over(Ending::Failed(stream.flow.next)),
         "response" | "batch-response" => {
             answered_like_a_call(&mut stream.acknowledged, "stream", seen, root, report)
         }
@@ -70,7 +70,7 @@ pub(super) fn of_stream(
     }
 }
 
-/// An answer without a number: a runtime's acknowledgement, or a provider that knows no streams.
+/// Handles an answer without a number: an acknowledgement of the runtime, or a provider that has no streams.
 fn answered_like_a_call(
     acknowledged: &mut bool,
     what: &str,
@@ -86,18 +86,18 @@ fn answered_like_a_call(
     let text = if is_result {
         format!("the {what} is answered like a call, with one result and no seq")
     } else {
-        format!("the {what} is acknowledged; a runtime that does so hands on none of its items")
+        format!("the {what} is acknowledged; a runtime that does this forwards no items")
     };
     report.broken("stream-answered", seen.whole(), text);
     if is_result {
-        Effect::Over(How::Answered)
+        Effect::Over(Ending::Answered)
     } else {
         Effect::Part
     }
 }
 
-/// A frame of a channel, from its opener or from the other side.
-pub(super) fn of_channel(
+/// Handles a frame of a channel, from its opener or from the other side.
+pub(super) fn channel_frame(
     channel: &mut Channel,
     is_opener: bool,
     seen: &Seen<'_>,
@@ -110,7 +110,7 @@ pub(super) fn of_channel(
     let [opener, other] = &mut channel.flows;
     let flow = match (is_opener, seen.origin.direction) {
         (true, _) => opener,
-        // Where directions are not known, the second close is the other's.
+        // If directions are not known, the second close belongs to the other side.
         (false, None) if other.done.is_some() => opener,
         (false, _) => other,
     };
@@ -132,7 +132,7 @@ pub(super) fn of_channel(
             refused(seen, report);
             return Effect::Part;
         }
-        "error" => return Effect::Over(How::Failed(flow.next)),
+        "error" => return Effect::Over(Ending::Failed(flow.next)),
         "response" | "batch-response" if !is_opener => {
             if channel.acknowledged && channel.pending > 0 {
                 channel.pending -= 1;
@@ -152,34 +152,40 @@ pub(super) fn of_channel(
     }
     let aborts = field(root, "stream_control").is_some_and(|c| c.is_text("abort"));
     if kind == "stream-error" || aborts {
-        // Each side ends its own direction. Where directions are not known, either may have ended its own.
+        // Each side ends its own direction. If directions are not known, either side may have ended its own.
         let by_opener = is_opener || seen.origin.direction.is_none();
-        return Effect::Over(if by_opener { How::Aborted } else { How::Ended });
+        return Effect::Over(if by_opener {
+            Ending::Aborted
+        } else {
+            Ending::Ended
+        });
     }
     if ends {
         flow.done = Some(seen.index);
     }
     if channel.flows.iter().all(|flow| flow.done.is_some()) {
-        return Effect::Over(How::Closed(channel.pending));
+        return Effect::Over(Ending::Closed(channel.pending));
     }
     Effect::Part
 }
 
-/// An item of a channel was answered, by an error.
+/// Reports an error that answers an item of a channel.
 pub(super) fn refused(seen: &Seen<'_>, report: &mut Report) {
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
-    let text = format!("an item on the channel is answered by the error {code:?}, none should be");
+    let text = format!(
+        "an item on the channel is answered with the error {code:?}; it should have no answer"
+    );
     report.broken("channel-item-refused", seen.whole(), text);
 }
 
-/// A side of a channel goes on after it closed.
+/// Reports a frame that a side sends after its own close.
 fn after_own_close(done: u64, seen: &Seen<'_>, report: &mut Report) {
-    let text = format!("this side closed the channel in #{done}, and sends on");
+    let text = format!("this side closed the channel in #{done}, but continues to send");
     report.broken_by("after-own-close", seen.whole(), done, text);
 }
 
-/// A side of a channel goes on after both closed.
+/// Reports a frame after both sides have closed.
 pub(super) fn after_both_closed(by: u64, seen: &Seen<'_>, report: &mut Report) {
-    let text = format!("both sides had closed the channel by #{by}, and this one sends on");
+    let text = format!("both sides closed the channel by #{by}, but this one continues to send");
     report.broken_by("after-own-close", seen.whole(), by, text);
 }

@@ -1,15 +1,15 @@
-//! What an answer shows by itself, and next to the batch that it answers.
+//! Checks an answer, alone and against the batch that it answers.
 //!
 //! ```text
-//!   {id, ok, result | error: {code, message}}    reply()          each of the document's results like a message
-//!   {id, ok, results: [...]}                     batch_answer()   the document's
-//!   {id, ok, result: [...]}                                       that of real peers
+//!   {id, ok, result | error: {code, message}}    reply()          also for each of the document's results
+//!   {id, ok, results: [...]}                     batch_answer()   the document's form
+//!   {id, ok, result: [...]}                                       the form of real peers
 //! ```
 
 use super::super::message::{Vocabulary, field, id, vocabulary};
 use super::super::schema::{ERROR, FRAME};
-use super::check::{MOST, place};
-use super::state::{Batch, Codes, Name};
+use super::check::{MAX_ENTRIES, place};
+use super::state::{Batch, CallId, Codes};
 use crate::protocol::schema::lint::lint;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
@@ -29,14 +29,14 @@ pub(super) fn reply(
     lint(seen, root, (&FRAME, kind), &|p| p.rule(), report);
     let before = report.broken.len();
     for result in field(root, "results").into_iter().flat_map(Node::children) {
-        if report.broken.len() >= before + MOST {
+        if report.broken.len() >= before + MAX_ENTRIES {
             break;
         }
         answer(seen, result, (true, true), true, codes, report);
     }
 }
 
-/// `ok`, and what it promises: a result, an error.
+/// Checks `ok`, and that the result or error matches it.
 fn answer(
     seen: &Seen<'_>,
     root: Node<'_>,
@@ -49,16 +49,16 @@ fn answer(
     let error = field(root, "error");
     match (root.get("ok").and_then(Node::as_bool), error) {
         (Some(true), Some(node)) => {
-            let text = "ok is true, and there is an error";
+            let text = "ok is true, but there is an error";
             report.broken("ok-with-error", seen.at(node), text);
         }
         (Some(false), None) if wants_error => {
-            report.broken("error-missing", here, "ok is false, and no error says why");
+            report.broken("error-missing", here, "ok is false, but there is no error");
         }
         (Some(true), None)
             if wants_result && root.get("result").or(root.get("results")).is_none() =>
         {
-            let text = "ok is true without a result; null should be where there is none";
+            let text = "ok is true without a result; for no value it should be null";
             report.broken("result-missing", here, text);
         }
         _ => {}
@@ -91,7 +91,7 @@ fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Repor
             codes.document = Some(seen.index);
         }
         Vocabulary::Peers => {
-            // Once a side: it is a matter of which peer this is, not of the single error.
+            // Once for each side: the code shows the kind of peer, not an error of this message.
             if codes.peers.is_none() {
                 let text =
                     format!("{code} is a code of real peers, which the document does not have");
@@ -106,10 +106,10 @@ fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Repor
         }
     }
     if let (Some(document), Some(peers)) = (codes.document, codes.peers)
-        && !codes.told
+        && !codes.reported
     {
-        codes.told = true;
-        let text = format!("{code}, after codes of the other vocabulary: one side speaks both");
+        codes.reported = true;
+        let text = format!("{code}, after codes of the other vocabulary: one side uses both");
         report.broken_by("mixed-error-codes", place, document.min(peers), text);
     }
 }
@@ -129,7 +129,7 @@ pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, repor
             quote(list)
         };
         let text = format!(
-            "{got} to a batch of {}: one for each should be",
+            "{got} to a batch of {}: there should be one for each",
             batch.count
         );
         report.broken("batch-count", seen.at(list), text);
@@ -139,20 +139,20 @@ pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, repor
     let Some(ok) = root.get("ok").filter(|_| is_document) else {
         return;
     };
-    // MUST (Batch Response): ok is false where one item's is.
+    // MUST (Batch Response): ok is false if one item failed.
     let mut oks = list.children().map(|r| r.get("ok").and_then(Node::as_bool));
     let failed = oks.position(|ok| ok == Some(false));
     let text = match (ok.as_bool(), failed) {
-        (Some(true), Some(n)) => format!("ok is true, and result {n} failed"),
+        (Some(true), Some(n)) => format!("ok is true, but result {n} failed"),
         (Some(false), None) if field(root, "error").is_none() => {
-            "ok is false, and no result failed".to_owned()
+            "ok is false, but no result failed".to_owned()
         }
         _ => return,
     };
     report.broken("batch-ok", seen.at(ok), text);
 }
 
-/// MUST (Batch Response): results stand in the order of the calls.
+/// MUST (Batch Response): results have the order of the calls.
 fn batch_order(seen: &Seen<'_>, list: Node<'_>, batch: &Batch, report: &mut Report) {
     for (n, (result, wanted)) in list.children().zip(&batch.ids).enumerate() {
         let Some(node) = field(result, "id") else {
@@ -164,7 +164,7 @@ fn batch_order(seen: &Seen<'_>, list: Node<'_>, batch: &Batch, report: &mut Repo
             return;
         };
         let got = id(node);
-        if wanted.is_some() && Name::of(&got) != *wanted {
+        if wanted.is_some() && CallId::of(&got) != *wanted {
             let text = format!(
                 "result {n} is for {}, not for call {n}",
                 quote_text(&got.text())

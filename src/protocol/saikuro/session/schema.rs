@@ -1,27 +1,27 @@
-//! What announced schemas say of functions, and whether calls keep to it.
+//! Checks calls against the announced schemas.
 //!
 //! ```text
-//!   announce   {functions: {add: {args: [{name, type, optional?}], capabilities: [...]}}}   learn()
+//!   announce   {functions: {add: {args: [{name, type, optional?}], capabilities: [...]}}}   record()
 //!   call       math.add [2, 3], capability?                                                 check()
 //! ```
 
 use super::super::message::field;
 use super::announce::schema;
-use super::check::MOST as FINDINGS;
+use super::check::MAX_ENTRIES as FINDINGS;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::HashMap;
 
-/// Functions, arguments and types that are remembered, of all connections.
-const MOST: usize = 1 << 14;
-/// Longest name that is remembered, in bytes.
+/// The largest number of stored functions, arguments and types, of all connections.
+const MAX_ENTRIES: usize = 1 << 14;
+/// The longest stored name, in bytes.
 const LONGEST: usize = 1 << 8;
 
-/// A type, as far as a value can contradict it.
+/// A type, reduced to the part that a value can contradict.
 #[derive(Debug)]
-enum Kind {
-    /// It is not looked at: `any`, a type with a name, a stream.
+enum ValueKind {
+    /// It is not checked: `any`, a named type, a stream.
     Any,
     Bool,
     Integer,
@@ -29,30 +29,30 @@ enum Kind {
     Text,
     Bytes,
     Unit,
-    Option(Box<Kind>),
-    Array(Box<Kind>),
-    Map(Box<Kind>),
+    Option(Box<ValueKind>),
+    Array(Box<ValueKind>),
+    Map(Box<ValueKind>),
 }
 
 #[derive(Debug)]
 struct Argument {
     name: Box<str>,
-    kind: Kind,
-    /// How the schema calls its type.
+    kind: ValueKind,
+    /// The name of the type in the schema.
     shown: Box<str>,
     optional: bool,
 }
 
 #[derive(Debug)]
 struct Function {
-    /// The announce.
+    /// The index of the announce.
     by: u64,
     conn: Option<u32>,
     arguments: Vec<Argument>,
     capability: Option<Box<str>>,
 }
 
-/// All functions that are announced, by their target.
+/// All announced functions, by their target.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     by_target: HashMap<Box<str>, Function>,
@@ -60,8 +60,8 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// An announce.
-    pub(super) fn learn(&mut self, seen: &Seen<'_>, root: Node<'_>) {
+    /// Records the functions of an announce.
+    pub(super) fn record(&mut self, seen: &Seen<'_>, root: Node<'_>) {
         let namespaces = schema(root).and_then(|s| s.get("namespaces"));
         for (namespace, content) in namespaces.into_iter().flat_map(Node::members) {
             let functions = content.get("functions").filter(|f| f.is_map());
@@ -69,7 +69,7 @@ impl Functions {
                 let (Some(namespace), Some(name)) = (namespace.text(), name.text()) else {
                     continue;
                 };
-                if self.parts >= MOST || namespace.len() + name.len() >= LONGEST {
+                if self.parts >= MAX_ENTRIES || namespace.len() + name.len() >= LONGEST {
                     continue;
                 }
                 let function = self.function(seen, function);
@@ -84,11 +84,11 @@ impl Functions {
         let capability = node.get("capabilities").and_then(|list| list.at(0));
         let listed = node.get("args").into_iter().flat_map(Node::children);
         let arguments: Vec<_> = listed
-            .take(MOST.saturating_sub(self.parts))
+            .take(MAX_ENTRIES.saturating_sub(self.parts))
             .map(|argument| Argument {
                 name: short(argument.get("name")),
-                kind: argument.get("type").map_or(Kind::Any, kind),
-                shown: argument.get("type").map(shown).unwrap_or_default(),
+                kind: argument.get("type").map_or(ValueKind::Any, kind),
+                shown: argument.get("type").map(type_name).unwrap_or_default(),
                 optional: argument.get("optional").and_then(Node::as_bool) == Some(true)
                     || argument.get("default").is_some(),
             })
@@ -102,17 +102,17 @@ impl Functions {
         }
     }
 
-    /// An announce was refused.
-    pub(super) fn refuse(&mut self, index: u64) {
-        self.forget(|function| function.by == index);
+    /// Removes the functions of a refused announce.
+    pub(super) fn remove_announce(&mut self, index: u64) {
+        self.remove_where(|function| function.by == index);
     }
 
-    /// A connection is over, and with it what its providers offered.
-    pub(super) fn leave(&mut self, conn: Option<u32>) {
-        self.forget(|function| function.conn == conn);
+    /// Removes the functions of a connection that has ended.
+    pub(super) fn remove_connection(&mut self, conn: Option<u32>) {
+        self.remove_where(|function| function.conn == conn);
     }
 
-    fn forget(&mut self, is_gone: impl Fn(&Function) -> bool) {
+    fn remove_where(&mut self, is_gone: impl Fn(&Function) -> bool) {
         if self.by_target.is_empty() {
             return;
         }
@@ -121,7 +121,7 @@ impl Functions {
         self.parts = parts.sum();
     }
 
-    /// A call, or a batch of them: do their arguments and capabilities fit what was announced?
+    /// Checks the arguments and capabilities of a call, or of a batch, against the announced functions.
     pub(super) fn check(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         let before = report.broken.len();
         self.call(seen, root, report);
@@ -146,14 +146,14 @@ impl Functions {
         match (&function.capability, shows) {
             (Some(capability), None) => {
                 let text = format!(
-                    "{target} requires the capability {}, as #{by} announced, and none is shown",
+                    "{target} requires the capability {}, as #{by} announced, but the call has none",
                     quote_text(capability)
                 );
                 report.broken_by("capability-missing", seen.at(root), by, text);
             }
             (None, Some(capability)) => {
                 let text = format!(
-                    "the call shows a capability, and {target} requires none, as #{by} announced"
+                    "the call has a capability, but {target} requires none, as #{by} announced"
                 );
                 report.broken_by("capability-undeclared", seen.at(capability), by, text);
             }
@@ -172,7 +172,7 @@ impl Functions {
                 format!("{least} to {most}")
             };
             let text = format!(
-                "{target} takes {wanted} argument{}, as #{by} announced, and {count} {} given",
+                "{target} takes {wanted} argument{}, as #{by} announced, but {count} {} given",
                 if wanted == "1" { "" } else { "s" },
                 if count == 1 { "is" } else { "are" }
             );
@@ -180,12 +180,12 @@ impl Functions {
             return;
         }
         let mut pairs = args.children().zip(&function.arguments);
-        let unfit = pairs.find(|(value, argument)| {
+        let first_mismatch = pairs.find(|(value, argument)| {
             !(fits(&argument.kind, *value) || argument.optional && value.is_null())
         });
-        if let Some((value, argument)) = unfit {
+        if let Some((value, argument)) = first_mismatch {
             let text = format!(
-                "argument {} of {target} is {}, {} should be, as #{by} announced",
+                "argument {} of {target} is {}; it should be {}, as #{by} announced",
                 quote_text(&argument.name),
                 quote(value),
                 argument.shown
@@ -195,14 +195,14 @@ impl Functions {
     }
 }
 
-/// The beginning of a text.
+/// Returns the start of a text.
 fn short(node: Option<Node<'_>>) -> Box<str> {
     let text = node.and_then(Node::text).unwrap_or_default();
     text.chars().take(LONGEST / 4).collect()
 }
 
-/// How a schema calls a type.
-fn shown(node: Node<'_>) -> Box<str> {
+/// Returns the name of a type in the schema.
+fn type_name(node: Node<'_>) -> Box<str> {
     let kind = node.get("kind");
     match kind.and_then(Node::text).as_deref() {
         Some("primitive") => short(node.get("type")),
@@ -210,40 +210,49 @@ fn shown(node: Node<'_>) -> Box<str> {
     }
 }
 
-fn kind(node: Node<'_>) -> Kind {
-    let inner = |name| Box::new(node.get(name).map_or(Kind::Any, kind));
+fn kind(node: Node<'_>) -> ValueKind {
+    let inner = |name| Box::new(node.get(name).map_or(ValueKind::Any, kind));
     match node.get("kind").and_then(Node::text).as_deref() {
         Some("primitive") => match node.get("type").and_then(Node::text).as_deref() {
-            Some("bool") => Kind::Bool,
-            Some("i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64") => Kind::Integer,
-            Some("f32" | "f64") => Kind::Float,
-            Some("string") => Kind::Text,
-            Some("bytes") => Kind::Bytes,
-            Some("unit") => Kind::Unit,
-            _ => Kind::Any,
+            Some("bool") => ValueKind::Bool,
+            Some("i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64") => ValueKind::Integer,
+            Some("f32" | "f64") => ValueKind::Float,
+            Some("string") => ValueKind::Text,
+            Some("bytes") => ValueKind::Bytes,
+            Some("unit") => ValueKind::Unit,
+            _ => ValueKind::Any,
         },
-        Some("option") => Kind::Option(inner("inner")),
-        Some("array") => Kind::Array(inner("item")),
-        Some("map") => Kind::Map(inner("value")),
-        _ => Kind::Any,
+        Some("option") => ValueKind::Option(inner("inner")),
+        Some("array") => ValueKind::Array(inner("item")),
+        Some("map") => ValueKind::Map(inner("value")),
+        _ => ValueKind::Any,
     }
 }
 
-/// Whether a value may be of a type; what a relay changes on the way (bytes to text) may be.
-fn fits(kind: &Kind, node: Node<'_>) -> bool {
+/// Returns true if a value may have a type. A relay may change a value on the way (bytes to text).
+fn fits(kind: &ValueKind, node: Node<'_>) -> bool {
     match (kind, node.value()) {
-        (Kind::Any, _)
-        | (Kind::Bool, Value::Scalar(Scalar::Bool(_)))
-        | (Kind::Unit | Kind::Option(_), Value::Scalar(Scalar::Null))
-        | (Kind::Integer | Kind::Float, Value::Scalar(Scalar::Uint(_) | Scalar::Int(_)))
-        | (Kind::Float, Value::Scalar(Scalar::F32(_) | Scalar::F64(_)))
-        | (Kind::Text | Kind::Bytes, Value::Scalar(Scalar::Str(_) | Scalar::Bin(_))) => true,
-        // A peer may take integral floats for integers.
-        (Kind::Integer, Value::Scalar(Scalar::F64(bits))) => f64::from_bits(bits).fract() == 0.0,
-        (Kind::Integer, Value::Scalar(Scalar::F32(bits))) => f32::from_bits(bits).fract() == 0.0,
-        (Kind::Option(inner), _) => fits(inner, node),
-        (Kind::Array(item), Value::Array) => node.children().all(|value| fits(item, value)),
-        (Kind::Map(item), Value::Map) => node.members().all(|(_, value)| fits(item, value)),
+        (ValueKind::Any, _)
+        | (ValueKind::Bool, Value::Scalar(Scalar::Bool(_)))
+        | (ValueKind::Unit | ValueKind::Option(_), Value::Scalar(Scalar::Null))
+        | (
+            ValueKind::Integer | ValueKind::Float,
+            Value::Scalar(Scalar::Uint(_) | Scalar::Int(_)),
+        )
+        | (ValueKind::Float, Value::Scalar(Scalar::F32(_) | Scalar::F64(_)))
+        | (ValueKind::Text | ValueKind::Bytes, Value::Scalar(Scalar::Str(_) | Scalar::Bin(_))) => {
+            true
+        }
+        // A peer may accept integral floats as integers.
+        (ValueKind::Integer, Value::Scalar(Scalar::F64(bits))) => {
+            f64::from_bits(bits).fract() == 0.0
+        }
+        (ValueKind::Integer, Value::Scalar(Scalar::F32(bits))) => {
+            f32::from_bits(bits).fract() == 0.0
+        }
+        (ValueKind::Option(inner), _) => fits(inner, node),
+        (ValueKind::Array(item), Value::Array) => node.children().all(|value| fits(item, value)),
+        (ValueKind::Map(item), Value::Map) => node.members().all(|(_, value)| fits(item, value)),
         _ => false,
     }
 }

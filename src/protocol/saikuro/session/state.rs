@@ -1,30 +1,30 @@
-//! What a conversation remembers.
+//! The state of a conversation.
 //!
 //! ```text
-//!   Key { connection, who asked, id }  ->  open: Single | Batch | Stream | Channel
-//!                                      ->  past: how it ended, for the last few thousand
-//!   connection                         ->  two sides: what each asked, and what it sent that may not be understood
+//!   Key { connection, requester, id }  ->  open: Single | Batch | Stream | Channel
+//!                                      ->  past: its end, for the last few thousand
+//!   connection                         ->  two sides: the requests of each, and its messages that may be refused
 //! ```
 
-use crate::protocol::correlation::{Asked, Scoped};
+use crate::protocol::correlation::{OpenRequest, Scoped};
 use crate::protocol::session::memory::{PerDirection, Reported};
 use crate::protocol::{Direction, Id};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Ids that are remembered after their end.
+/// The number of ended ids that are stored.
 pub(super) const PAST: usize = 1 << 12;
-/// Messages of one side that may come to be refused.
+/// The number of messages of one side that may be refused.
 const DOUBTS: usize = 1 << 6;
-/// Failed streams of one side that are remembered.
+/// The number of stored failed streams of one side.
 pub(super) const FAILED: usize = 1 << 6;
-/// Items of a batch that are remembered.
+/// The number of stored items of a batch.
 const ITEMS: usize = 1 << 8;
 
-/// What ties answers to questions.
+/// The id that links answers and requests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Name {
-    /// In whichever of its forms.
+pub(super) enum CallId {
+    /// A UUID in any of its forms.
     Uuid([u8; 16]),
     Text(Box<str>),
     Number(i128),
@@ -32,7 +32,7 @@ pub(super) enum Name {
     Namespace(Box<str>),
 }
 
-impl Name {
+impl CallId {
     pub(super) fn of(id: &Id<'_>) -> Option<Self> {
         match id {
             Id::None | Id::Json(_) => None,
@@ -43,16 +43,16 @@ impl Name {
     }
 }
 
-/// The form in which an id is written.
+/// The form of an id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum IdForm {
     Text,
     Bytes,
     #[default]
     Other,
 }
 
-impl Form {
+impl IdForm {
     pub(super) fn of(id: Node<'_>) -> Self {
         match id.value() {
             _ if id.is_string() => Self::Text,
@@ -70,15 +70,15 @@ impl Form {
     }
 }
 
-/// Both sides may ask under the same id: a runtime hands on a call under the id it came with.
+/// Both sides may use the same id: a runtime forwards a call under its original id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct CallKey {
     pub(super) conn: Option<u32>,
-    pub(super) asker: Option<Direction>,
-    pub(super) name: Name,
+    pub(super) requester: Option<Direction>,
+    pub(super) name: CallId,
 }
 
-impl Scoped for Key {
+impl Scoped for CallKey {
     type Scope = Option<u32>;
 
     fn scope(&self) -> Self::Scope {
@@ -89,9 +89,9 @@ impl Scoped for Key {
 /// Numbered frames in one direction.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// The number that must come next; none where bytes were lost.
+    /// The next expected number; `None` after lost bytes.
     pub(super) next: Option<u64>,
-    /// The message that had the last number.
+    /// The message with the last number.
     pub(super) last: Option<u64>,
     /// The message that ended it.
     pub(super) done: Option<u64>,
@@ -109,50 +109,50 @@ impl Default for Flow {
 
 /// An open stream.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct SeqStream {
     pub(super) flow: Flow,
-    /// It was answered like a call, and by a message that ended nothing.
+    /// It was answered like a call, by a message that ended nothing.
     pub(super) acknowledged: bool,
-    /// Its beginning was not seen.
+    /// Its start was not seen.
     pub(super) orphan: bool,
-    /// That its opener sends was said.
-    pub(super) told: bool,
+    /// A frame of its opener was reported.
+    pub(super) reported: bool,
 }
 
 /// An open channel.
 #[derive(Debug, Default)]
 pub(super) struct Channel {
-    /// What its opener sends, and what the other side does.
+    /// The frames of the opener, and of the other side.
     pub(super) flows: [Flow; 2],
-    /// Items of the opener that are envelopes, and that a runtime may yet answer.
+    /// The number of envelopes of the opener that a runtime may still answer.
     pub(super) pending: u32,
     /// It was answered like a call.
     pub(super) acknowledged: bool,
-    /// Its frames are those of real peers, most of which never close one.
+    /// Its frames are those of real peers, most of which never close a channel.
     pub(super) peers: bool,
 }
 
 impl Channel {
-    /// Frames of it may have gone by unread.
-    pub(super) fn lose(&mut self) {
+    /// Handles lost bytes, which may contain frames of the channel.
+    pub(super) fn record_loss(&mut self) {
         for flow in &mut self.flows {
             flow.next = None;
         }
     }
 }
 
-/// A batch: how many calls, and the ids of the first of them.
+/// A batch: the number of its calls, and the ids of the first ones.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) count: usize,
-    pub(super) ids: Vec<Option<Name>>,
-    /// The connection that asks owes an answer to one of them.
+    pub(super) ids: Vec<Option<CallId>>,
+    /// The connection that sent the batch must itself answer one of its calls.
     pub(super) own: bool,
-    pub(super) form: Form,
+    pub(super) form: IdForm,
 }
 
 impl Batch {
-    pub(super) fn push(&mut self, id: Option<Name>) {
+    pub(super) fn push(&mut self, id: Option<CallId>) {
         self.count += 1;
         if self.ids.len() < ITEMS {
             self.ids.push(id);
@@ -160,123 +160,124 @@ impl Batch {
     }
 }
 
-/// What is open.
+/// The state of an open request.
 #[derive(Debug)]
-pub(super) enum State {
-    /// One answer is owed.
+pub(super) enum OpenKind {
+    /// One answer is required.
     Single {
-        /// By the connection that asks.
+        /// The connection that sent the request must itself answer it.
         own: bool,
-        form: Form,
+        form: IdForm,
     },
     Batch(Batch),
-    Stream(Stream),
+    Stream(SeqStream),
     Channel(Channel),
 }
 
-/// How something came to its end.
+/// The end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum Ending {
     Answered,
-    /// Nothing is owed.
+    /// No answer is required.
     Cast,
-    /// Nothing is owed, and an answer is hardly worth a word.
-    Told,
-    /// It could not be read; whatever answers it is fine.
-    HalfRead,
+    /// No answer is required, and an answer is hardly a problem.
+    NoAnswer,
+    /// The message could not be read; any answer is allowed.
+    Unreadable,
     Ended,
-    /// Its opener aborted it; what the other side sent before it read that may yet come, and its own end.
+    /// Its opener aborted it. Frames that the other side sent before it read the abort may still come, and its own end.
     Aborted,
-    /// Ended by an error, behind which an abort with this number may stand.
+    /// It ended with an error; an abort with this number may follow.
     Failed(Option<u64>),
-    /// Both sides closed it; so many items may yet be refused.
+    /// Both sides closed it; this number of items may still be refused.
     Closed(u32),
 }
 
-/// What is over.
+/// A request that has ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) asked: Asked,
-    pub(super) how: How,
+pub(super) struct Past {
+    pub(super) asked: OpenRequest,
+    pub(super) how: Ending,
     /// The message that ended it.
     pub(super) by: u64,
 }
 
-/// A message that a runtime may refuse under an id of its own making.
+/// A message that a runtime may refuse under a generated id.
 #[derive(Debug)]
-pub(super) struct Doubt {
+pub(super) struct Doubtful {
     pub(super) index: u64,
-    /// What it asked, where it did.
-    pub(super) key: Option<Key>,
+    /// The key of the request, if it is one.
+    pub(super) key: Option<CallKey>,
 }
 
 /// One side of a connection.
 #[derive(Debug, Default)]
-pub(super) struct Side {
+pub(super) struct OneWay {
     /// Its direction ended.
     pub(super) ended: bool,
-    /// What it asked and has no answer to, oldest first.
-    pub(super) order: BTreeMap<u64, Key>,
-    /// The oldest of those that a later one was answered before.
+    /// Its requests without an answer, the oldest first.
+    pub(super) order: BTreeMap<u64, CallKey>,
+    /// The oldest request that is unanswered while a later one was answered.
     pub(super) overtaken: Option<u64>,
-    doubts: VecDeque<Doubt>,
-    /// The first message it sent.
+    refusable: VecDeque<Doubtful>,
+    /// The first message that it sent.
     pub(super) first: Option<u64>,
     pub(super) announced: bool,
     pub(super) reported: Reported,
-    /// Streams that ended by an error, behind which an abort is to come.
-    pub(super) unaborted: Vec<(Name, Asked)>,
+    /// Streams that ended with an error; an abort should follow.
+    pub(super) unaborted: Vec<(CallId, OpenRequest)>,
     pub(super) codes: Codes,
 }
 
-/// Which vocabularies one side takes its error codes from.
+/// The vocabularies of one side's error codes.
 #[derive(Debug, Default)]
 pub(super) struct Codes {
     pub(super) document: Option<u64>,
     pub(super) peers: Option<u64>,
-    /// That they mix was reported.
-    pub(super) told: bool,
+    /// A mixture was reported.
+    pub(super) reported: bool,
 }
 
-impl Side {
-    /// A message that may be refused.
-    pub(super) fn doubt(&mut self, index: u64, key: Option<Key>) {
-        if self.doubts.len() >= DOUBTS {
-            self.doubts.pop_front();
+impl OneWay {
+    /// Adds a message that may be refused.
+    pub(super) fn add_refusable(&mut self, index: u64, key: Option<CallKey>) {
+        if self.refusable.len() >= DOUBTS {
+            self.refusable.pop_front();
         }
-        self.doubts.push_back(Doubt { index, key });
+        self.refusable.push_back(Doubtful { index, key });
     }
 
-    /// The oldest message that may be refused, which it now is.
-    pub(super) fn refused(&mut self) -> Option<Doubt> {
-        self.doubts.pop_front()
+    /// Removes the oldest message that may be refused, because it is refused now.
+    pub(super) fn refused(&mut self) -> Option<Doubtful> {
+        self.refusable.pop_front()
     }
 
-    /// A runtime takes one message at a time: what came before an answered one was not refused.
-    pub(super) fn settle(&mut self, index: u64) {
+    /// Removes earlier messages: a runtime handles one message at a time, so those before an answered one were not
+    /// refused.
+    pub(super) fn handle_answered(&mut self, index: u64) {
         self.order.remove(&index);
-        while self.doubts.front().is_some_and(|d| d.index <= index) {
-            self.doubts.pop_front();
+        while self.refusable.front().is_some_and(|d| d.index <= index) {
+            self.refusable.pop_front();
         }
     }
 }
 
-/// One connection.
+/// A connection.
 #[derive(Debug, Default)]
 pub(super) struct Conn {
-    pub(super) sides: PerDirection<Side>,
-    /// Bytes of it went by unseen.
+    pub(super) sides: PerDirection<OneWay>,
+    /// Bytes of it were not shown or recorded.
     pub(super) lost: bool,
 }
 
 impl Conn {
-    /// Streams that failed and were not aborted.
-    pub(super) fn unaborted(&mut self) -> impl Iterator<Item = (Name, Asked)> {
+    /// Removes and returns failed streams that were not aborted.
+    pub(super) fn unaborted(&mut self) -> impl Iterator<Item = (CallId, OpenRequest)> {
         let sides = self.sides.iter_mut();
         sides.flat_map(|side| side.unaborted.drain(..))
     }
 
-    /// What its sides are called: a side that announced something is a provider.
+    /// Returns the names of its sides: a side that announced functions is a provider.
     pub(super) fn names(&self) -> Option<[&'static str; 2]> {
         let is_provider = |way| self.sides.get(Some(way)).announced;
         if is_provider(Direction::ToServer) {

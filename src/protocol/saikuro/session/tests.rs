@@ -1,4 +1,4 @@
-//! What no fixture can show: bounds, many connections, unknown directions, lost bytes, who waits for whom.
+//! Cases that a fixture cannot show: bounds, many connections, unknown directions, lost bytes, waiting requests.
 
 use super::*;
 use crate::encoding::{Parsed, Want};
@@ -10,23 +10,23 @@ use serde_json::{Value, json};
 const TO_SERVER: Option<Direction> = Some(Direction::ToServer);
 const TO_CLIENT: Option<Direction> = Some(Direction::ToClient);
 
-/// A conversation, and what was said of it.
-struct Talk {
-    conduct: Conduct,
+/// A conversation and its findings.
+struct Run {
+    conduct: SaikuroSession,
     report: Report,
     index: u64,
     found: Vec<String>,
     answers: Vec<(u64, u64, bool)>,
 }
 
-impl Talk {
-    fn new(most_open: usize) -> Self {
+impl Run {
+    fn new(max_open: usize) -> Self {
         let config = SessionConfig {
-            most_open,
+            max_open,
             ..SessionConfig::default()
         };
         Self {
-            conduct: Conduct::new(&config),
+            conduct: SaikuroSession::new(&config),
             report: Report::default(),
             index: 0,
             found: Vec::new(),
@@ -60,7 +60,7 @@ impl Talk {
             origin: Origin {
                 conn: Some(conn),
                 direction,
-                time: None,
+                ..Origin::default()
             },
             frame: &frame,
             message: &message,
@@ -71,7 +71,7 @@ impl Talk {
         self.note();
     }
 
-    fn say(&mut self, conn: u32, direction: Option<Direction>, message: &Value) -> &mut Self {
+    fn send(&mut self, conn: u32, direction: Option<Direction>, message: &Value) -> &mut Self {
         let body = rmp_serde::to_vec_named(message).expect("MessagePack");
         let mut bytes = (body.len() as u32).to_be_bytes().to_vec();
         bytes.extend(body);
@@ -79,14 +79,14 @@ impl Talk {
         self
     }
 
-    fn happened(&mut self, conn: u32, direction: Option<Direction>, what: Happened) {
+    fn event(&mut self, conn: u32, direction: Option<Direction>, what: ConnectionChange) {
         let origin = Origin {
             conn: Some(conn),
             direction,
-            time: None,
+            ..Origin::default()
         };
         self.report.clear();
-        self.conduct.happened(origin, what, &mut self.report);
+        self.conduct.event(origin, what, &mut self.report);
         self.note();
     }
 
@@ -128,196 +128,196 @@ fn close(n: u64) -> Value {
 }
 
 #[test]
-fn one_id_is_several_on_several_connections_and_ways() {
-    let mut talk = Talk::new(16);
-    talk.say(0, TO_SERVER, &ask("call", 1))
-        .say(1, TO_SERVER, &ask("call", 1))
-        // A runtime hands a call on under its id, here to the very connection that it came from.
-        .say(0, TO_CLIENT, &ask("call", 1))
-        .say(0, TO_SERVER, &ok(1))
-        .say(1, TO_CLIENT, &ok(1))
-        .say(0, TO_CLIENT, &ok(1));
-    assert_eq!(talk.answers, [(3, 2, true), (4, 1, true), (5, 0, true)]);
-    talk.finish();
-    assert_eq!(talk.found, [""; 0]);
+fn an_id_is_separate_for_each_connection_and_direction() {
+    let mut run = Run::new(16);
+    run.send(0, TO_SERVER, &ask("call", 1))
+        .send(1, TO_SERVER, &ask("call", 1))
+        // A runtime forwards a call under its id, here to the connection that it came from.
+        .send(0, TO_CLIENT, &ask("call", 1))
+        .send(0, TO_SERVER, &ok(1))
+        .send(1, TO_CLIENT, &ok(1))
+        .send(0, TO_CLIENT, &ok(1));
+    assert_eq!(run.answers, [(3, 2, true), (4, 1, true), (5, 0, true)]);
+    run.finish();
+    assert_eq!(run.found, [""; 0]);
 }
 
 #[test]
-fn forms_of_an_id_are_one() {
-    let mut talk = Talk::new(16);
+fn all_forms_of_an_id_are_equal() {
+    let mut run = Run::new(16);
     let bytes: Vec<u8> = (0xa0..0xb0).collect();
     let mut call = ask("call", 1);
     call["id"] = json!(bytes);
-    talk.say(0, TO_SERVER, &call);
+    run.send(0, TO_SERVER, &call);
     let mut answer = ok(1);
     answer["id"] = json!("{A0A1A2A3-A4A5-A6A7-A8A9-AAABACADAEAF}");
-    talk.say(0, TO_CLIENT, &answer);
-    assert_eq!(talk.answers, [(1, 0, true)]);
-    assert_eq!(talk.found, [""; 0]);
+    run.send(0, TO_CLIENT, &answer);
+    assert_eq!(run.answers, [(1, 0, true)]);
+    assert_eq!(run.found, [""; 0]);
 }
 
 #[test]
-fn without_directions_roles_tell() {
-    let mut talk = Talk::new(16);
-    talk.say(0, None, &ask("call", 1))
-        .say(0, None, &ok(1))
-        .say(0, None, &ask("stream", 2))
-        .say(0, None, &item(2, 0))
-        .say(0, None, &item(2, 2))
-        .say(0, None, &ask("channel", 3))
-        .say(0, None, &json!({"id": id(3), "seq": 0, "data": 1}))
-        .say(0, None, &json!({"id": id(3), "seq": 0, "data": 1}))
-        .say(0, None, &close(3))
-        .say(0, None, &close(3));
-    assert_eq!(talk.found, ["#4 seq-gap"]);
-    assert_eq!(talk.answers.len(), 7);
+fn without_directions_roles_decide() {
+    let mut run = Run::new(16);
+    run.send(0, None, &ask("call", 1))
+        .send(0, None, &ok(1))
+        .send(0, None, &ask("stream", 2))
+        .send(0, None, &item(2, 0))
+        .send(0, None, &item(2, 2))
+        .send(0, None, &ask("channel", 3))
+        .send(0, None, &json!({"id": id(3), "seq": 0, "data": 1}))
+        .send(0, None, &json!({"id": id(3), "seq": 0, "data": 1}))
+        .send(0, None, &close(3))
+        .send(0, None, &close(3));
+    assert_eq!(run.found, ["#4 seq-gap"]);
+    assert_eq!(run.answers.len(), 7);
 }
 
 #[test]
-fn ok_that_is_no_bool_is_named() {
-    let mut talk = Talk::new(9);
-    talk.say(0, TO_SERVER, &ask("call", 1)).say(
+fn ok_that_is_not_a_bool_is_reported() {
+    let mut run = Run::new(9);
+    run.send(0, TO_SERVER, &ask("call", 1)).send(
         0,
         TO_CLIENT,
         &json!({"id": id(1), "ok": "true", "result": 1}),
     );
-    assert_eq!(talk.found, ["#1 bad-field"]);
+    assert_eq!(run.found, ["#1 bad-field"]);
 }
 
-/// Each side ends its own direction: neither the other's abort nor what is under way comes after an end.
+/// Each side ends its own direction: an abort of the other side and delayed frames are no frames after the end.
 #[test]
 fn an_abort_is_answered_by_an_abort() {
     let follow = |way: Option<Direction>| {
-        let mut talk = Talk::new(9);
-        talk.say(0, TO_SERVER, &ask("channel", 1));
+        let mut run = Run::new(9);
+        run.send(0, TO_SERVER, &ask("channel", 1));
         let item = json!({"version": 1, "type": "channel", "id": id(1), "target": "", "args": [1], "seq": 0});
         let mut abort = item.clone();
         abort["stream_control"] = "abort".into();
-        talk.say(0, TO_SERVER, &abort);
-        talk.say(0, way, &self::item(1, 0));
+        run.send(0, TO_SERVER, &abort);
+        run.send(0, way, &self::item(1, 0));
         let end = json!({"id": id(1), "ok": false, "seq": 1, "stream_control": "abort"});
-        talk.say(0, way, &end).say(0, way, &end);
-        talk.found
+        run.send(0, way, &end).send(0, way, &end);
+        run.found
     };
-    // Only what comes after both aborts does.
+    // Only frames after both aborts are.
     assert_eq!(follow(TO_CLIENT), ["#4 after-end"]);
 }
 
 #[test]
 fn tables_are_bounded() {
-    let mut talk = Talk::new(4);
+    let mut run = Run::new(4);
     for n in 0..10 {
-        talk.say(0, TO_SERVER, &ask("call", n));
+        run.send(0, TO_SERVER, &ask("call", n));
     }
-    assert_eq!(talk.conduct.refused(), 6);
-    assert_eq!(talk.conduct.waiting().len(), 4);
-    talk.say(0, TO_CLIENT, &ok(9));
-    assert_eq!(talk.found, [""; 0], "what was not followed is not judged");
-    let mut talk = Talk::new(4);
+    assert_eq!(run.conduct.refused(), 6);
+    assert_eq!(run.conduct.waiting().len(), 4);
+    run.send(0, TO_CLIENT, &ok(9));
+    assert_eq!(run.found, [""; 0], "what was not followed is not judged");
+    let mut run = Run::new(4);
     for n in 0..10_000 {
-        talk.say(0, TO_SERVER, &ask("call", n))
-            .say(0, TO_CLIENT, &ok(n))
-            .say(0, TO_SERVER, &ask("cast", n + 20_000));
+        run.send(0, TO_SERVER, &ask("call", n))
+            .send(0, TO_CLIENT, &ok(n))
+            .send(0, TO_SERVER, &ask("cast", n + 20_000));
     }
-    assert_eq!(talk.conduct.refused(), 0);
-    assert!(talk.conduct.open.is_empty());
-    assert!(talk.conduct.ended.len() <= 4096);
-    let side = talk.conduct.side(Some(0), TO_SERVER);
+    assert_eq!(run.conduct.refused(), 0);
+    assert!(run.conduct.open.is_empty());
+    assert!(run.conduct.ended.len() <= 4096);
+    let side = run.conduct.side(Some(0), TO_SERVER);
     assert!(side.order.is_empty());
 }
 
 #[test]
-fn streams_whose_beginning_was_not_seen_are_counted_too() {
-    let mut talk = Talk::new(16);
-    talk.say(0, TO_CLIENT, &item(1, 7))
-        .say(0, TO_CLIENT, &item(1, 8))
-        .say(0, TO_CLIENT, &item(1, 10));
-    assert_eq!(talk.found, ["#0 unknown-id", "#2 seq-gap"]);
-    assert!(talk.conduct.waiting().is_empty());
-    talk.finish();
-    assert_eq!(talk.found.len(), 2);
-    assert_eq!(talk.conduct.orphans, 0);
+fn streams_without_a_start_are_bounded() {
+    let mut run = Run::new(16);
+    run.send(0, TO_CLIENT, &item(1, 7))
+        .send(0, TO_CLIENT, &item(1, 8))
+        .send(0, TO_CLIENT, &item(1, 10));
+    assert_eq!(run.found, ["#0 unknown-id", "#2 seq-gap"]);
+    assert!(run.conduct.waiting().is_empty());
+    run.finish();
+    assert_eq!(run.found.len(), 2);
+    assert_eq!(run.conduct.orphans, 0);
 }
 
 #[test]
-fn lost_bytes_are_held_against_nobody() {
-    let mut talk = Talk::new(16);
-    talk.say(0, TO_SERVER, &ask("stream", 1))
-        .say(0, TO_SERVER, &ask("call", 2))
-        .say(0, TO_CLIENT, &item(1, 0));
-    talk.happened(0, None, Happened::Lost);
-    talk.say(0, TO_CLIENT, &item(1, 5))
-        .say(0, TO_CLIENT, &ok(3))
-        .say(0, TO_CLIENT, &item(1, 7));
-    talk.happened(0, None, Happened::Closed);
-    assert_eq!(talk.found, ["#5 seq-gap"]);
+fn lost_bytes_cause_no_findings() {
+    let mut run = Run::new(16);
+    run.send(0, TO_SERVER, &ask("stream", 1))
+        .send(0, TO_SERVER, &ask("call", 2))
+        .send(0, TO_CLIENT, &item(1, 0));
+    run.event(0, None, ConnectionChange::Lost);
+    run.send(0, TO_CLIENT, &item(1, 5))
+        .send(0, TO_CLIENT, &ok(3))
+        .send(0, TO_CLIENT, &item(1, 7));
+    run.event(0, None, ConnectionChange::Closed);
+    assert_eq!(run.found, ["#5 seq-gap"]);
 }
 
 #[test]
-fn half_read_messages_make_no_noise() {
-    let mut talk = Talk::new(16);
-    talk.say(0, TO_SERVER, &ask("call", 1));
+fn unreadable_messages_cause_no_further_findings() {
+    let mut run = Run::new(16);
+    run.send(0, TO_SERVER, &ask("call", 1));
     let mut answer = rmp_serde::to_vec_named(&ok(1)).expect("MessagePack");
     *answer.last_mut().expect("a byte") = 0xc1;
     let mut bytes = (answer.len() as u32).to_be_bytes().to_vec();
     bytes.extend(&answer);
-    talk.bytes(0, TO_CLIENT, &bytes);
-    talk.bytes(0, TO_SERVER, b"\0\0\0\x01\xc1");
-    talk.bytes(0, TO_SERVER, b"\0\0\0\x05\x81");
-    talk.finish();
-    assert_eq!(talk.found, [""; 0]);
+    run.bytes(0, TO_CLIENT, &bytes);
+    run.bytes(0, TO_SERVER, b"\0\0\0\x01\xc1");
+    run.bytes(0, TO_SERVER, b"\0\0\0\x05\x81");
+    run.finish();
+    assert_eq!(run.found, [""; 0]);
 }
 
 #[test]
-fn a_connection_that_ended_both_ways_is_over() {
-    let mut talk = Talk::new(16);
-    talk.say(0, TO_SERVER, &ask("call", 1));
-    talk.happened(0, TO_SERVER, Happened::Ended);
-    assert_eq!(talk.found, [""; 0]);
-    talk.happened(0, TO_CLIENT, Happened::Ended);
-    assert_eq!(talk.found, ["#0 unanswered"]);
-    talk.happened(0, None, Happened::Closed);
-    talk.finish();
-    assert_eq!(talk.found.len(), 1);
+fn a_connection_that_ended_in_both_directions_is_removed() {
+    let mut run = Run::new(16);
+    run.send(0, TO_SERVER, &ask("call", 1));
+    run.event(0, TO_SERVER, ConnectionChange::Ended);
+    assert_eq!(run.found, [""; 0]);
+    run.event(0, TO_CLIENT, ConnectionChange::Ended);
+    assert_eq!(run.found, ["#0 unanswered"]);
+    run.event(0, None, ConnectionChange::Closed);
+    run.finish();
+    assert_eq!(run.found.len(), 1);
 }
 
 #[test]
-fn a_refusal_under_a_random_id_answers_what_it_means() {
-    let mut talk = Talk::new(16);
+fn a_refusal_with_a_random_id_is_matched_to_its_message() {
+    let mut run = Run::new(16);
     let mut bad = ask("call", 2);
     bad["id"] = json!("req-2");
     let error = json!({"code": "MalformedEnvelope", "message": "no"});
     let refusal = json!({"id": id(9), "ok": false, "error": error});
-    talk.say(0, TO_SERVER, &ask("call", 1))
-        .say(0, TO_SERVER, &bad)
-        .say(0, TO_CLIENT, &ok(1))
-        .say(0, TO_CLIENT, &refusal);
-    assert_eq!(talk.answers, [(2, 0, true), (3, 1, true)]);
-    assert!(talk.conduct.waiting().is_empty());
+    run.send(0, TO_SERVER, &ask("call", 1))
+        .send(0, TO_SERVER, &bad)
+        .send(0, TO_CLIENT, &ok(1))
+        .send(0, TO_CLIENT, &refusal);
+    assert_eq!(run.answers, [(2, 0, true), (3, 1, true)]);
+    assert!(run.conduct.waiting().is_empty());
     let want = ["#1 bad-id", "#3 peers-error-code", "#3 random-id"];
-    assert_eq!(talk.found, want);
+    assert_eq!(run.found, want);
 }
 
 #[test]
-fn who_waits_for_whom() {
-    let mut talk = Talk::new(16);
+fn waiting_lists_the_expected_sender() {
+    let mut run = Run::new(16);
     let schema = json!({"version": 1, "namespaces": {"text": {}}, "types": {}});
     let mut announce = ask("announce", 1);
     announce["args"] = json!([schema]);
     let mut own = ask("call", 2);
     own["target"] = json!("text.upper");
-    talk.say(0, TO_SERVER, &announce)
-        .say(0, TO_CLIENT, &json!({"id": id(1), "ok": true}))
-        .say(0, TO_SERVER, &own)
-        .say(0, TO_CLIENT, &ask("call", 3))
-        .say(0, TO_SERVER, &ask("stream", 4))
-        .say(0, TO_CLIENT, &json!({"id": id(4), "ok": true}))
-        .say(0, TO_SERVER, &ask("channel", 5))
-        .say(0, TO_SERVER, &close(5))
-        .say(0, TO_SERVER, &ask("channel", 6))
-        .say(0, TO_CLIENT, &close(6))
-        .say(0, TO_SERVER, &ask("stream", 7));
-    let waiting = talk.conduct.waiting();
+    run.send(0, TO_SERVER, &announce)
+        .send(0, TO_CLIENT, &json!({"id": id(1), "ok": true}))
+        .send(0, TO_SERVER, &own)
+        .send(0, TO_CLIENT, &ask("call", 3))
+        .send(0, TO_SERVER, &ask("stream", 4))
+        .send(0, TO_CLIENT, &json!({"id": id(4), "ok": true}))
+        .send(0, TO_SERVER, &ask("channel", 5))
+        .send(0, TO_SERVER, &close(5))
+        .send(0, TO_SERVER, &ask("channel", 6))
+        .send(0, TO_CLIENT, &close(6))
+        .send(0, TO_SERVER, &ask("stream", 7));
+    let waiting = run.conduct.waiting();
     let lines: Vec<String> = waiting
         .iter()
         .map(|w| {
@@ -327,9 +327,9 @@ fn who_waits_for_whom() {
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
-    #2 call text.upper s2c: the connection that asks announced the namespace itself; a runtime reads its answer after 30 s
+    #2 call text.upper s2c: the calling connection announced the namespace itself; a runtime reads its answer after 30 s
     #3 call math.add c2s: -
-    #4 stream math.add s2c: it was acknowledged by a runtime, which hands on no items
+    #4 stream math.add s2c: it was acknowledged by a runtime, which forwards no items
     #6 channel math.add s2c: closed by one side only
     #8 channel math.add c2s: closed by one side only
     #10 stream math.add s2c: -

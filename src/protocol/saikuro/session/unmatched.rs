@@ -1,38 +1,38 @@
-//! Answers under an id that nobody asked with.
+//! Answers whose id no request has.
 //!
 //! ```text
-//!   a refusal                 a runtime could not read something, and made up an id: laid to the oldest that it may mean
-//!   an item                   of a stream whose beginning was not seen: its numbers are followed
-//!   anything else             belongs to nothing
+//!   a refusal                 a runtime could not read a message, and generated an id: it belongs to the oldest one
+//!   an item                   of a stream whose start was not seen: its numbers are tracked
+//!   any other answer          belongs to nothing
 //! ```
 
 use super::super::message::field;
-use super::Conduct;
+use super::SaikuroSession;
 use super::frames::number;
-use super::state::{Flow, How, State, Stream};
+use super::state::{Ending, Flow, OpenKind, SeqStream};
 use crate::protocol::Direction;
-use crate::protocol::correlation::Asked;
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::text::quote_text;
 use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
 
-/// Streams that are followed though their beginning was not seen.
+/// The largest number of tracked streams whose start was not seen.
 const ORPHANS: usize = 1 << 8;
 
-impl Conduct {
-    /// A frame under an id that nobody asked with.
+impl SaikuroSession {
+    /// Handles an answer whose id no request has.
     pub(super) fn unknown(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         let message = seen.message;
         let code = message.outcome.as_deref().unwrap_or_default();
         if message.kind == "error" && matches!(code, "MalformedEnvelope" | "MessageTooLarge") {
-            return self.refused_at_random(seen, root, report);
+            return self.handle_random_refusal(seen, root, report);
         }
-        self.sender(seen).doubt(seen.index, None);
+        self.sender(seen).add_refusable(seen.index, None);
         let lost = self.conns.get(&seen.origin.conn).is_some_and(|c| c.lost);
         if !lost && self.open.refused() == 0 {
             let id = message.id.text();
             let text = format!(
-                "{} for {}, which nobody asked with",
+                "{} for {}, but no request has this id",
                 message.kind,
                 quote_text(&id)
             );
@@ -40,32 +40,33 @@ impl Conduct {
             report.broken("unknown-id", place, text);
         }
         if message.kind == "item" && self.orphans < ORPHANS && !self.open.is_full() {
-            self.adopt(seen, root, report);
+            self.track_orphan(seen, root, report);
         }
     }
 
-    /// Numbers are followed even where the request went by unseen.
-    fn adopt(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    /// Tracks the numbers of a stream whose request was not recorded.
+    fn track_orphan(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         let mut flow = Flow {
             next: None,
             ..Flow::default()
         };
         number(&mut flow, seen, root, report);
-        let stream = Stream {
+        let stream = SeqStream {
             flow,
             orphan: true,
-            ..Stream::default()
+            ..SeqStream::default()
         };
         if let Some(key) = Self::key(seen, true) {
             self.orphans += 1;
-            self.open.ask(key, Asked::of(seen), State::Stream(stream));
+            self.open
+                .ask(key, OpenRequest::of(seen), OpenKind::Stream(stream));
         }
     }
 
-    /// A runtime could not read something, and refuses it under an id of its own making.
-    fn refused_at_random(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-        let asker = seen.origin.direction.map(Direction::other);
-        let side = self.side(seen.origin.conn, asker);
+    /// Handles a refusal under a generated id: a runtime could not read a message.
+    fn handle_random_refusal(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+        let requester = seen.origin.direction.map(Direction::other);
+        let side = self.side(seen.origin.conn, requester);
         let doubt = side.refused();
         let oldest = || {
             side.order
@@ -80,13 +81,12 @@ impl Conduct {
         let why = why.map_or_else(|| "no reason".to_owned(), |why| quote_text(&why));
         let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
         let Some((index, key)) = meant else {
-            let text = format!("a refusal under an id that nobody asked with: {why}");
+            let text = format!("an error with an id that no request has: {why}");
             return report.broken("random-id", place, text);
         };
-        let text =
-            format!("a refusal under an id that nobody asked with; it means #{index}: {why}");
+        let text = format!("an error with an id that no request has, probably for #{index}: {why}");
         report.broken_by("random-id", place, index, text);
-        let side = self.side(seen.origin.conn, asker);
+        let side = self.side(seen.origin.conn, requester);
         side.order.remove(&index);
         let Some(key) = key else {
             return;
@@ -98,9 +98,9 @@ impl Conduct {
         {
             if let Some((asked, _)) = self.open.close(&key) {
                 report.answers(&asked, seen, true);
-                self.namespaces.refuse(seen.origin.conn, index);
-                self.functions.refuse(index);
-                self.end(key, asked, How::Answered, seen);
+                self.namespaces.remove_announce(seen.origin.conn, index);
+                self.functions.remove_announce(index);
+                self.end(key, asked, Ending::Answered, seen);
             }
         } else if let Some(ended) = self.ended.get(&key) {
             report.answers(&ended.asked, seen, true);

@@ -1,41 +1,41 @@
-//! Blobs that a runtime keeps for its servers: bounded, the oldest go first.
+//! Blobs that a runtime stores for its servers. They are bounded; the oldest are removed first.
 
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_scalar;
 use crate::protocol::make::Object;
-use crate::protocol::peer::Recent;
+use crate::protocol::peer::RecentValues;
 use crate::tape::{Node, Value};
 use sha2::{Digest as _, Sha256};
 
-/// Most blobs that are kept.
+/// The largest number of blobs.
 const COUNT: usize = 1 << 12;
-/// Most bytes of all of them.
+/// The largest size of all blobs, in bytes.
 const TOTAL: usize = 64 << 20;
 
 /// Blobs by id, each as the answer to `blobs/get`.
 #[derive(Debug)]
 pub(super) struct Blobs {
-    kept: Recent<String, String>,
+    stored: RecentValues<String, String>,
     total: usize,
-    most: usize,
+    capacity: usize,
 }
 
 impl Default for Blobs {
     fn default() -> Self {
-        Self::with_room(TOTAL)
+        Self::with_capacity(TOTAL)
     }
 }
 
 impl Blobs {
-    fn with_room(most: usize) -> Self {
+    fn with_capacity(capacity: usize) -> Self {
         Self {
-            kept: Recent::with_room(COUNT),
+            stored: RecentValues::with_capacity(COUNT),
             total: 0,
-            most,
+            capacity,
         }
     }
 
-    /// Keeps data, and says under which id; `None` where it is too much.
+    /// Stores data, and returns its id; `None` if it is too large.
     pub(super) fn put(&mut self, data: Node<'_>, sort: Option<&str>) -> Option<String> {
         let mut bytes = Vec::new();
         compact(data, &mut bytes);
@@ -43,31 +43,31 @@ impl Blobs {
         let data = String::from_utf8(bytes).ok()?;
         let answer = Object::default().json("data", &data);
         let answer = answer.text("blob_type", sort.unwrap_or("data")).finish();
-        if answer.len() > self.most {
+        if answer.len() > self.capacity {
             return None;
         }
-        self.take(&id.clone());
-        while self.total + answer.len() > self.most || self.kept.len() >= COUNT {
-            let oldest = self.kept.iter().next().map(|(id, _)| id.clone())?;
-            self.take(&oldest);
+        self.remove(&id.clone());
+        while self.total + answer.len() > self.capacity || self.stored.len() >= COUNT {
+            let oldest = self.stored.iter().next().map(|(id, _)| id.clone())?;
+            self.remove(&oldest);
         }
         self.total += answer.len();
-        self.kept.put(id.clone(), answer);
+        self.stored.put(id.clone(), answer);
         Some(id)
     }
 
-    fn take(&mut self, id: &String) {
-        let gone = self.kept.take(id).map_or(0, |answer| answer.len());
+    fn remove(&mut self, id: &String) {
+        let gone = self.stored.take(id).map_or(0, |answer| answer.len());
         self.total = self.total.saturating_sub(gone);
     }
 
-    /// The answer to `blobs/get`.
+    /// Returns the answer to `blobs/get`.
     pub(super) fn get(&self, id: &str) -> Option<&str> {
-        self.kept.get(&id.to_owned()).map(String::as_str)
+        self.stored.get(&id.to_owned()).map(String::as_str)
     }
 }
 
-/// A value as the runtime's own serializer spells it: no blanks, keys in the order in which they came, numbers as they are.
+/// Writes a value as the runtime's serializer does: no blanks, keys in their order, numbers unchanged.
 fn compact(node: Node<'_>, out: &mut Vec<u8>) {
     let (open, close) = if node.is_map() {
         (b'{', b'}')
@@ -98,10 +98,10 @@ fn compact(node: Node<'_>, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::peer::look;
+    use crate::protocol::peer::with_json;
 
     fn put(blobs: &mut Blobs, data: &str) -> Option<String> {
-        look(data, |data| blobs.put(data, None)).expect("JSON")
+        with_json(data, |data| blobs.put(data, None)).expect("JSON")
     }
 
     #[test]
@@ -112,16 +112,16 @@ mod tests {
             id,
             hex::encode(Sha256::digest(br#"{"b":[1,2.50],"a":"A"}"#))
         );
-        let kept = blobs.get(&id);
+        let stored = blobs.get(&id);
         assert_eq!(
-            kept,
+            stored,
             Some(r#"{"data":{"b":[1,2.50],"a":"A"},"blob_type":"data"}"#)
         );
     }
 
     #[test]
-    fn the_oldest_make_room() {
-        let mut blobs = Blobs::with_room(100);
+    fn full_storage_removes_the_oldest_blobs() {
+        let mut blobs = Blobs::with_capacity(100);
         let first = put(&mut blobs, "\"first\"").expect("room");
         assert_eq!(put(&mut blobs, &format!("\"{}\"", "x".repeat(100))), None);
         let second = put(&mut blobs, "\"second\"").expect("room");
@@ -130,7 +130,7 @@ mod tests {
         assert!(blobs.get(&first).is_none() && blobs.get(&third).is_some());
         assert_eq!(
             blobs.total,
-            blobs.kept.iter().map(|(_, a)| a.len()).sum::<usize>()
+            blobs.stored.iter().map(|(_, a)| a.len()).sum::<usize>()
         );
     }
 }

@@ -1,32 +1,34 @@
-//! The runtime: opens sessions, and answers what servers ask back.
+//! The runtime: opens sessions, and answers callbacks of servers.
 
 use super::blobs::Blobs;
-use super::{VERSION, fresh_id, is_http};
+use super::{VERSION, generate_id, is_http};
 use crate::error::Refusal;
 use crate::protocol::Role;
-use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::protocol::jsonrpc::{Call, spelling};
 use crate::protocol::make::{Mint, Object};
-use crate::protocol::peer::{MOST, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says};
+use crate::protocol::peer::{
+    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+};
+use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
+use crate::protocol::rpc::{Call, spelling};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 
-/// What calls wait for.
+/// The reason why calls wait.
 const WAITS: &str = "the answer to initialize";
 
-/// How far a session is.
+/// The state of a session.
 #[derive(Debug, Default)]
-enum Stage {
-    /// Nothing was said.
+enum SessionStage {
+    /// Nothing was sent.
     #[default]
     New,
-    /// `initialize` was said on a connection, with this id.
-    Asked(u32, String),
-    /// It was answered, and `initialized` is to be said.
+    /// `initialize` was sent on a connection, with this id.
+    Requested(u32, String),
+    /// It was answered, and `initialized` must be sent.
     Answered,
-    /// That was said, too.
+    /// `initialized` was sent.
     Open,
-    /// The server wants none.
+    /// The server has refused the session.
     Refused(String),
 }
 
@@ -36,8 +38,8 @@ pub(super) struct Runtime {
     mint: Mint,
     /// All connections are one session.
     http: bool,
-    /// By connection; one without where all are one.
-    sessions: Recent<Option<u32>, Stage>,
+    /// Sessions by connection; `None` if all connections are one session.
+    sessions: RecentValues<Option<u32>, SessionStage>,
     blobs: Blobs,
 }
 
@@ -48,7 +50,7 @@ impl Runtime {
             dialect: config.dialect.clone(),
             mint: config.mint(),
             http: false,
-            sessions: Recent::with_room(MOST),
+            sessions: RecentValues::with_capacity(MAX_ENTRIES),
             blobs: Blobs::default(),
         }
     }
@@ -63,11 +65,11 @@ impl Runtime {
             _ => "runtime_protocol_version",
         };
         let params = Object::default().json(version, VERSION).finish();
-        say::request(&fresh_id(&mut self.mint), "initialize", Some(&params))
+        build::request(&generate_id(&mut self.mint), "initialize", Some(&params))
     }
 
-    /// What a server asks back: code and words where it cannot have it.
-    fn serve(&mut self, method: &str, params: Option<Node<'_>>) -> Result<String, (i32, String)> {
+    /// Answers a callback. An error is a code and a text.
+    fn answer(&mut self, method: &str, params: Option<Node<'_>>) -> Result<String, (i32, String)> {
         let missing = |name: &str| (INVALID_PARAMS, format!("invalid params: missing {name}"));
         let text = |name: &str| params.and_then(|p| p.get(name)?.text());
         match method {
@@ -75,12 +77,13 @@ impl Runtime {
                 let data = params.and_then(|p| p.get("data"));
                 let data = data.ok_or_else(|| missing("data"))?;
                 let id = self.blobs.put(data, text("blob_type").as_deref());
-                let id = id.ok_or_else(|| (super::USUAL, "Failed to put blob".to_owned()))?;
+                let id =
+                    id.ok_or_else(|| (super::DEFAULT_CODE, "Failed to put blob".to_owned()))?;
                 Ok(Object::default().text("blob_id", &id).finish())
             }
             "blobs/get" => {
                 let id = text("blob_id").ok_or_else(|| missing("blob_id"))?;
-                // What the runtimes of each release say; the documents of B swap this code and the next.
+                // The codes of the runtimes of each release; the documents of B swap this code and the next.
                 let code = match self.dialect.as_deref() {
                     Some("A") => -32008,
                     _ => -32011,
@@ -98,18 +101,18 @@ impl Runtime {
 }
 
 impl Peer for Runtime {
-    fn opened(&mut self, conn: u32, _: i64, says: &mut Vec<Says>) {
+    fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
         let key = self.key(conn);
         if !self.http {
-            self.sessions.put(key, Stage::New);
+            self.sessions.put(key, SessionStage::New);
         }
-        if !self.no_hello && matches!(self.sessions.entry(key), Stage::New) {
+        if !self.no_hello && matches!(self.sessions.entry(key), SessionStage::New) {
             let message = self.initialize();
-            says.push(Says::new(conn, message));
+            outgoing.push(Outgoing::new(conn, message));
         }
     }
 
-    fn heard(&mut self, seen: &Seen<'_>, _: i64, says: &mut Vec<Says>) {
+    fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let call = seen.root().map(Call::of).unwrap_or_default();
         let Some(id) = call.id.map(spelling) else {
@@ -119,7 +122,7 @@ impl Peer for Runtime {
             Some(Role::Response | Role::Error) => {
                 let key = self.key(conn);
                 let stage = self.sessions.entry(key);
-                if !matches!(stage, Stage::Asked(_, asked) if asked == id) {
+                if !matches!(stage, SessionStage::Requested(_, asked) if asked == id) {
                     return;
                 }
                 if let Some(error) = call.error() {
@@ -129,44 +132,44 @@ impl Peer for Runtime {
                             .map(|n| n.text().unwrap_or(spelling(n).into()))
                     };
                     let (code, message) = (part("code"), part("message"));
-                    *stage = Stage::Refused(format!(
+                    *stage = SessionStage::Refused(format!(
                         "initialize was answered with error {}: {}",
                         code.unwrap_or_default(),
                         message.unwrap_or_default()
                     ));
                     return;
                 }
-                *stage = Stage::Answered;
+                *stage = SessionStage::Answered;
                 if !self.no_hello {
-                    let message = say::notification("initialized", Some("{}"));
-                    says.push(Says::new(conn, message));
+                    let message = build::notification("initialized", Some("{}"));
+                    outgoing.push(Outgoing::new(conn, message));
                 }
             }
-            // An id that is null is none, to either side.
+            // Both sides treat a null id as absent.
             Some(Role::Request) if id != "null" => {
                 let method = call.method.and_then(Node::text).unwrap_or_default();
-                let answer = match self.serve(&method, call.params) {
-                    Ok(result) => say::result(id, &result),
-                    Err((code, why)) => say::error(id, &code.to_string(), &why, None),
+                let answer = match self.answer(&method, call.params) {
+                    Ok(result) => build::result(id, &result),
+                    Err((code, why)) => build::error(id, &code.to_string(), &why, None),
                 };
-                says.push(Says::new(conn, answer));
+                outgoing.push(Outgoing::new(conn, answer));
             }
             _ => {}
         }
     }
 
-    fn said(&mut self, seen: &Seen<'_>, _: i64) {
+    fn sent(&mut self, seen: &Seen<'_>, _: i64) {
         let conn = seen.origin.conn.unwrap_or_default();
         let call = seen.root().map(Call::of).unwrap_or_default();
         let method = call.method.and_then(Node::text);
         match (method.as_deref(), call.id) {
             (Some("initialize"), Some(id)) => {
                 self.http |= is_http(seen);
-                let stage = Stage::Asked(conn, spelling(id).to_owned());
+                let stage = SessionStage::Requested(conn, spelling(id).to_owned());
                 self.sessions.put(self.key(conn), stage);
             }
             (Some("initialized"), None) => {
-                self.sessions.put(self.key(conn), Stage::Open);
+                self.sessions.put(self.key(conn), SessionStage::Open);
             }
             _ => {}
         }
@@ -175,22 +178,27 @@ impl Peer for Runtime {
     fn closed(&mut self, conn: u32, _: i64) {
         if !self.http {
             self.sessions.take(&Some(conn));
-        } else if matches!(self.sessions.get(&None), Some(Stage::Asked(asked, _)) if *asked == conn)
+        } else if matches!(self.sessions.get(&None), Some(SessionStage::Requested(asked, _)) if *asked == conn)
         {
-            // It will never be answered: the next connection begins anew.
+            // It will not be answered: the next connection starts again.
             self.sessions.take(&None);
         }
     }
 
     fn readiness(&self, conn: u32) -> Readiness {
         match self.sessions.get(&self.key(conn)) {
-            Some(Stage::Open) => Readiness::Ready,
-            Some(Stage::Refused(why)) => Readiness::Refused(why.clone()),
+            Some(SessionStage::Open) => Readiness::Ready,
+            Some(SessionStage::Refused(why)) => Readiness::Refused(why.clone()),
             _ => Readiness::Waits(WAITS),
         }
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        super::phrase(to, phrase, &mut self.mint)
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        super::encode_reply(to, reply, &mut self.mint)
     }
 }

@@ -1,29 +1,29 @@
-//! The component server: greets the runtime, and says what components there are.
+//! The component server: answers the handshake, and lists its components.
 
 use super::{COMPONENT_NOT_FOUND, VERSION};
 use crate::error::Refusal;
 use crate::protocol::Role;
-use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::protocol::jsonrpc::{Call, spelling};
 use crate::protocol::make::{Mint, Object, array};
-use crate::protocol::peer::{Offer, Peer, PeerConfig, Phrase, Request, Says, with_about};
+use crate::protocol::peer::{Offer, Outgoing, Peer, PeerConfig, PeerReply, Request, with_about};
+use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
+use crate::protocol::rpc::{Call, spelling};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 
-/// Versions differ: as releases A and B say it, and as C does.
+/// The codes of a version mismatch: of releases A and B, and of C.
 const VERSION_MISMATCH: [i32; 2] = [-32002, -32006];
 
-/// Calls are served whether or not the session was opened: a runtime that restarts its server does not open one again, and
-/// most real servers do not ask for it.
-pub(super) struct Server {
+/// Calls are answered even without a session: a runtime that restarts its server does not open one again, and most real
+/// servers do not require it.
+pub(super) struct StepflowServer {
     mint: Mint,
     offers: Vec<Offer>,
 }
 
-/// Why a request cannot be served: code, words, and more.
-type Refused = (i32, String, Option<String>);
+/// A refusal: code, text and data.
+type ServerRefusal = (i32, String, Option<String>);
 
-impl Server {
+impl StepflowServer {
     pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
             mint: config.mint(),
@@ -31,8 +31,12 @@ impl Server {
         }
     }
 
-    /// What a request is answered with; `None` where that is for the script to say.
-    fn serve(&self, method: &str, params: Option<Node<'_>>) -> Result<Option<String>, Refused> {
+    /// Returns the answer to a request; `None` if the script must answer.
+    fn answer(
+        &self,
+        method: &str,
+        params: Option<Node<'_>>,
+    ) -> Result<Option<String>, ServerRefusal> {
         if params.is_some_and(|p| !p.is_map() && !p.is_null()) {
             let why = "invalid params: they must be an object";
             return Err((INVALID_PARAMS, why.into(), None));
@@ -57,9 +61,9 @@ impl Server {
         }
     }
 
-    /// The component that is meant; none where it is not known what there is.
-    fn offer(&self, params: Option<Node<'_>>) -> Result<Option<&Offer>, Refused> {
-        // The document names a component by an object, every peer by text.
+    /// Returns the component of a request; `None` if the components are not known.
+    fn offer(&self, params: Option<Node<'_>>) -> Result<Option<&Offer>, ServerRefusal> {
+        // The document names a component with an object, every peer with text.
         let component = params.and_then(|p| p.get("component"));
         let name = component.and_then(|c| c.get("name").unwrap_or(c).text());
         let Some(name) = name else {
@@ -77,7 +81,7 @@ impl Server {
     }
 }
 
-fn initialize(params: Option<Node<'_>>) -> Result<String, Refused> {
+fn initialize(params: Option<Node<'_>>) -> Result<String, ServerRefusal> {
     let spellings = [
         ("runtime_protocol_version", "server_protocol_version"),
         ("runtimeProtocolVersion", "serverProtocolVersion"),
@@ -92,38 +96,43 @@ fn initialize(params: Option<Node<'_>>) -> Result<String, Refused> {
             return Ok(Object::default().json(ours, VERSION).finish());
         }
         let short: String = spelling(version).chars().take(80).collect();
-        let why = format!("version {short} is not spoken here, {VERSION} is");
+        let why = format!("version {short} is not supported, only {VERSION}");
         return Err((mismatch, why, None));
     }
     let why = "invalid params: missing runtime_protocol_version";
     Err((INVALID_PARAMS, why.into(), None))
 }
 
-/// A component as lists have it.
+/// Builds the list entry of a component.
 fn entry(offer: &Offer) -> String {
     let entry = Object::default().text("component", &offer.name);
     with_about(entry, &["component"], offer.about.as_deref()).finish()
 }
 
-impl Peer for Server {
-    fn heard(&mut self, seen: &Seen<'_>, _: i64, says: &mut Vec<Says>) {
+impl Peer for StepflowServer {
+    fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let call = seen.root().map(Call::of).unwrap_or_default();
-        // An id that is null is none, to either side.
+        // Both sides treat a null id as absent.
         let id = call.id.map(spelling).filter(|id| *id != "null");
         let Some(id) = id.filter(|_| seen.message.role == Some(Role::Request)) else {
             return;
         };
         let method = call.method.and_then(Node::text).unwrap_or_default();
-        let answer = match self.serve(&method, call.params) {
+        let answer = match self.answer(&method, call.params) {
             Ok(None) => return,
-            Ok(Some(result)) => say::result(id, &result),
-            Err((code, why, data)) => say::error(id, &code.to_string(), &why, data.as_deref()),
+            Ok(Some(result)) => build::result(id, &result),
+            Err((code, why, data)) => build::error(id, &code.to_string(), &why, data.as_deref()),
         };
-        says.push(Says::new(conn, answer));
+        outgoing.push(Outgoing::new(conn, answer));
     }
 
-    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
-        super::phrase(to, phrase, &mut self.mint)
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        super::encode_reply(to, reply, &mut self.mint)
     }
 }

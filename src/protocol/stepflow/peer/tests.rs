@@ -1,17 +1,17 @@
-//! Both sides, in scripts.
+//! Scripts for both sides.
 
 use super::*;
 use crate::protocol::peer::Offer;
 use crate::protocol::stepflow::Stepflow;
-use crate::protocol::tests::played::played;
+use crate::protocol::tests::script::run_script;
 use insta::assert_snapshot;
 
-fn told(side: Direction, framing: Framing, config: &PeerConfig, script: &str) -> String {
-    played(&Stepflow, framing, side, config, script)
+fn run(side: Direction, framing: Framing, config: &PeerConfig, script: &str) -> String {
+    run_script(&Stepflow, framing, side, config, script)
 }
 
 #[test]
-fn a_runtime_opens_the_session_and_keeps_blobs() {
+fn a_runtime_opens_the_session_and_stores_blobs() {
     let script = r#"
         open
         ready
@@ -27,7 +27,7 @@ fn a_runtime_opens_the_session_and_keeps_blobs() {
         < {"jsonrpc":"2.0","id":"x","result":{"output":1}}
         bye
     "#;
-    assert_snapshot!(told(Direction::ToServer, Framing::Lines, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToServer, Framing::Lines, &PeerConfig::default(), script), @r#"
     open
         1> {"jsonrpc":"2.0","id":"c266e3bb-b455-4027-a2e9-6157021a6a1c","method":"initialize","params":{"runtime_protocol_version":1}}
     ready
@@ -55,7 +55,7 @@ fn a_runtime_opens_the_session_and_keeps_blobs() {
 }
 
 #[test]
-fn every_child_is_a_session() {
+fn every_child_has_its_own_session() {
     let script = r#"
         open 1
         open 2
@@ -67,7 +67,7 @@ fn every_child_is_a_session() {
         dialect: Some("C".into()),
         ..PeerConfig::default()
     };
-    assert_snapshot!(told(Direction::ToServer, Framing::Lines, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToServer, Framing::Lines, &config, script), @r#"
     open 1
         1> {"jsonrpc":"2.0","id":"c266e3bb-b455-4027-a2e9-6157021a6a1c","method":"initialize","params":{"runtimeProtocolVersion":1}}
     open 2
@@ -93,7 +93,7 @@ fn over_http_all_connections_are_one_session() {
         open 4
         ready 4
     "#;
-    assert_snapshot!(told(Direction::ToServer, Framing::Http, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToServer, Framing::Http, &PeerConfig::default(), script), @r#"
     open 1
         1> {"jsonrpc":"2.0","id":"c266e3bb-b455-4027-a2e9-6157021a6a1c","method":"initialize","params":{"runtime_protocol_version":1}}
     open 2
@@ -102,7 +102,7 @@ fn over_http_all_connections_are_one_session() {
     closed 1
     open 3
         3> {"jsonrpc":"2.0","id":"c36c2d3b-4818-4569-adc7-584b5140a80b","method":"initialize","params":{"runtime_protocol_version":1}}
-        ! second-initialize: initialize is sent again; once a session is enough
+        ! second-initialize: initialize is sent again; it should be sent once for each session
     3< {"jsonrpc":"2.0","id":$id,"result":{"server_protocol_version":1}}
         3> {"jsonrpc":"2.0","method":"initialized","params":{}}
     ready 2
@@ -114,7 +114,7 @@ fn over_http_all_connections_are_one_session() {
 }
 
 #[test]
-fn a_server_says_what_it_has() {
+fn a_server_lists_its_components() {
     let config = PeerConfig {
         offers: vec![
             Offer {
@@ -156,7 +156,7 @@ fn a_server_says_what_it_has() {
         item 1
         ask blobs/put 5
     "#;
-    assert_snapshot!(told(Direction::ToClient, Framing::Lines, &config, script), @r#"
+    assert_snapshot!(run(Direction::ToClient, Framing::Lines, &config, script), @r#"
     open
     ready
         Ready
@@ -166,7 +166,7 @@ fn a_server_says_what_it_has() {
     < {"jsonrpc":"2.0","id":"b","method":"initialize","params":{"runtimeProtocolVersion":1,"capabilities":{}}}
         1> {"jsonrpc":"2.0","id":"b","result":{"serverProtocolVersion":1}}
     < {"jsonrpc":"2.0","id":"c","method":"initialize","params":{"runtimeProtocolVersion":2}}
-        1> {"jsonrpc":"2.0","id":"c","error":{"code":-32006,"message":"version 2 is not spoken here, 1 is"}}
+        1> {"jsonrpc":"2.0","id":"c","error":{"code":-32006,"message":"version 2 is not supported, only 1"}}
     < {"jsonrpc":"2.0","id":"d","method":"initialize","params":{}}
         1> {"jsonrpc":"2.0","id":"d","error":{"code":-32602,"message":"invalid params: missing runtime_protocol_version"}}
     < {"jsonrpc":"2.0","id":"e","method":"components/list","params":{}}
@@ -191,7 +191,7 @@ fn a_server_says_what_it_has() {
         ! unknown-notification: no release has a notification progress_update
     result "A"
         1> {"jsonrpc":"2.0","id":7,"result":{"output":"A"}}
-        ! answer-before-callback: the execute is answered while request blobs/put, asked in it, is not
+        ! answer-before-callback: the execute is answered before request blobs/put, sent during it
     < {"jsonrpc":"2.0","id":8,"method":"components/execute","params":{"component":{"name":"/count"},"input":1}}
     error it broke
         1> {"jsonrpc":"2.0","id":8,"error":{"code":-32000,"message":"it broke"}}
@@ -202,21 +202,21 @@ fn a_server_says_what_it_has() {
         1> {"jsonrpc":"2.0","id":9,"error":{"code":-32001,"message":"gone","data":{"component":"/count"}}}
         ! answered-twice: the request with the id 9 was answered before, by #30
     item 1
-        refused: phrase: wanted result, error, ask or tell: a request has one answer, got item
+        refused: reply: wanted result, error, ask or tell: a request has one answer, got item
     ask blobs/put 5
         refused: params: wanted a JSON object, got `5`
     "#);
 }
 
 #[test]
-fn a_server_whose_components_are_not_known_leaves_them_to_the_script() {
+fn a_server_without_offers_leaves_components_to_the_script() {
     let script = r#"
         < {"jsonrpc":"2.0","id":1,"method":"components/info","params":{"component":"/a"}}
         result {"info":{"component":"/a"}}
         < {"jsonrpc":"2.0","id":2,"method":"components/execute","params":{"component":"/a","input":1}}
         result 2
     "#;
-    assert_snapshot!(told(Direction::ToClient, Framing::Http, &PeerConfig::default(), script), @r#"
+    assert_snapshot!(run(Direction::ToClient, Framing::Http, &PeerConfig::default(), script), @r#"
     < {"jsonrpc":"2.0","id":1,"method":"components/info","params":{"component":"/a"}}
     result {"info":{"component":"/a"}}
         1> {"jsonrpc":"2.0","id":1,"result":{"info":{"component":"/a"}}}

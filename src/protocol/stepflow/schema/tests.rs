@@ -1,4 +1,4 @@
-//! What is refused before writing.
+//! Messages that are refused before writing.
 
 use super::{DIALECT, dialect as dialect_of};
 use crate::protocol::WriteOptions;
@@ -9,7 +9,7 @@ use crate::protocol::tests::{of, refusals};
 use crate::tape::Node;
 
 #[test]
-fn wrong_messages() {
+fn wrong_messages_are_refused() {
     let texts = [
         "5",
         "[]",
@@ -98,9 +98,9 @@ fn wrong_messages() {
     "#);
 }
 
-/// The reader of heads knows the methods and the results that the schema has.
+/// The head reader finds the methods and results of the schema.
 #[test]
-fn heads_agree_with_the_schema() {
+fn the_head_reader_agrees_with_the_schema() {
     each_fixture("stepflow", 100, &mut |line, root| {
         let name = root.get("method").and_then(Node::text);
         let kind = line["kind"].as_str().unwrap_or_default();
@@ -112,7 +112,7 @@ fn heads_agree_with_the_schema() {
             assert_eq!(kind == "request", method.answered, "{line}");
         }
     });
-    let mut told = 0;
+    let mut count = 0;
     let results = DIALECT
         .methods
         .iter()
@@ -123,11 +123,11 @@ fn heads_agree_with_the_schema() {
             let Some(dialect) = result_member(name.as_bytes()) else {
                 continue;
             };
-            told += 1;
+            count += 1;
             let releases = dialect_of(releases.and(method.releases));
-            // Members that several releases write tell none.
+            // A member that several releases write decides nothing.
             assert!(dialect.is_empty() || releases == Some(dialect), "{name}");
         }
     }
-    assert!(told >= 6);
+    assert!(count >= 6);
 }

@@ -1,76 +1,77 @@
-//! HTTP exchanges: which response is to which POST, and what runs in an event stream.
+//! HTTP exchanges: responses to POST requests, and event streams.
 //!
 //! ```text
 //!   POST request       ->  200 with its answer, or 200 text/event-stream: callbacks ..., its answer
 //!   POST notification  ->  202
 //!   POST answer        ->  202            to a callback; on any connection
-//!   POST what cannot be read, or with wrong fields  ->  4xx, 5xx with a body that is no message
-//!   GET                ->  with sessions: 200 text/event-stream, where answers may come, too
+//!   POST unreadable, or with wrong fields  ->  4xx, 5xx with a body that is not a message
+//!   GET                ->  with sessions: 200 text/event-stream, which may contain answers
 //! ```
 
-use super::follow::{Inside, Sent, Settled};
-use super::{Conduct, Turn};
-use crate::protocol::correlation::Asked;
-use crate::protocol::jsonrpc::pairing::{Key, Reach};
+use super::matching::{Enclosing, Matched, Sent};
+use super::{MessageTurn, StepflowSession};
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rpc::pairing::{PairKey, Reach};
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Happened, Report, Seen};
+use crate::protocol::session::{ConnectionChange, Report, Seen};
 use crate::protocol::{Origin, Role};
 use std::collections::VecDeque;
 
-/// Most requests that wait for their response on one connection; with more of them, pairing is given up.
-const MOST_POSTS: usize = 1 << 12;
+/// The largest number of requests on one connection that wait for their response. If there are more, they are not
+/// matched any more.
+const MAX_POSTS: usize = 1 << 12;
 
-/// One HTTP connection.
+/// An HTTP connection.
 #[derive(Default)]
-pub(super) struct Wire {
+pub(super) struct HttpConnection {
     /// Requests without a response, the oldest first.
     posts: VecDeque<Post>,
-    stream: Option<Stream>,
-    /// Which response is to which request is not known any more.
+    stream: Option<EventStream>,
+    /// Responses can no longer be matched to requests.
     unpaired: bool,
 }
 
-/// A request of HTTP.
+/// An HTTP request.
 struct Post {
     index: u64,
     sent: Sent,
-    /// Something is wrong with it, and was told.
-    blamed: bool,
+    /// It has an error, which was reported.
+    breaks_rule: bool,
 }
 
-/// An event stream that runs.
+/// An open event stream.
 #[derive(Default)]
-struct Stream {
-    /// What was posted.
-    key: Option<Key>,
-    /// Its index, where it is an execute.
+struct EventStream {
+    /// The key of the posted request.
+    key: Option<PairKey>,
+    /// Its index, if it is an execute.
     execute: Option<u64>,
     answered: bool,
-    /// Something is wrong with it, and was told.
-    blamed: bool,
+    /// It has an error, which was reported.
+    breaks_rule: bool,
 }
 
-impl Conduct {
-    fn wire(&mut self, conn: Option<u32>) -> &mut Wire {
-        self.wires.entry_or_evict(conn, Wire::default)
+impl StepflowSession {
+    fn wire(&mut self, conn: Option<u32>) -> &mut HttpConnection {
+        self.wires.entry_or_evict(conn, HttpConnection::default)
     }
 
-    /// A request of HTTP.
-    pub(super) fn posted(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+    /// Handles an HTTP request.
+    pub(super) fn handle_request(&mut self, turn: &MessageTurn<'_, '_>, report: &mut Report) {
         let seen = turn.seen;
-        let sent = self.said(turn, Inside::Unknown, report);
-        if !turn.blamed && !matches!(sent, Sent::Nothing) {
-            fields(seen, report);
+        let sent = self.handle_message(turn, Enclosing::Unknown, report);
+        if !turn.breaks_rule && !matches!(sent, Sent::Nothing) {
+            check_fields(seen, report);
         }
-        let blamed = !report.broken.is_empty();
+        let breaks_rule = !report.broken.is_empty();
         if let Sent::Request(key) = &sent
             && let Some((_, want)) = self.pairs.open.get_mut(key)
         {
-            want.blamed |= blamed;
+            want.breaks_rule |= breaks_rule;
         }
         let wire = self.wire(seen.origin.conn);
-        if wire.posts.len() >= MOST_POSTS {
+        if wire.posts.len() >= MAX_POSTS {
             wire.posts.clear();
             wire.unpaired = true;
         }
@@ -78,131 +79,139 @@ impl Conduct {
             wire.posts.push_back(Post {
                 index: seen.index,
                 sent,
-                blamed,
+                breaks_rule,
             });
         }
     }
 
-    /// A response of HTTP: a message, or none, or the head of an event stream.
-    pub(super) fn responded(&mut self, turn: &Turn<'_, '_>, status: u16, report: &mut Report) {
+    /// Handles an HTTP response: a message, no message, or the head of an event stream.
+    pub(super) fn handle_response(
+        &mut self,
+        turn: &MessageTurn<'_, '_>,
+        status: u16,
+        report: &mut Report,
+    ) {
         let seen = turn.seen;
-        // RFC 9110 section 15.2: an interim response, the final one follows.
+        // RFC 9110 section 15.2: an interim response; the final one follows.
         if (100..200).contains(&status) {
             return;
         }
-        self.stream_ends(seen.origin, report);
+        self.end_stream(seen.origin, report);
         let wire = self.wire(seen.origin.conn);
         let post = wire.posts.pop_front();
-        let streams = seen.frame.control.is_some() && http::begins_events(seen);
+        let streams = seen.frame.control.is_some() && http::starts_events(seen);
         let Some(Post {
             index,
             sent,
-            blamed,
+            breaks_rule,
         }) = post
         else {
             if streams {
-                wire.stream = Some(Stream {
-                    blamed: true,
-                    ..Stream::default()
+                wire.stream = Some(EventStream {
+                    breaks_rule: true,
+                    ..EventStream::default()
                 });
             } else {
-                self.said(turn, Inside::Unknown, report);
+                self.handle_message(turn, Enclosing::Unknown, report);
             }
             return;
         };
         match sent {
             Sent::Request(key) if streams => {
-                let executes = self.pairs.open.get(&key).is_some_and(|(_, want)| {
-                    want.method.is_some_and(super::super::schema::executes)
+                let runs_component = self.pairs.open.get(&key).is_some_and(|(_, want)| {
+                    want.method
+                        .is_some_and(super::super::schema::runs_component)
                 });
-                self.wire(seen.origin.conn).stream = Some(Stream {
+                self.wire(seen.origin.conn).stream = Some(EventStream {
                     key: Some(key),
-                    execute: executes.then_some(index),
-                    ..Stream::default()
+                    execute: runs_component.then_some(index),
+                    ..EventStream::default()
                 });
             }
-            Sent::Request(key) => self.response_to(turn, status, &key, blamed, report),
-            Sent::Notification if status != 202 && !blamed => {
+            Sent::Request(key) => {
+                self.handle_complete_response(turn, status, &key, breaks_rule, report);
+            }
+            Sent::Notification if status != 202 && !breaks_rule => {
                 let text =
-                    format!("a notification is answered, with status {status}; 202 should be");
+                    format!("a notification is answered with status {status}; it should be 202");
                 report.broken_by("notification-answered", seen.whole(), index, text);
             }
-            Sent::Answer if status != 202 && !blamed => {
+            Sent::Answer if status != 202 && !breaks_rule => {
                 let text = format!(
-                    "the answer to a callback gets status {status}{}; 202 should be",
+                    "the answer to a callback gets status {status}{}; it should be 202",
                     reason(turn)
                 );
                 report.broken_by("callback-answer-refused", seen.whole(), index, text);
             }
             Sent::Nothing if streams => self.side_stream = true,
-            Sent::Nothing if !blamed => {
-                self.said(turn, Inside::Unknown, report);
+            Sent::Nothing if !breaks_rule => {
+                self.handle_message(turn, Enclosing::Unknown, report);
             }
             Sent::Notification | Sent::Answer | Sent::Nothing => {}
         }
     }
 
-    /// The response to a posted request, in one piece.
-    fn response_to(
+    /// Handles a complete response to a posted request.
+    fn handle_complete_response(
         &mut self,
-        turn: &Turn<'_, '_>,
+        turn: &MessageTurn<'_, '_>,
         status: u16,
-        key: &Key,
-        blamed: bool,
+        key: &PairKey,
+        breaks_rule: bool,
         report: &mut Report,
     ) {
         let seen = turn.seen;
         match seen.message.role {
             Some(Role::Response | Role::Error) => {
                 let known = report.broken.len();
-                if self.answer(turn, Some(key), report) == Settled::No
+                if self.answer(turn, Some(key), report) == Matched::No
                     && report.broken.len() > known
                 {
-                    // Nothing better will come.
-                    self.drop_request(key);
+                    // No better answer will come.
+                    self.remove_request(key);
                 }
                 return;
             }
             Some(Role::Request | Role::Notification) => {
-                if !turn.blamed {
-                    let text = "a plain response holds the answer; what the server asks is an event of a stream";
+                if !turn.breaks_rule {
+                    let text = "a plain response contains only the answer; a request of the server is an \
+                        event of a stream";
                     report.broken("request-in-body", seen.whole(), text);
                 }
             }
-            _ if turn.faulty || blamed => {}
+            _ if turn.faulty || breaks_rule => {}
             _ if self.side_stream && status == 202 => return,
             _ => {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
                     return;
                 };
-                let (what, index) = (asked.what(), asked.place.index);
+                let (what, index) = (asked.describe(), asked.place.index);
                 if status >= 400 {
                     report.answers(asked, seen, true);
                     let text = format!("{what} is refused with status {status}{}", reason(turn));
                     report.broken_by("refused", seen.whole(), index, text);
                 } else {
                     let text = format!(
-                        "the response to {what} has status {status} and no answer in it; none can come any more"
+                        "the response to {what} has status {status} and no answer; no answer can come later"
                     );
                     report.broken_by("answer-missing", seen.whole(), index, text);
                 }
             }
         }
-        self.drop_request(key);
+        self.remove_request(key);
     }
 
-    /// One event of a stream.
-    pub(super) fn streamed(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+    /// Handles one event of a stream.
+    pub(super) fn handle_event(&mut self, turn: &MessageTurn<'_, '_>, report: &mut Report) {
         let seen = turn.seen;
         let wire = self.wire(seen.origin.conn);
         let Some(stream) = wire.stream.as_mut() else {
-            self.said(turn, Inside::Unknown, report);
+            self.handle_message(turn, Enclosing::Unknown, report);
             return;
         };
         let late = stream.answered;
-        if late && !std::mem::replace(&mut stream.blamed, true) && !turn.blamed {
-            let text =
-                "an event after the answer to what was posted; the answer should be the last";
+        if late && !std::mem::replace(&mut stream.breaks_rule, true) && !turn.breaks_rule {
+            let text = "an event after the answer to the POST; the answer should be the last event";
             report.broken("event-after-answer", seen.whole(), text);
         }
         let (key, execute) = (stream.key.clone(), stream.execute);
@@ -215,35 +224,35 @@ impl Conduct {
                     .is_some_and(|key| self.pairs.open.get(key).is_some());
                 if let Some(stream) = self.wire(seen.origin.conn).stream.as_mut() {
                     stream.answered = key.is_some() && !open;
-                    stream.blamed |= settled == Settled::No || open;
+                    stream.breaks_rule |= settled == Matched::No || open;
                 }
             }
             _ => {
-                // What comes too late is followed, so that an answer to it is none to nothing.
-                let turn = Turn {
-                    blamed: turn.blamed || late,
+                // A late request is tracked, so that its answer has a request.
+                let turn = MessageTurn {
+                    breaks_rule: turn.breaks_rule || late,
                     ..*turn
                 };
-                let inside = key.map_or(Inside::Unknown, |_| Inside::Stream(execute));
-                self.said(&turn, inside, report);
+                let enclosing = key.map_or(Enclosing::Unknown, |_| Enclosing::Stream(execute));
+                self.handle_message(&turn, enclosing, report);
             }
         }
     }
 
-    /// Nothing more will answer a request.
-    fn drop_request(&mut self, key: &Key) -> Option<Asked> {
+    /// Removes a request that will not be answered.
+    fn remove_request(&mut self, key: &PairKey) -> Option<OpenRequest> {
         let (asked, want) = self.pairs.open.close(key)?;
         for callback in self.forget(key, &asked, &want).values() {
-            // Who made them is gone: no one waits for the answers.
+            // The sender of these callbacks has ended: nobody waits for the answers.
             if let Some((_, want)) = self.pairs.open.get_mut(callback) {
-                want.excused = true;
+                want.may_be_missed = true;
             }
         }
-        want.is_owed().then_some(asked)
+        want.needs_answer().then_some(asked)
     }
 
-    /// No more events will come on a connection.
-    fn stream_ends(&mut self, origin: Origin, report: &mut Report) {
+    /// Handles the end of the events on a connection.
+    fn end_stream(&mut self, origin: Origin, report: &mut Report) {
         let Some(wire) = self.wires.get_mut(origin.conn) else {
             return;
         };
@@ -251,56 +260,62 @@ impl Conduct {
             return;
         };
         if let Some(key) = stream.key.filter(|_| !stream.answered)
-            && let Some(asked) = self.drop_request(&key)
-            && !stream.blamed
+            && let Some(asked) = self.remove_request(&key)
+            && !stream.breaks_rule
         {
             let text = format!(
                 "the event stream ends without an answer to {} ({})",
-                asked.what(),
+                asked.describe(),
                 short(&asked.id)
             );
             report.broken("stream-ends-early", asked.place, text);
         }
     }
 
-    /// A connection, or what the server says on it, is over.
-    pub(super) fn wire_ends(&mut self, origin: Origin, what: Happened, report: &mut Report) {
-        self.stream_ends(origin, report);
-        let idle = |wire: &Wire| wire.posts.is_empty();
-        if what != Happened::Ended && self.wires.get(origin.conn).is_some_and(idle) {
+    /// Handles the end of a connection, or of the server's direction.
+    pub(super) fn end_connection(
+        &mut self,
+        origin: Origin,
+        what: ConnectionChange,
+        report: &mut Report,
+    ) {
+        self.end_stream(origin, report);
+        let idle = |wire: &HttpConnection| wire.posts.is_empty();
+        if what != ConnectionChange::Ended && self.wires.get(origin.conn).is_some_and(idle) {
             self.wires.remove(origin.conn);
         }
     }
 
-    /// Bytes went by unseen: what they answered is not missed, and what they asked may be answered.
-    pub(super) fn lost(&mut self, origin: Origin) {
+    /// Handles lost bytes: they may contain answers, and requests that are answered later.
+    pub(super) fn record_loss(&mut self, origin: Origin) {
         let wire = self.wire(origin.conn);
         wire.posts.clear();
         wire.stream = None;
         wire.unpaired = true;
         let reaches = [Reach::Http, Reach::Pipe(origin.conn)];
         for reach in reaches {
-            self.scope(reach).lose(origin.direction);
+            self.scope(reach).record_loss(origin.direction);
         }
         let answers = origin.direction;
         for reach in reaches {
             self.pairs.open.retain(reach, |key, _, want| {
-                want.excused |= answers.is_none_or(|way| way == key.asker.other());
+                want.may_be_missed |=
+                    answers.is_none_or(|direction| direction == key.requester.other());
                 true
             });
         }
     }
 }
 
-/// What a server says of its refusal: ` (text)`.
-fn reason(turn: &Turn<'_, '_>) -> String {
+/// Returns the reason of a refusal as ` (text)`.
+fn reason(turn: &MessageTurn<'_, '_>) -> String {
     let error = turn.seen.root().and_then(|root| root.get("error"));
     let text = error.and_then(|e| e.text().or_else(|| e.get("message")?.text()));
     text.map_or(String::new(), |text| format!(" ({})", short(&text)))
 }
 
-/// A POST says that it is JSON, and that it takes both forms of answer.
-fn fields(seen: &Seen<'_>, report: &mut Report) {
+/// Checks that a POST declares JSON, and accepts both forms of answers.
+fn check_fields(seen: &Seen<'_>, report: &mut Report) {
     const JSON: &str = "application/json";
     const EVENTS: &str = "text/event-stream";
     let Some(head) = http::head(seen) else {

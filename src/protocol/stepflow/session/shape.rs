@@ -1,16 +1,17 @@
-//! What can be said of one message alone: the rules that its flaws break.
+//! Checks of single messages: the rule for each error.
 
 use super::super::schema::DIALECT;
-use crate::protocol::jsonrpc::Call;
-use crate::protocol::jsonrpc::shape::{Flaw, Shape};
+use crate::protocol::rpc::Call;
+use crate::protocol::rpc::shape::{CallShape, Flaw};
 use crate::protocol::session::Seen;
 
-/// The shape of a message.
-pub(super) fn of<'s, 'a>(seen: &'s Seen<'a>, call: &'s Call<'a>) -> Shape<'s, 'a> {
-    Shape {
+/// Returns the checks of a message.
+pub(super) fn of<'s, 'a>(seen: &'s Seen<'a>, call: &'s Call<'a>) -> CallShape<'s, 'a> {
+    CallShape {
         dialect: &DIALECT,
         sides: ["runtime", "server"],
         rule,
+        role: seen.message.role,
         seen,
         call,
     }

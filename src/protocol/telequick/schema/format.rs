@@ -1,8 +1,8 @@
-//! A schema's text in one layout: a definition a paragraph, a field a line, comments where they were.
+//! Formats a schema text: one paragraph for each definition, one line for each field, comments at their place.
 
 use super::{Schema, SchemaError};
 
-/// Lays a `.tq` text out; what is no schema is refused.
+/// Formats a `.tq` text; refuses a text that is not a schema.
 pub fn format(text: &str) -> Result<String, SchemaError> {
     Schema::parse(text).or_else(|alone| {
         // A text that extends the built-in schema may use its names.
@@ -17,26 +17,26 @@ pub fn format(text: &str) -> Result<String, SchemaError> {
     Ok(layout.finish())
 }
 
-/// A piece of the text that keeps its spelling.
+/// A piece of the text whose spelling is preserved.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece<'a> {
+enum TextPiece<'a> {
     /// A word, a number, or a sign.
     Token(&'a str),
     /// A comment, `//` or `/* */`, without its line end.
     Comment(&'a str),
-    /// Line breaks: how many.
+    /// The number of line breaks.
     Breaks(usize),
 }
 
-/// The next piece and what follows it.
-fn next(text: &str) -> Option<(Piece<'_>, &str)> {
+/// Returns the next piece and the rest.
+fn next(text: &str) -> Option<(TextPiece<'_>, &str)> {
     let first = text.chars().next()?;
     if first.is_whitespace() {
         let end = text
             .find(|c: char| !c.is_whitespace())
             .unwrap_or(text.len());
         let (space, rest) = text.split_at(end);
-        return Some((Piece::Breaks(space.matches('\n').count()), rest));
+        return Some((TextPiece::Breaks(space.matches('\n').count()), rest));
     }
     let end = if text.starts_with("//") {
         text.find('\n').unwrap_or(text.len())
@@ -58,9 +58,9 @@ fn next(text: &str) -> Option<(Piece<'_>, &str)> {
     let comment = piece.starts_with("//") || piece.starts_with("/*");
     Some((
         if comment {
-            Piece::Comment(piece.trim_end())
+            TextPiece::Comment(piece.trim_end())
         } else {
-            Piece::Token(piece)
+            TextPiece::Token(piece)
         },
         rest,
     ))
@@ -71,16 +71,16 @@ struct Layout {
     out: String,
     line: String,
     depth: usize,
-    /// Line breaks of the source since the last piece.
+    /// The number of line breaks of the source since the last piece.
     breaks: usize,
 }
 
 impl Layout {
-    fn put(&mut self, piece: Piece<'_>) {
+    fn put(&mut self, piece: TextPiece<'_>) {
         match piece {
-            Piece::Breaks(n) => self.breaks += n,
-            Piece::Comment(text) => {
-                // A comment on the line of what it is about stays there.
+            TextPiece::Breaks(n) => self.breaks += n,
+            TextPiece::Comment(text) => {
+                // A comment stays on the line that it describes.
                 if self.breaks == 0
                     && self.line.is_empty()
                     && self.out.ends_with('\n')
@@ -98,14 +98,14 @@ impl Layout {
                 }
                 self.breaks = 0;
             }
-            Piece::Token(token) => {
+            TextPiece::Token(token) => {
                 self.token(token);
                 self.breaks = 0;
             }
         }
     }
 
-    /// One blank line of the source is kept, several become one.
+    /// Preserves one blank line of the source; several become one.
     fn keep_blank_line(&mut self) {
         let blank = self.breaks > 1 && self.line.is_empty();
         if blank && !self.out.is_empty() && !self.out.ends_with("\n\n") {
@@ -129,7 +129,7 @@ impl Layout {
                 self.line.push('}');
                 self.end_line();
             }
-            // After `}` it is optional, and goes.
+            // After `}` it is optional, and omitted.
             ";" if self.line.is_empty() => {}
             ";" => {
                 self.line.push(';');
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_layout() {
+    fn definitions_have_one_layout() {
         let text = "// a file\nenum   E{A=0;B=1;};\n\n\n\nstruct S version 1 compat 0 { string a; // the first\n vector<E> b@1; }\nmethod M=7:S->stream S;\nalias 9=M;\nmark S.a=volatile,names \"x\"  \"y z\";";
         insta::assert_snapshot!(format(text).unwrap(), @r#"
         // a file
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn laid_out_twice_is_laid_out_once_and_means_the_same() {
+    fn formatting_is_idempotent_and_preserves_the_schema() {
         let once = format(Schema::BUILTIN).unwrap();
         assert_eq!(format(&once).unwrap(), once);
         let (before, after) = (Schema::builtin(), Schema::parse(&once).unwrap());
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
+    fn a_text_that_is_not_a_schema_is_refused() {
         assert!(format("struct {").is_err());
     }
 }

@@ -1,13 +1,13 @@
-//! Messages from a few words: a method or a struct, and `field=value` for what is not zero.
+//! Makes messages from a few words: a method or a struct, and `field=value` for fields that are not zero.
 
-use super::{Method, Schema, fixed, label};
-use crate::encoding::serde_envelope::{COMPAT_VERSION, FIELDS, Field, Type, VERSION};
+use super::{RpcMethod, Schema, fixed, label};
+use crate::encoding::serde_envelope::{COMPAT_VERSION, FIELDS, FieldType, StructField, VERSION};
 use crate::error::Refusal;
 use crate::protocol::Direction;
 use crate::protocol::make::{Made, Mint, Object, Recipe, Words, text};
 use std::borrow::Cow;
 
-/// What can be made: a request of each method, and each struct that answers or is pushed.
+/// Returns the messages that can be made: a request of each method, and each struct of an answer or a push.
 pub(in super::super) fn recipes(schema: &'static Schema) -> Vec<Recipe> {
     let recipe = |name: &'static str, layout: u32, about: &'static str| {
         let fields = schema.types.layout(layout).map_or(&[][..], |s| &s.fields);
@@ -52,7 +52,7 @@ pub(in super::super) fn make(
     for (key, _) in words.keys() {
         check_field(schema, layout, key)?;
     }
-    while let Some(word) = words.maybe() {
+    while let Some(word) = words.optional() {
         let (key, _) = word.split_once('=').ok_or_else(|| words.refuse(word))?;
         check_field(schema, layout, key)?;
     }
@@ -60,8 +60,8 @@ pub(in super::super) fn make(
     Ok(Made { message, direction })
 }
 
-/// The method that is meant, the struct its frame holds, and which way it goes.
-fn find<'s>(schema: &'s Schema, kind: &str) -> Result<(&'s Method, u32, Direction), Refusal> {
+/// Returns the method, the struct of its frame, and the direction.
+fn find<'s>(schema: &'s Schema, kind: &str) -> Result<(&'s RpcMethod, u32, Direction), Refusal> {
     if let Some(method) = schema.method_named(kind) {
         let layout = method.input.unwrap_or(method.output);
         return Ok((method, layout, Direction::ToServer));
@@ -81,11 +81,11 @@ fn find<'s>(schema: &'s Schema, kind: &str) -> Result<(&'s Method, u32, Directio
     }
 }
 
-/// The fields of a struct as JSON: each as it is given, or zero.
+/// Builds the fields of a struct as JSON: the given value of each, or zero.
 pub(in super::super) fn fields(
     schema: &Schema,
     layout: u32,
-    mut given: impl FnMut(&Field, &str) -> Result<Option<String>, Refusal>,
+    mut given: impl FnMut(&StructField, &str) -> Result<Option<String>, Refusal>,
 ) -> Result<String, Refusal> {
     let described = schema.types.layout(layout);
     let mut object = Object::default();
@@ -100,7 +100,7 @@ pub(in super::super) fn fields(
     Ok(object.finish())
 }
 
-/// Refuses what is no field of a struct.
+/// Refuses a name that is not a field of a struct.
 pub(in super::super) fn check_field(
     schema: &Schema,
     layout: u32,
@@ -114,13 +114,13 @@ pub(in super::super) fn check_field(
     }
     let names = names.join(" ");
     let wanted = format!("a field of {}: {names}", schema.struct_name(layout));
-    Err(Refusal::new("fields", wanted, format!("`{key}`")))
+    Err(Refusal::new(fixed(FIELDS), wanted, format!("`{key}`")))
 }
 
-/// A message of a method: its id and the way its length counts, its struct, and the fields of that.
+/// Builds a message of a method: its id, length mode, struct and fields.
 pub(in super::super) fn message(
     schema: &Schema,
-    method: &Method,
+    method: &RpcMethod,
     (id, length_mode): (u32, Option<&str>),
     layout: u32,
     fields: &str,
@@ -133,13 +133,13 @@ pub(in super::super) fn message(
         .text(fixed(label::STRUCT), schema.struct_name(layout))
         .json(fixed(VERSION), &version.to_string())
         .json(fixed(COMPAT_VERSION), &compat.to_string())
-        .maybe(fixed(label::LENGTH_MODE), length_mode.map(text))
+        .optional(fixed(label::LENGTH_MODE), length_mode.map(text))
         .json(fixed(FIELDS), fields)
         .finish()
 }
 
-/// A field's value as JSON: what was given, as its type reads it, or zero.
-fn value(schema: &Schema, field: &Field, given: Option<&str>) -> Result<String, Refusal> {
+/// Builds the value of a field as JSON: the given word, read by the type, or zero.
+fn value(schema: &Schema, field: &StructField, given: Option<&str>) -> Result<String, Refusal> {
     let refuse = |wanted: &str, got: &str| {
         Refusal::new(
             format!("fields.{}", schema.types.name(field.name)),
@@ -148,28 +148,30 @@ fn value(schema: &Schema, field: &Field, given: Option<&str>) -> Result<String, 
         )
     };
     Ok(match (&field.kind, given) {
-        (Type::Str, given) => text(given.unwrap_or_default()),
-        (Type::Bytes, None) => "{\"$bin\":\"\"}".into(),
-        (Type::Bytes, Some(given)) => match given.strip_prefix("0x") {
+        (FieldType::Str, given) => text(given.unwrap_or_default()),
+        (FieldType::Bytes, None) => "{\"$bin\":\"\"}".into(),
+        (FieldType::Bytes, Some(given)) => match given.strip_prefix("0x") {
             Some(digits) if hex::decode(digits).is_ok() => format!("{{\"$bin\":\"{digits}\"}}"),
-            Some(_) => return Err(refuse("hex digits, two a byte", given)),
+            Some(_) => return Err(refuse("hex digits, two for each byte", given)),
             None => format!("{{\"$bin\":\"{}\"}}", hex::encode(given)),
         },
-        (Type::Bool, None) => "false".into(),
-        (Type::Bool, Some(given @ ("true" | "false"))) => given.into(),
-        (Type::Bool, Some(given)) => return Err(refuse("true or false", given)),
-        (Type::Double, None) => "0.0".into(),
-        (Type::Double, Some(given)) => match given.parse::<f64>() {
+        (FieldType::Bool, None) => "false".into(),
+        (FieldType::Bool, Some(given @ ("true" | "false"))) => given.into(),
+        (FieldType::Bool, Some(given)) => return Err(refuse("true or false", given)),
+        (FieldType::Double, None) => "0.0".into(),
+        (FieldType::Double, Some(given)) => match given.parse::<f64>() {
             Ok(number) if number.is_finite() => format!("{number:?}"),
             _ => return Err(refuse("a number", given)),
         },
-        (Type::Vector(_), None) => "[]".into(),
-        (Type::Struct(_), None) => "{}".into(),
-        (Type::Vector(_) | Type::Struct(_), Some(given)) => given.into(),
-        (Type::Enum(_), Some(given)) if given.parse::<i32>().is_err() => text(given),
-        (Type::Int(_) | Type::Uint(_) | Type::Enum(_), given) => match given.unwrap_or("0") {
-            given if given.parse::<i128>().is_ok() => given.into(),
-            given => return Err(refuse("a whole number", given)),
-        },
+        (FieldType::Vector(_), None) => "[]".into(),
+        (FieldType::Struct(_), None) => "{}".into(),
+        (FieldType::Vector(_) | FieldType::Struct(_), Some(given)) => given.into(),
+        (FieldType::Enum(_), Some(given)) if given.parse::<i32>().is_err() => text(given),
+        (FieldType::Int(_) | FieldType::Uint(_) | FieldType::Enum(_), given) => {
+            match given.unwrap_or("0") {
+                given if given.parse::<i128>().is_ok() => given.into(),
+                given => return Err(refuse("a whole number", given)),
+            }
+        }
     })
 }

@@ -1,4 +1,4 @@
-//! What fields and constants are beyond their type.
+//! The properties of fields and constants beyond their type.
 //!
 //! ```text
 //!   mark call_sid = generated call id;                      fields of that name, in every struct
@@ -6,39 +6,39 @@
 //!   mark TRANSFER = answered;                               a constant
 //! ```
 
-use super::token::{Name, Reader, Token};
+use super::token::{NameToken, SchemaToken, TokenReader};
 use super::{Schema, SchemaError};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::{Generated, Marks};
 use std::borrow::Cow;
 
-/// What a field or a constant is.
+/// A property of a field or a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::protocol::telequick) enum Mark {
-    /// One side makes the value anew in each run: its group, and how a new value is made.
+pub(in crate::protocol::telequick) enum FieldMark {
+    /// One side generates the value in each run: the group, and the method for a new value.
     Generated(String, Fresh),
-    /// The value differs between equal runs.
+    /// The value differs between equivalent runs.
     Volatile,
     /// The value must not be shown.
     Secret,
     /// The order of the items has no meaning.
     Unordered,
-    /// How a request ended.
+    /// The outcome of a request.
     Outcome,
-    /// It is zero until the call is over.
+    /// The value is zero until the call is over.
     Final,
-    /// Its numbers have these names, from 0.
+    /// The numbers have these names, from 0.
     Names(Vec<String>),
-    /// The action is for a call that is answered.
+    /// The action requires an answered call.
     Answered,
-    /// Only gateways use it.
+    /// Only gateways use the value.
     Gateway,
 }
 
 const WANTED: &str = "`generated`, `volatile`, `secret`, `unordered`, `outcome`, `final`, `names`, `answered` or `gateway`";
 
-impl Mark {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, SchemaError> {
+impl FieldMark {
+    pub(super) fn read(reader: &mut TokenReader<'_>) -> Result<Self, SchemaError> {
         let word = reader.word(WANTED)?;
         Ok(match word.text.as_str() {
             "generated" => {
@@ -61,8 +61,8 @@ impl Mark {
             "final" => Self::Final,
             "names" => {
                 let mut names = Vec::new();
-                while let Token::Text(_) = reader.token {
-                    if let (Token::Text(name), _) = reader.advance()? {
+                while let SchemaToken::Text(_) = reader.token {
+                    if let (SchemaToken::Text(name), _) = reader.advance()? {
                         names.push(name);
                     }
                 }
@@ -78,47 +78,47 @@ impl Mark {
     }
 }
 
-/// What fields or constants of a name are; with an owner, only those of that struct.
+/// The marks of the fields or constants with a name; if there is an owner, only of that struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MarkDef {
-    pub owner: Option<Name>,
-    pub name: Name,
-    pub marks: Vec<Mark>,
+    pub owner: Option<NameToken>,
+    pub name: NameToken,
+    pub marks: Vec<FieldMark>,
 }
 
 impl MarkDef {
     pub(super) fn is_of(&self, owner: &str, name: &str) -> bool {
-        let is_owner = |own: &Name| own.text == owner;
+        let is_owner = |own: &NameToken| own.text == owner;
         self.name.text == name && self.owner.as_ref().is_none_or(is_owner)
     }
 }
 
 impl Schema {
-    /// The marks of a field of a struct, or of a constant.
+    /// Returns the marks of a field of a struct, or of a constant.
     pub(in crate::protocol::telequick) fn marks<'s>(
         &'s self,
         owner: &'s str,
         name: &'s str,
-    ) -> impl Iterator<Item = &'s Mark> {
+    ) -> impl Iterator<Item = &'s FieldMark> {
         let all = self.source.marks.iter();
         let own = all.filter(move |def| def.is_of(owner, name));
         own.flat_map(|def| &def.marks)
     }
 
-    /// Whether a field of a struct, or a constant, has a mark.
+    /// Returns true if a field of a struct, or a constant, has a mark.
     pub(in crate::protocol::telequick) fn is_marked(
         &self,
         owner: &str,
         name: &str,
-        mark: &Mark,
+        mark: &FieldMark,
     ) -> bool {
         self.marks(owner, name).any(|own| own == mark)
     }
 
-    /// The names of all that has a mark.
+    /// Returns the names of all fields and constants with a mark.
     pub(in crate::protocol::telequick) fn marked<'s>(
         &'s self,
-        mark: &'s Mark,
+        mark: &'s FieldMark,
     ) -> impl Iterator<Item = &'s str> {
         let all = self.source.marks.iter();
         let marked = all.filter(move |def| def.marks.contains(mark));
@@ -126,7 +126,7 @@ impl Schema {
     }
 }
 
-/// What differs from run to run, as generic code reads it.
+/// Collects the marks in the form for generic code.
 pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
     let mut all = Marks::default();
     for def in &schema.source.marks {
@@ -136,10 +136,10 @@ pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
             None => format!("**.{name}").into(),
         };
         let made = def.marks.iter().find_map(|mark| match mark {
-            Mark::Generated(group, fresh) => Some((group.as_str(), *fresh)),
+            FieldMark::Generated(group, fresh) => Some((group.as_str(), *fresh)),
             _ => None,
         });
-        let volatile = def.marks.contains(&Mark::Volatile);
+        let volatile = def.marks.contains(&FieldMark::Volatile);
         if made.is_some() || volatile {
             all.generated.push(Generated {
                 path: path.clone(),
@@ -148,10 +148,10 @@ pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
                 volatile,
             });
         }
-        if def.marks.contains(&Mark::Unordered) {
+        if def.marks.contains(&FieldMark::Unordered) {
             all.unordered.push(path);
         }
-        if def.marks.contains(&Mark::Secret) {
+        if def.marks.contains(&FieldMark::Secret) {
             all.secrets.push(name);
         }
     }

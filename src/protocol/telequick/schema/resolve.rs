@@ -1,28 +1,30 @@
-//! Names looked up: from what a text defines to a schema.
+//! Resolves names: from the definitions of a text to a schema.
 
 use super::marks::MarkDef;
 use super::text::{Definitions, MethodDef, StructDef, TypeName};
-use super::token::{Name, Place};
-use super::{FIXED, Mark, Method, Schema, SchemaError, built_in, method_id};
-use crate::encoding::serde_envelope::{Enum, Field, LABELS, MAX_DEPTH, Struct, Type, Types};
+use super::token::{NameToken, TextPlace};
+use super::{FIXED, FieldMark, RpcMethod, Schema, SchemaError, built_in, method_id};
+use crate::encoding::serde_envelope::{
+    Enum, FieldType, LABELS, MAX_DEPTH, Struct, StructField, Types,
+};
 use crate::tape;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 impl Definitions {
-    /// These and `later`, which replace what has their name or id.
+    /// Merges `later` into these definitions: it replaces those with the same name or id.
     pub(super) fn merged(mut self, later: Self) -> Self {
         self.length = later.length.or(self.length);
         self.frame_limit = later.frame_limit.or(self.frame_limit);
         self.depth_limit = later.depth_limit.or(self.depth_limit);
         self.element_limit = later.element_limit.or(self.element_limit);
-        let is_type = |name: &Name| {
+        let is_type = |name: &NameToken| {
             later.structs.iter().any(|s| s.name.text == name.text)
                 || later.enums.iter().any(|e| e.name.text == name.text)
         };
         self.structs.retain(|s| !is_type(&s.name));
         self.enums.retain(|e| !is_type(&e.name));
-        // Ids must be settled before the service that derived them may change.
+        // Ids must be derived before the service changes.
         for method in &mut self.methods {
             method.id = method.id.or_else(|| derived(self.service.as_ref(), method));
         }
@@ -51,7 +53,7 @@ impl Definitions {
             };
             !later.marks.iter().any(is_same)
         });
-        self.forget_places();
+        self.clear_positions();
         self.structs.extend(later.structs);
         self.enums.extend(later.enums);
         self.methods.extend(later.methods);
@@ -60,8 +62,8 @@ impl Definitions {
         self
     }
 
-    /// Places speak of the later text only.
-    fn forget_places(&mut self) {
+    /// Clears positions: they refer to the later text only.
+    fn clear_positions(&mut self) {
         let structs = self.structs.iter_mut().flat_map(|s| {
             let fields = s.fields.iter_mut();
             fields
@@ -69,14 +71,14 @@ impl Definitions {
                 .chain([&mut s.name])
         });
         for name in structs {
-            name.place = Place::default();
+            name.place = TextPlace::default();
         }
         for method in &mut self.methods {
-            method.name.place = Place::default();
-            method.output.place = Place::default();
+            method.name.place = TextPlace::default();
+            method.output.place = TextPlace::default();
         }
         for mark in &mut self.marks {
-            mark.name.place = Place::default();
+            mark.name.place = TextPlace::default();
         }
     }
 }
@@ -88,13 +90,13 @@ fn derived(service: Option<&(String, String)>, method: &MethodDef) -> Option<u32
     Some(id)
 }
 
-/// Names, each once.
-pub(super) struct Names {
-    pub list: Vec<tape::Name>,
+/// Names without duplicates.
+pub(super) struct NameTable {
+    pub list: Vec<tape::KeyName>,
     places: HashMap<String, u32>,
 }
 
-impl Default for Names {
+impl Default for NameTable {
     fn default() -> Self {
         let mut names = Self {
             list: Vec::new(),
@@ -107,22 +109,22 @@ impl Default for Names {
     }
 }
 
-impl Names {
+impl NameTable {
     fn place(&mut self, name: &str) -> u32 {
         if let Some(place) = self.places.get(name) {
             return *place;
         }
         let place = self.list.len() as u32;
-        self.list.push(tape::Name::new(name));
+        self.list.push(tape::KeyName::new(name));
         self.places.insert(name.to_owned(), place);
         place
     }
 }
 
-/// Looks every name up.
+/// Resolves all names.
 pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
-    let mut names = Names::default();
-    let finder = Finder::new(&source);
+    let mut names = NameTable::default();
+    let finder = TypeFinder::new(&source);
     check_sizes(&source, &finder)?;
     let mut types = Types {
         max_elements: source.element_limit,
@@ -143,7 +145,7 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
     for def in &source.structs {
         let mut fields = Vec::new();
         for field in &def.fields {
-            fields.push(Field {
+            fields.push(StructField {
                 name: names.place(&field.name.text),
                 kind: finder.kind(&field.kind)?,
                 since: field.since,
@@ -166,7 +168,7 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
             return Err(place.error("an id that nothing else has", id.to_string()));
         }
         by_name.insert(def.name.text.as_str(), n as u32);
-        methods.push(Method {
+        methods.push(RpcMethod {
             name: names.place(&def.name.text),
             id,
             input: def.input.as_ref().map(|s| finder.layout(s)).transpose()?,
@@ -189,7 +191,7 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
     let outcome = source
         .marks
         .iter()
-        .find(|m| m.marks.contains(&Mark::Outcome));
+        .find(|m| m.marks.contains(&FieldMark::Outcome));
     let outcome = outcome.map(|mark| names.place(&mark.name.text));
     let mut ids: Vec<_> = ids.into_iter().collect();
     ids.sort_unstable();
@@ -207,14 +209,14 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
 }
 
 /// Finds types by name.
-struct Finder<'a> {
+struct TypeFinder<'a> {
     structs: HashMap<&'a str, u32>,
     enums: HashMap<&'a str, u32>,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> TypeFinder<'a> {
     fn new(source: &'a Definitions) -> Self {
-        let number = |(n, name): (usize, &'a Name)| (name.text.as_str(), n as u32);
+        let number = |(n, name): (usize, &'a NameToken)| (name.text.as_str(), n as u32);
         let structs = source.structs.iter().map(|s| &s.name);
         let enums = source.enums.iter().map(|e| &e.name);
         Self {
@@ -223,36 +225,36 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn kind(&self, spelled: &TypeName) -> Result<Type, SchemaError> {
+    fn kind(&self, spelled: &TypeName) -> Result<FieldType, SchemaError> {
         let name = spelled.name.text.as_str();
         let found = built_in(name)
-            .or_else(|| self.structs.get(name).map(|n| Type::Struct(*n)))
-            .or_else(|| self.enums.get(name).map(|n| Type::Enum(*n)));
+            .or_else(|| self.structs.get(name).map(|n| FieldType::Struct(*n)))
+            .or_else(|| self.enums.get(name).map(|n| FieldType::Enum(*n)));
         let mut kind = found.ok_or_else(|| {
             let place = spelled.name.place;
             place.error("a built-in type, a struct or an enum", format!("`{name}`"))
         })?;
         for _ in 0..spelled.vectors {
-            kind = Type::Vector(Box::new(kind));
+            kind = FieldType::Vector(Box::new(kind));
         }
         Ok(kind)
     }
 
-    fn layout(&self, name: &Name) -> Result<u32, SchemaError> {
+    fn layout(&self, name: &NameToken) -> Result<u32, SchemaError> {
         let found = self.structs.get(name.text.as_str()).copied();
         found.ok_or_else(|| name.place.error("a struct", format!("`{}`", name.text)))
     }
 }
 
-/// A struct that holds itself by value would have no end; through a vector it may.
-fn check_sizes(source: &Definitions, finder: &Finder<'_>) -> Result<(), SchemaError> {
+/// Refuses a struct that contains itself by value, which would have no end. Through a vector it may.
+fn check_sizes(source: &Definitions, finder: &TypeFinder<'_>) -> Result<(), SchemaError> {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum ResolveState {
         New,
         Open,
         Done,
     }
-    let mut states = vec![State::New; source.structs.len()];
+    let mut states = vec![ResolveState::New; source.structs.len()];
     let held = |def: &StructDef, field: usize| {
         let kind = &def.fields.get(field)?.kind;
         (kind.vectors == 0)
@@ -260,20 +262,20 @@ fn check_sizes(source: &Definitions, finder: &Finder<'_>) -> Result<(), SchemaEr
             .flatten()
             .map(|n| *n as usize)
     };
-    // Later definitions first: a circle passes through one of them, and that is the one to blame.
+    // Later definitions first: a cycle passes through one of them, and that one is reported.
     for root in (0..states.len()).rev() {
-        // Struct and the field to look at next; a list, since a text decides how deep this goes.
+        // The struct and its next field. This is a list because the text decides the depth.
         let mut stack = vec![(root, 0)];
         while let Some((at, field)) = stack.pop() {
             let (Some(def), Some(state)) = (source.structs.get(at), states.get_mut(at)) else {
                 break;
             };
-            if *state == State::Done {
+            if *state == ResolveState::Done {
                 continue;
             }
-            *state = State::Open;
+            *state = ResolveState::Open;
             if field >= def.fields.len() {
-                *state = State::Done;
+                *state = ResolveState::Done;
                 continue;
             }
             stack.push((at, field + 1));
@@ -281,8 +283,8 @@ fn check_sizes(source: &Definitions, finder: &Finder<'_>) -> Result<(), SchemaEr
                 continue;
             };
             match states.get(inner) {
-                Some(State::New) => stack.push((inner, 0)),
-                Some(State::Open) => {
+                Some(ResolveState::New) => stack.push((inner, 0)),
+                Some(ResolveState::Open) => {
                     let start = stack.iter().position(|(s, _)| *s == inner).unwrap_or(0);
                     let circle = stack.iter().skip(start);
                     let blamed = circle
@@ -301,7 +303,7 @@ fn check_sizes(source: &Definitions, finder: &Finder<'_>) -> Result<(), SchemaEr
     Ok(())
 }
 
-/// A mark is of a field or of a constant; those of an earlier text may have lost theirs.
+/// Checks that each mark is of a field or a constant. Marks of an earlier text may have lost theirs.
 fn check_marks(source: &Definitions) -> Result<(), SchemaError> {
     let mut known: HashSet<&str> = HashSet::new();
     for def in &source.structs {
@@ -314,7 +316,7 @@ fn check_marks(source: &Definitions) -> Result<(), SchemaError> {
     for mark in new {
         let name = &mark.name;
         let owner = mark.owner.as_ref();
-        let of = |owner: &Name| {
+        let of = |owner: &NameToken| {
             source
                 .structs
                 .iter()

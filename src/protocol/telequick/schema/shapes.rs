@@ -1,16 +1,18 @@
-//! Structs as JSON Schema: what `decode -f json` shows of them.
+//! Converts structs to JSON Schema, as `decode -f json` shows them.
 
 use super::{MEMBERS, Schema, fixed, label};
-use crate::encoding::serde_envelope::{FIELDS, TAIL, Type};
+use crate::encoding::serde_envelope::{FIELDS, FieldType, TAIL};
 use crate::protocol::make::{Object, array, text};
 use crate::protocol::schema::Presence;
-use crate::protocol::schema::json_schema::{Shape, any_of, integer, of, of_type, one_of, shared};
+use crate::protocol::schema::json_schema::{
+    MessageJsonSchema, any_of, integer, of, of_type, one_of, shared,
+};
 
-/// Structs inside structs that are told; what lies deeper may be anything.
+/// The depth of nested structs that are described; deeper values may be anything.
 const DEPTH: u32 = 8;
 
-/// Every kind of message.
-pub(in super::super) fn shapes() -> Vec<Shape> {
+/// Returns the JSON Schema of every kind of message.
+pub(in super::super) fn shapes() -> Vec<MessageJsonSchema> {
     let schema = Schema::builtin();
     let kinds = super::KINDS.iter();
     let known = kinds.filter_map(|kind| Some((kind.name, schema.struct_named(kind.name)?)));
@@ -42,7 +44,7 @@ fn message(schema: &Schema, name: &str, layout: u32) -> String {
         .finish()
 }
 
-/// Fields may be absent at the end, as an older writer leaves them out.
+/// Fields may be absent at the end, because an older writer omits them.
 fn fields(schema: &Schema, layout: u32, depth: u32) -> String {
     let described = schema.types.layout(layout);
     let mut properties = Object::default();
@@ -56,30 +58,30 @@ fn fields(schema: &Schema, layout: u32, depth: u32) -> String {
         .finish()
 }
 
-fn value(schema: &Schema, kind: &Type, depth: u32) -> String {
+fn value(schema: &Schema, kind: &FieldType, depth: u32) -> String {
     let or = |name: &str, form: &str| any_of(&[of_type(name).finish(), shared(form)]);
     match kind {
-        Type::Bool => or("boolean", "bool"),
-        Type::Int(width) => {
+        FieldType::Bool => or("boolean", "bool"),
+        FieldType::Int(width) => {
             let most = 1_i128 << (8 * u32::from(*width) - 1);
             integer(-most, most - 1)
         }
-        Type::Uint(width) => integer(0, (1_i128 << (8 * u32::from(*width))) - 1),
-        Type::Double => or("number", "float"),
-        Type::Str => or("string", "str"),
-        Type::Bytes => shared("bin"),
-        Type::Enum(id) => {
+        FieldType::Uint(width) => integer(0, (1_i128 << (8 * u32::from(*width))) - 1),
+        FieldType::Double => or("number", "float"),
+        FieldType::Str => or("string", "str"),
+        FieldType::Bytes => shared("bin"),
+        FieldType::Enum(id) => {
             let values = schema.types.enums.get(*id as usize);
             let names = values.iter().flat_map(|e| &e.values);
             let names: Vec<&str> = names.map(|(_, name)| schema.types.name(*name)).collect();
             any_of(&[one_of(&names), integer(i32::MIN.into(), i32::MAX.into())])
         }
-        Type::Vector(item) => {
+        FieldType::Vector(item) => {
             let item = value(schema, item, depth);
             of_type("array").json("items", &item).finish()
         }
-        Type::Struct(_) if depth == 0 => "true".into(),
-        Type::Struct(id) => {
+        FieldType::Struct(_) if depth == 0 => "true".into(),
+        FieldType::Struct(id) => {
             let fields = fields(schema, *id, depth - 1);
             let wrapped = Object::default().json(fixed(FIELDS), &fields).finish();
             let wrapped = of_type("object").json("properties", &wrapped);

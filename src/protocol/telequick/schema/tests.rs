@@ -1,11 +1,11 @@
-//! Texts of schemas: what they define, and what is wrong with them.
+//! Schema texts: their definitions and their errors.
 
 use super::*;
 use crate::protocol::schema::Fresh;
 use crate::tape;
 
 #[test]
-fn the_builtin_text_is_right() {
+fn the_builtin_text_is_valid() {
     let schema = Schema::parse(Schema::BUILTIN).unwrap();
     assert_eq!(schema.types.structs.len(), 30);
     assert_eq!(schema.types.enums.len(), 4);
@@ -30,21 +30,21 @@ fn the_builtin_text_is_right() {
 }
 
 #[test]
-fn a_schema_is_read_in_time_that_grows_with_its_size() {
+fn parsing_time_grows_linearly() {
     let mut text = "struct S0 version 0 compat 0 { int32 a; }\n".to_owned();
     for n in 1..200_000 {
         text += &format!("struct S{n} version 0 compat 0 {{ S{} a; }}\n", n - 1);
     }
     let (done, finished) = std::sync::mpsc::channel();
     std::thread::spawn(move || done.send(Schema::builtin().extend(&text).is_ok()));
-    // A few seconds at most; where each name is compared with all others, minutes.
+    // A few seconds at most; minutes if each name is compared with all others.
     let limit = std::time::Duration::from_secs(30);
     assert_eq!(finished.recv_timeout(limit), Ok(true));
 }
 
 #[test]
-fn the_fixed_names_stand_where_their_labels_say() {
-    let names = Names::default().list;
+fn fixed_names_have_the_indexes_of_their_labels() {
+    let names = NameTable::default().list;
     for (id, name) in [
         (label::METHOD, "method"),
         (label::METHOD_ID, "method_id"),
@@ -54,12 +54,15 @@ fn the_fixed_names_stand_where_their_labels_say() {
         (label::EXCLUSIVE, "exclusive"),
         (label::INCLUSIVE, "inclusive"),
     ] {
-        assert_eq!(names.get(id as usize).map(tape::Name::as_str), Some(name));
+        assert_eq!(
+            names.get(id as usize).map(tape::KeyName::as_str),
+            Some(name)
+        );
     }
 }
 
 #[test]
-fn ids_follow_from_names() {
+fn ids_are_derived_from_names() {
     for (method, id, input, output) in [
         (
             "Originate",
@@ -144,7 +147,7 @@ fn ids_follow_from_names() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_have_positions() {
     for (text, want) in [
         (
             "strukt A {}",
@@ -281,7 +284,7 @@ fn errors_say_where() {
 }
 
 #[test]
-fn what_a_later_text_defines_again_is_replaced() {
+fn a_later_definition_replaces_the_earlier_one() {
     let schema = Schema::builtin()
         .extend(
             "struct BargeRequest version 1 { string call_sid; string to @1; }
@@ -307,7 +310,7 @@ fn what_a_later_text_defines_again_is_replaced() {
 }
 
 #[test]
-fn near_misses() {
+fn unknown_ids_have_likely_meanings() {
     for (id, want) in [
         (
             0xe5b0_6412,
@@ -329,7 +332,7 @@ fn near_misses() {
 }
 
 #[test]
-fn names_that_code_knows_are_in_the_text() {
+fn names_in_the_code_are_in_the_text() {
     let schema = Schema::builtin();
     for kind in [name::AUDIO, name::EVENT, name::DIALPLAN] {
         assert!(KINDS.iter().any(|known| known.name == kind), "{kind}");
@@ -355,7 +358,7 @@ fn names_that_code_knows_are_in_the_text() {
 }
 
 #[test]
-fn what_follows_from_a_schema_of_ones_own() {
+fn facts_follow_from_a_users_schema() {
     let text = "
         /// rings
         struct Ring { string bell; string pin; }

@@ -1,42 +1,42 @@
-//! The text of a schema: what stands in a `.tq` file, names not yet looked up.
+//! Parses the text of a schema, a `.tq` file. Names are not resolved yet.
 //!
 //! ```text
 //!   struct BargeRequest version 0 { string call_sid; }          fields in the order they are written in
 //!   method Barge = 3854301714 : BargeRequest -> Empty;          no `= id`: derived from the service and the names
-//!   mark call_sid = generated call id;                          what fields of that name are beyond their type
+//!   mark call_sid = generated call id;                          the properties of fields with that name
 //! ```
 //!
-//! `///` before a struct, a method or a stream says what it is.
+//! `///` before a struct, a method or a stream is its description.
 
 use super::SchemaError;
-use super::marks::{Mark, MarkDef};
-use super::token::{Name, Place, Reader, Token};
+use super::marks::{FieldMark, MarkDef};
+use super::token::{NameToken, SchemaToken, TextPlace, TokenReader};
 use crate::framing::LengthMode;
 use std::collections::HashSet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EnumDef {
-    pub name: Name,
-    pub values: Vec<(Name, i32)>,
+    pub name: NameToken,
+    pub values: Vec<(NameToken, i32)>,
 }
 
 /// A type as spelled: `vectors` times `vector<`, then a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TypeName {
     pub vectors: u32,
-    pub name: Name,
+    pub name: NameToken,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FieldDef {
     pub kind: TypeName,
-    pub name: Name,
+    pub name: NameToken,
     pub since: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StructDef {
-    pub name: Name,
+    pub name: NameToken,
     pub about: String,
     pub version: u8,
     pub compat: u8,
@@ -45,22 +45,22 @@ pub(super) struct StructDef {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MethodDef {
-    pub name: Name,
+    pub name: NameToken,
     pub about: String,
     pub id: Option<u32>,
     /// `None` for a `stream`.
-    pub input: Option<Name>,
-    pub output: Name,
+    pub input: Option<NameToken>,
+    pub output: NameToken,
     pub streaming: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AliasDef {
     pub id: u32,
-    pub target: Name,
+    pub target: NameToken,
 }
 
-/// Everything one text defines.
+/// All definitions of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Definitions {
     pub length: Option<LengthMode>,
@@ -75,18 +75,18 @@ pub(super) struct Definitions {
     pub marks: Vec<MarkDef>,
 }
 
-/// Levels of `vector<vector<...` that a type may have.
+/// The deepest nesting of `vector<vector<...` in a type.
 const MAX_VECTORS: u32 = 16;
 
-/// What an item begins with.
+/// The keywords that start an item.
 const ITEMS: &str =
     "`framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream`, `alias` or `mark`";
 
-/// Reads a text.
+/// Parses a text.
 pub(super) fn parse(text: &str) -> Result<Definitions, SchemaError> {
-    let mut reader = Reader::new(text)?;
+    let mut reader = TokenReader::new(text)?;
     let mut found = Definitions::default();
-    while reader.token != Token::End {
+    while reader.token != SchemaToken::End {
         let about = std::mem::take(&mut reader.about);
         let name = reader.word(ITEMS)?;
         match name.text.as_str() {
@@ -105,7 +105,7 @@ pub(super) fn parse(text: &str) -> Result<Definitions, SchemaError> {
     Ok(found)
 }
 
-impl Reader<'_> {
+impl TokenReader<'_> {
     fn framing(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
         let what = self.word("`length`")?;
         if what.text != "length" {
@@ -148,7 +148,7 @@ impl Reader<'_> {
     fn define_enum(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
         let name = self.type_name("the enum's name")?;
         self.expect("{")?;
-        let mut values: Vec<(Name, i32)> = Vec::new();
+        let mut values: Vec<(NameToken, i32)> = Vec::new();
         let (mut constants, mut numbers) = (HashSet::new(), HashSet::new());
         while !self.take("}")? {
             let constant = self.word("a constant or `}`")?;
@@ -156,7 +156,7 @@ impl Reader<'_> {
             let place = self.place;
             let value: i32 = self.int("an int32")?;
             if !constants.insert(constant.text.clone()) {
-                return Err(twice(&constant, "constant"));
+                return Err(repeated_name(&constant, "constant"));
             }
             if !numbers.insert(value) {
                 return Err(place.error("a value that no other constant has", value.to_string()));
@@ -172,7 +172,7 @@ impl Reader<'_> {
     fn define_struct(&mut self, found: &mut Definitions, about: String) -> Result<(), SchemaError> {
         let name = self.type_name("the struct's name")?;
         let (mut version, mut compat) = (0, 0);
-        while let Token::Word(word) = &self.token {
+        while let SchemaToken::Word(word) = &self.token {
             let slot = match word.as_str() {
                 "version" => &mut version,
                 "compat" => &mut compat,
@@ -188,13 +188,13 @@ impl Reader<'_> {
             let kind = self.spelled_type()?;
             let name = self.word("the field's name")?;
             if !names.insert(name.text.clone()) {
-                return Err(twice(&name, "field"));
+                return Err(repeated_name(&name, "field"));
             }
             let before = fields.last().map_or(0, |f| f.since);
             let since = if self.take("@")? {
                 let place = self.place;
                 let since: u8 = self.int("a version of 0 to 255")?;
-                // Readers of an old version know the first fields only: what came later must stand after them.
+                // Readers of an old version know only the first fields: later ones must follow them.
                 if since < before || since > version {
                     let wanted = format!("a version of {before} to {version}, the struct's own");
                     return Err(place.error(wanted, since.to_string()));
@@ -254,8 +254,8 @@ impl Reader<'_> {
         let input = Some(self.word("the request's struct")?);
         self.expect("->")?;
         let first = self.word("the response's struct")?;
-        // `stream` is a keyword only where a name follows.
-        let streaming = first.text == "stream" && matches!(self.token, Token::Word(_));
+        // `stream` is a keyword only if a name follows.
+        let streaming = first.text == "stream" && matches!(self.token, SchemaToken::Word(_));
         let output = if streaming {
             self.word("the response's struct")?
         } else {
@@ -295,7 +295,7 @@ impl Reader<'_> {
     fn alias(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
         let place = self.place;
         let id = self.int("an id of 0 to 4294967295")?;
-        self.fresh_id(id, place)?;
+        self.check_new_id(id, place)?;
         self.expect("=")?;
         let target = self.word("a method's or stream's name")?;
         found.aliases.push(AliasDef { id, target });
@@ -310,23 +310,23 @@ impl Reader<'_> {
             name = self.word("a field of the struct")?;
         }
         self.expect("=")?;
-        let mut marks = vec![Mark::read(self)?];
+        let mut marks = vec![FieldMark::read(self)?];
         while self.take(",")? {
-            marks.push(Mark::read(self)?);
+            marks.push(FieldMark::read(self)?);
         }
         found.marks.push(MarkDef { owner, name, marks });
         self.expect(";")
     }
 
-    /// The name of a new struct or enum.
-    fn type_name(&mut self, wanted: &str) -> Result<Name, SchemaError> {
+    /// Reads the name of a new struct or enum.
+    fn type_name(&mut self, wanted: &str) -> Result<NameToken, SchemaError> {
         let name = self.word(wanted)?;
         if super::built_in(&name.text).is_some() || name.text == "vector" {
             let got = format!("`{}`", name.text);
             return Err(name.place.error("a name that no built-in type has", got));
         }
         if !self.types.insert(name.text.clone()) {
-            return Err(twice(&name, "type"));
+            return Err(repeated_name(&name, "type"));
         }
         Ok(name)
     }
@@ -335,19 +335,19 @@ impl Reader<'_> {
         &mut self,
         found: &mut Definitions,
         method: MethodDef,
-        place: Place,
+        place: TextPlace,
     ) -> Result<(), SchemaError> {
         if !self.methods.insert(method.name.text.clone()) {
-            return Err(twice(&method.name, "method"));
+            return Err(repeated_name(&method.name, "method"));
         }
         if let Some(id) = method.id {
-            self.fresh_id(id, place)?;
+            self.check_new_id(id, place)?;
         }
         found.methods.push(method);
         Ok(())
     }
 
-    fn fresh_id(&mut self, id: u32, place: Place) -> Result<(), SchemaError> {
+    fn check_new_id(&mut self, id: u32, place: TextPlace) -> Result<(), SchemaError> {
         if !self.ids.insert(id) {
             return Err(place.error("an id that nothing else has", id.to_string()));
         }
@@ -355,7 +355,7 @@ impl Reader<'_> {
     }
 }
 
-fn twice(name: &Name, what: &str) -> SchemaError {
+fn repeated_name(name: &NameToken, what: &str) -> SchemaError {
     let wanted = format!("a {what} that is not there yet");
     name.place.error(wanted, format!("`{}` again", name.text))
 }

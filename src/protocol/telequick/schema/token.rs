@@ -1,17 +1,17 @@
-//! The words of a `.tq` text, each with its place.
+//! Splits a `.tq` text into tokens with positions.
 
 use super::SchemaError;
 use crate::escape::is_active;
 use std::collections::HashSet;
 
-/// A place in the text, both from 1; 0 where the definition came with another text.
+/// A position in the text, from 1; 0 if the definition is from another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TextPlace {
     pub line: u32,
     pub col: u32,
 }
 
-impl Place {
+impl TextPlace {
     pub fn error(self, wanted: impl Into<String>, got: impl Into<String>) -> SchemaError {
         SchemaError {
             line: self.line,
@@ -22,24 +22,24 @@ impl Place {
     }
 }
 
-/// A name and where it stands.
+/// A name and its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct NameToken {
     pub text: String,
-    pub place: Place,
+    pub place: TextPlace,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum SchemaToken {
     Word(String),
-    /// What stands between quotes.
+    /// The text between quotes.
     Text(String),
     Number(i64),
     Sign(&'static str),
     End,
 }
 
-impl Token {
+impl SchemaToken {
     fn show(&self) -> String {
         match self {
             Self::Word(word) => format!("`{word}`"),
@@ -51,30 +51,30 @@ impl Token {
     }
 }
 
-/// What separates and joins; longer ones first.
+/// The signs; longer ones come first.
 const SIGNS: [&str; 12] = ["->", "::", "{", "}", ";", "=", ":", "<", ">", "@", ",", "."];
 
-/// One token ahead of the text.
-pub(super) struct Reader<'a> {
+/// A reader that is one token ahead.
+pub(super) struct TokenReader<'a> {
     rest: &'a str,
-    here: Place,
-    pub token: Token,
-    pub place: Place,
-    /// The comments `///` before the token.
+    here: TextPlace,
+    pub token: SchemaToken,
+    pub place: TextPlace,
+    /// The `///` comments before the token.
     pub about: String,
-    /// What is defined so far, to find a name that comes twice.
+    /// The definitions so far, to find repeated names.
     pub types: HashSet<String>,
     pub methods: HashSet<String>,
     pub ids: HashSet<u32>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TokenReader<'a> {
     pub fn new(text: &'a str) -> Result<Self, SchemaError> {
-        let start = Place { line: 1, col: 1 };
+        let start = TextPlace { line: 1, col: 1 };
         let mut reader = Self {
             rest: text.strip_prefix('\u{feff}').unwrap_or(text),
             here: start,
-            token: Token::End,
+            token: SchemaToken::End,
             place: start,
             about: String::new(),
             types: HashSet::new(),
@@ -85,12 +85,12 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Passes over `len` bytes, which end on a character.
-    fn pass(&mut self, len: usize) -> &'a str {
+    /// Skips `len` bytes, which end on a character boundary.
+    fn skip(&mut self, len: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
         for c in taken.chars() {
             if c == '\n' {
-                self.here = Place {
+                self.here = TextPlace {
                     line: self.here.line + 1,
                     col: 1,
                 };
@@ -105,11 +105,11 @@ impl<'a> Reader<'a> {
     fn space(&mut self) -> Result<(), SchemaError> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
-            self.pass(blank);
+            self.skip(blank);
             if self.rest.starts_with("//") {
                 let place = self.here;
                 let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                let comment = self.pass(end);
+                let comment = self.skip(end);
                 if let Some(about) = comment.strip_prefix("///") {
                     let about = shown(about.trim_end_matches('\r'), place)?;
                     let gap = if self.about.is_empty() { "" } else { " " };
@@ -120,15 +120,15 @@ impl<'a> Reader<'a> {
                 let Some(end) = self.rest.find("*/") else {
                     return Err(place.error("`*/` after `/*`", "the end of the text"));
                 };
-                self.pass(end + 2);
+                self.skip(end + 2);
             } else {
                 return Ok(());
             }
         }
     }
 
-    /// Reads the next token and gives the one that was ahead.
-    pub fn advance(&mut self) -> Result<(Token, Place), SchemaError> {
+    /// Reads the next token. Returns the one before it.
+    pub fn advance(&mut self) -> Result<(SchemaToken, TextPlace), SchemaError> {
         self.about.clear();
         self.space()?;
         let place = self.here;
@@ -139,26 +139,26 @@ impl<'a> Reader<'a> {
         let digits = self.rest.strip_prefix('-').unwrap_or(self.rest);
         let token = if digits.starts_with(|c: char| c.is_ascii_digit()) {
             let len = self.rest.len() - digits.len() + run(digits);
-            let spelled = self.pass(len);
-            Token::Number(number(spelled).ok_or_else(|| {
+            let spelled = self.skip(len);
+            SchemaToken::Number(number(spelled).ok_or_else(|| {
                 place.error("a number, decimal or 0x and hex", format!("`{spelled}`"))
             })?)
         } else if run(self.rest) > 0 {
-            Token::Word(self.pass(run(self.rest)).to_owned())
+            SchemaToken::Word(self.skip(run(self.rest)).to_owned())
         } else if let Some(quoted) = self.rest.strip_prefix('"') {
             let len = quoted.find(['"', '\n']);
             let len = len.filter(|len| quoted.get(*len..).is_some_and(|q| q.starts_with('"')));
             let len =
                 len.ok_or_else(|| place.error("`\"` at the end of the text in quotes", "none"))?;
-            let text = self.pass(len + 2).trim_matches('"');
-            Token::Text(shown(text, place)?.to_owned())
+            let text = self.skip(len + 2).trim_matches('"');
+            SchemaToken::Text(shown(text, place)?.to_owned())
         } else if let Some(mark) = SIGNS.into_iter().find(|m| self.rest.starts_with(m)) {
-            self.pass(mark.len());
-            Token::Sign(mark)
+            self.skip(mark.len());
+            SchemaToken::Sign(mark)
         } else if let Some(c) = self.rest.chars().next() {
             return Err(place.error("a name, a number or punctuation", format!("{c:?}")));
         } else {
-            Token::End
+            SchemaToken::End
         };
         let before = std::mem::replace(&mut self.token, token);
         Ok((before, std::mem::replace(&mut self.place, place)))
@@ -168,19 +168,19 @@ impl<'a> Reader<'a> {
         self.place.error(wanted, self.token.show())
     }
 
-    pub fn word(&mut self, wanted: &str) -> Result<Name, SchemaError> {
-        if !matches!(self.token, Token::Word(_)) {
+    pub fn word(&mut self, wanted: &str) -> Result<NameToken, SchemaError> {
+        if !matches!(self.token, SchemaToken::Word(_)) {
             return Err(self.unexpected(wanted));
         }
         match self.advance()? {
-            (Token::Word(text), place) => Ok(Name { text, place }),
+            (SchemaToken::Word(text), place) => Ok(NameToken { text, place }),
             (_, place) => Err(place.error(wanted, "something else")),
         }
     }
 
-    /// A whole number that `T` can hold.
+    /// Reads an integer that fits in `T`.
     pub fn int<T: TryFrom<i64>>(&mut self, wanted: &str) -> Result<T, SchemaError> {
-        let Token::Number(n) = self.token else {
+        let SchemaToken::Number(n) = self.token else {
             return Err(self.unexpected(wanted));
         };
         let value = T::try_from(n).map_err(|_| self.unexpected(wanted))?;
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn is(&self, mark: &str) -> bool {
-        self.token == Token::Sign(SIGNS.into_iter().find(|m| *m == mark).unwrap_or(""))
+        self.token == SchemaToken::Sign(SIGNS.into_iter().find(|m| *m == mark).unwrap_or(""))
     }
 
     pub fn take(&mut self, mark: &str) -> Result<bool, SchemaError> {
@@ -208,8 +208,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Text that is shown to people: refused where it could do something to their terminal.
-fn shown(text: &str, place: Place) -> Result<&str, SchemaError> {
+/// Refuses text for output that could affect a terminal.
+fn shown(text: &str, place: TextPlace) -> Result<&str, SchemaError> {
     match text.chars().find(|c| is_active(*c) && *c != '\t') {
         Some(c) => Err(place.error("text without control characters", format!("{c:?}"))),
         None => Ok(text),

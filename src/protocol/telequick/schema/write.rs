@@ -1,9 +1,9 @@
-//! One message, checked by the schema and written as an envelope.
+//! Writes one message as an envelope, checked against the schema.
 //!
-//! The method id and the way the length counts stand before the body; framing writes them. Which struct is written
-//! follows from `struct`, else from the method and the way the message goes.
+//! Framing writes the method id and the length before the body. The struct is that of the member `struct`, otherwise it
+//! follows from the method and the direction.
 
-use super::{MEMBERS, Method, Schema, fixed, label};
+use super::{MEMBERS, RpcMethod, Schema, fixed, label};
 use crate::encoding::lossless::{quote, text};
 use crate::encoding::serde_envelope::{self as envelope, FIELDS, TAIL, Versions};
 use crate::error::Refusal;
@@ -13,7 +13,7 @@ use crate::protocol::schema::check::refuse;
 use crate::protocol::{Direction, MessageHead, WriteOptions, Written};
 use crate::tape::Node;
 
-/// Writes a message; `forced`: the struct of every body.
+/// Writes a message. `forced` is the struct of every body.
 pub(in super::super) fn write(
     schema: &Schema,
     forced: Option<u32>,
@@ -69,7 +69,7 @@ fn check_keys(message: Node<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// The id, else the id of the method; neither where the envelope stands alone.
+/// Returns the id, otherwise the id of the method; `None` for a bare envelope.
 fn method_id(schema: &Schema, message: Node<'_>, force: bool) -> Result<Option<u32>, Refusal> {
     let given = match message.get(fixed(label::METHOD_ID)) {
         Some(node) => {
@@ -108,12 +108,13 @@ fn length_mode(message: Node<'_>) -> Result<Option<LengthMode>, Refusal> {
         .ok_or_else(|| Refusal::new(fixed(label::LENGTH_MODE), wanted, quote(node)))
 }
 
-/// The struct: as given, else as the method and the direction say; `None` where nothing does, and fields are guessed.
+/// Returns the struct: the given one, otherwise that of method and direction; `None` if nothing decides it and the
+/// fields are guessed.
 fn layout(
     schema: &Schema,
     forced: Option<u32>,
     message: Node<'_>,
-    method: Option<&Method>,
+    method: Option<&RpcMethod>,
     options: &WriteOptions,
 ) -> Result<Option<u32>, Refusal> {
     let Some(node) = message.get(fixed(label::STRUCT)) else {
@@ -142,7 +143,7 @@ fn layout(
     })
 }
 
-/// An envelope of which only the bytes are known: its guessed values say what they were.
+/// Writes an envelope of which only the bytes are known: its guessed values state what they were.
 fn guess(
     schema: &Schema,
     message: Node<'_>,

@@ -1,63 +1,63 @@
-//! The sound of calls: numbered, ended, in one codec.
+//! Audio of calls: numbers, end, codec.
 //!
 //! ```text
 //!   connection, direction, call_sid:  0 - 1 - 2 - ... - n, end_of_stream
 //! ```
 //!
-//! Where nobody says which way frames went, both ways of a call may be in one stream. Then two rows of numbers are
-//! followed, the second from where the first cannot be going on.
+//! If the direction is not known, both directions of a call may be in one stream. Then two sequences of numbers are
+//! tracked; the second starts at a number that cannot continue the first.
 
-use super::conn::Way;
-use super::recent::Recent;
-use super::single::shown;
+use super::conn::ConnectionStream;
+use super::recent::RecentTable;
+use super::shape::quote_text;
 use crate::protocol::session::{Place, Report, Seen};
 use crate::protocol::telequick::schema::name;
 use crate::tape::{Node, Scalar, Value};
 
-/// 20 ms of 8000 samples a second, a byte each.
-const USUAL: usize = 160;
+/// 20 ms of 8000 samples per second, one byte each.
+const USUAL_SIZE: usize = 160;
 const CODECS: [&str; 3] = ["PCMU", "PCMA", "PCM16"];
 
-/// All voices that are heard.
+/// All tracked audio.
 pub(super) struct Audio {
-    /// By connection.
-    voices: Recent<Voice, Option<u32>>,
+    /// The voices by connection.
+    voices: RecentTable<Voice, Option<u32>>,
 }
 
-/// One call's sound, one way on one connection.
+/// The audio of one call, in one direction of one connection.
 struct Voice {
-    way: Way,
+    way: ConnectionStream,
     rows: [Option<Row>; 2],
-    told: Told,
+    reported: ReportedAudio,
 }
 
 #[derive(Default)]
-struct Told {
+struct ReportedAudio {
     size: bool,
     empty: bool,
     codec: bool,
 }
 
-/// Frames that are numbered together.
+/// Frames with consecutive numbers.
 struct Row {
-    /// The number that comes next.
+    /// The next expected number.
     next: u64,
     /// The last frame.
     last: Place,
     ended: bool,
-    codec: Codec,
-    /// How often frames of this direction were unreadable before.
+    codec: AudioCodec,
+    /// The number of unreadable frames in this direction before the sequence started.
     gaps: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Codec {
+enum AudioCodec {
     Known(&'static str),
     Other,
 }
 
 /// The fields of an audio frame.
-struct Sound<'a> {
+struct AudioFrame<'a> {
     sid: Node<'a>,
     payload: Node<'a>,
     codec: Node<'a>,
@@ -66,7 +66,7 @@ struct Sound<'a> {
     ends: bool,
 }
 
-impl<'a> Sound<'a> {
+impl<'a> AudioFrame<'a> {
     fn of(fields: Node<'a>) -> Option<Self> {
         let number = fields.get(name::NUMBER)?;
         Some(Self {
@@ -79,54 +79,60 @@ impl<'a> Sound<'a> {
         })
     }
 
-    fn codec(&self) -> Codec {
+    fn codec(&self) -> AudioCodec {
         let known = CODECS.into_iter().find(|c| self.codec.is_text(c));
-        known.map_or(Codec::Other, Codec::Known)
+        known.map_or(AudioCodec::Other, AudioCodec::Known)
     }
 }
 
 impl Audio {
-    pub fn with_room(most: usize) -> Self {
+    pub fn with_capacity(capacity: usize) -> Self {
         Self {
-            voices: Recent::with_room(most),
+            voices: RecentTable::with_capacity(capacity),
         }
     }
 
-    /// Hears a frame; `gaps` counts the unreadable ones of its direction before it.
-    pub fn hear(
+    /// Handles a frame; `gaps` is the number of unreadable frames of its direction before it.
+    pub fn handle_frame(
         &mut self,
-        way: Way,
+        way: ConnectionStream,
         gaps: u32,
         fields: Node<'_>,
         seen: &Seen<'_>,
         report: &mut Report,
     ) {
-        let Some(sound) = Sound::of(fields) else {
+        let Some(frame) = AudioFrame::of(fields) else {
             return;
         };
         let conn = seen.origin.conn;
-        let name = (way, sound.sid.raw_text());
+        let name = (way, frame.sid.raw_text());
         let new = self.voices.get_in(conn, name).is_none();
         if new {
             let voice = Voice {
                 way,
                 rows: [None, None],
-                told: Told::default(),
+                reported: ReportedAudio::default(),
             };
             self.voices.put_in(conn, name, voice);
         }
         let Some(voice) = self.voices.get_in(conn, name) else {
             return;
         };
-        voice.count(&sound, gaps, seen, report);
-        voice.told.listen(&sound, seen, report);
-        if sound.ends {
-            self.voices.done_in(conn, name);
+        voice.count(&frame, gaps, seen, report);
+        voice.reported.check_content(&frame, seen, report);
+        if frame.ends {
+            self.voices.finish_in(conn, name);
         }
     }
 
-    /// One way of a connection ended, or both; `orderly` where it was not cut.
-    pub fn end(&mut self, conn: Option<u32>, way: Option<Way>, orderly: bool, report: &mut Report) {
+    /// Handles the end of one direction of a connection, or of both; `orderly` is false after a reset.
+    pub fn end(
+        &mut self,
+        conn: Option<u32>,
+        way: Option<ConnectionStream>,
+        orderly: bool,
+        report: &mut Report,
+    ) {
         let ended = |v: &Voice| way.is_none_or(|way| way == v.way);
         let voices = self.voices.take(conn, ended);
         if !orderly {
@@ -152,100 +158,107 @@ impl Audio {
 }
 
 impl Voice {
-    fn count(&mut self, sound: &Sound<'_>, gaps: u32, seen: &Seen<'_>, report: &mut Report) {
-        let seq = sound.seq;
+    fn count(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>, report: &mut Report) {
+        let seq = frame.seq;
         let alone = self.rows[1].is_none();
-        let Some(row) = self.row(seq) else {
-            return self.begin(sound, gaps, seen);
+        let Some(row) = self.row_for(seq) else {
+            return self.start_row(frame, gaps, seen);
         };
         let related = row.last.index;
         if row.ended {
             let text = format!("sequence_number {seq} comes after end_of_stream");
-            report.broken_by("audio-after-end", seen.at(sound.number), related, text);
+            report.broken_by("audio-after-end", seen.at(frame.number), related, text);
         } else if row.gaps == gaps && seq != row.next {
             let next = row.next;
-            let text = format!("sequence_number is {seq}, {next} should follow #{related}");
+            let text = format!("sequence_number is {seq}; it should be {next}, after #{related}");
             let rule = if seq > next { "seq-gap" } else { "seq-back" };
-            report.broken_by(rule, seen.at(sound.number), related, text);
+            report.broken_by(rule, seen.at(frame.number), related, text);
         }
-        let codec = sound.codec();
+        let codec = frame.codec();
         if codec != row.codec && alone {
             let before = match row.codec {
-                Codec::Known(name) => name,
-                Codec::Other => "another",
+                AudioCodec::Known(name) => name,
+                AudioCodec::Other => "another",
             };
-            let text = format!("codec is {}, #{related} has {before}", shown(sound.codec));
-            report.broken_by("codec-change", seen.at(sound.codec), related, text);
+            let text = format!(
+                "codec is {}, but #{related} has {before}",
+                quote_text(frame.codec)
+            );
+            report.broken_by("codec-change", seen.at(frame.codec), related, text);
         }
-        *row = Row::after(sound, gaps, seen);
+        *row = Row::after(frame, gaps, seen);
     }
 
-    /// The row that a number belongs to; none where it begins one.
-    fn row(&mut self, seq: u64) -> Option<&mut Row> {
+    /// Returns the sequence that a number continues; `None` if it starts one.
+    fn row_for(&mut self, seq: u64) -> Option<&mut Row> {
         let [first, second] = &mut self.rows;
         let follows = |row: &Option<Row>| row.as_ref().is_some_and(|r| r.next == seq);
         let reaches = |row: &Option<Row>| row.as_ref().map(|r| r.next).filter(|next| *next <= seq);
         match (self.way, &second) {
-            (Way::Unknown, _) if follows(first) => first.as_mut(),
-            (Way::Unknown, _) if follows(second) => second.as_mut(),
-            // It may be the other way's, which nobody tells apart.
-            (Way::Unknown, None) if first.as_ref().is_some_and(|r| seq < r.next) => None,
-            (Way::Unknown, Some(_)) if reaches(second) > reaches(first) => second.as_mut(),
+            (ConnectionStream::Unknown, _) if follows(first) => first.as_mut(),
+            (ConnectionStream::Unknown, _) if follows(second) => second.as_mut(),
+            // The number may belong to the opposite direction.
+            (ConnectionStream::Unknown, None) if first.as_ref().is_some_and(|r| seq < r.next) => {
+                None
+            }
+            (ConnectionStream::Unknown, Some(_)) if reaches(second) > reaches(first) => {
+                second.as_mut()
+            }
             _ => first.as_mut(),
         }
     }
 
-    fn begin(&mut self, sound: &Sound<'_>, gaps: u32, seen: &Seen<'_>) {
+    fn start_row(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>) {
         let [first, second] = &mut self.rows;
         let free = if first.is_none() { first } else { second };
-        *free = Some(Row::after(sound, gaps, seen));
+        *free = Some(Row::after(frame, gaps, seen));
     }
 }
 
 impl Row {
-    fn after(sound: &Sound<'_>, gaps: u32, seen: &Seen<'_>) -> Self {
+    fn after(frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>) -> Self {
         Self {
-            next: sound.seq.wrapping_add(1),
+            next: frame.seq.wrapping_add(1),
             last: seen.whole(),
-            ended: sound.ends,
-            codec: sound.codec(),
+            ended: frame.ends,
+            codec: frame.codec(),
             gaps,
         }
     }
 }
 
-impl Told {
-    /// Looks at what one frame carries.
-    fn listen(&mut self, sound: &Sound<'_>, seen: &Seen<'_>, report: &mut Report) {
-        let codec = sound.codec();
-        let once = |told: &mut bool| !std::mem::replace(told, true);
-        // Text that is none has a finding of its own.
-        let text = sound.codec.text().is_some();
-        if codec == Codec::Other && text && once(&mut self.codec) {
+impl ReportedAudio {
+    /// Checks the content of one frame.
+    fn check_content(&mut self, frame: &AudioFrame<'_>, seen: &Seen<'_>, report: &mut Report) {
+        let codec = frame.codec();
+        let once = |reported: &mut bool| !std::mem::replace(reported, true);
+        // Invalid text has its own finding.
+        let text = frame.codec.text().is_some();
+        if codec == AudioCodec::Other && text && once(&mut self.codec) {
             let text = format!(
-                "codec is {}, known are {}",
-                shown(sound.codec),
+                "codec is {}; known codecs are {}",
+                quote_text(frame.codec),
                 CODECS.join(", ")
             );
-            report.broken("unknown-codec", seen.at(sound.codec), text);
+            report.broken("unknown-codec", seen.at(frame.codec), text);
         }
-        if sound.ends {
+        if frame.ends {
             return;
         }
-        let len = match sound.payload.value() {
+        let len = match frame.payload.value() {
             Value::Scalar(Scalar::Bin(bytes) | Scalar::Str(bytes)) => bytes.len(),
             _ => return,
         };
         match codec {
             _ if len == 0 && once(&mut self.empty) => {
-                let text = "payload is empty, and end_of_stream is not set";
-                report.broken("audio-empty", seen.at(sound.payload), text);
+                let text = "payload is empty, but end_of_stream is not set";
+                report.broken("audio-empty", seen.at(frame.payload), text);
             }
-            Codec::Known(codec @ ("PCMU" | "PCMA"))
-                if len != 0 && len != USUAL && once(&mut self.size) =>
+            AudioCodec::Known(codec @ ("PCMU" | "PCMA"))
+                if len != 0 && len != USUAL_SIZE && once(&mut self.size) =>
             {
-                let text = format!("payload has {len} bytes, 20 ms of {codec} are {USUAL}");
-                report.broken("audio-size", seen.at(sound.payload), text);
+                let text = format!("payload has {len} bytes; 20 ms of {codec} are {USUAL_SIZE}");
+                report.broken("audio-size", seen.at(frame.payload), text);
             }
             _ => {}
         }

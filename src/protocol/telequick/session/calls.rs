@@ -1,31 +1,32 @@
-//! What becomes of calls, whichever connection speaks of them.
+//! The phases of calls, on any connection.
 //!
 //! ```text
 //!   OriginateRequest -> OriginateResponse -> CREATE --> ANSWER -> (HOLD, RESUME)* -> HANGUP_COMPLETE
 //!   Announced           Made                 Created    Answered                     Over
 //! ```
 
-use super::recent::Recent;
-use super::single::shown;
+use super::recent::RecentTable;
+use super::shape::quote_text;
+use crate::encoding::serde_envelope::FIELDS;
 use crate::protocol::Direction;
 use crate::protocol::session::{Report, Seen};
-use crate::protocol::telequick::schema::{Mark, Schema, name};
+use crate::protocol::telequick::schema::{FieldMark, Schema, member, name};
 use crate::tape::Node;
 
-/// All calls that are spoken of.
-pub(super) struct Calls<'s> {
+/// All tracked calls.
+pub(super) struct PhoneCalls<'s> {
     schema: &'s Schema,
     /// Fields that are zero until a call is over.
     at_end: Vec<&'s str>,
-    by_sid: Recent<Call>,
-    /// What each connection was told of a call.
-    told: Recent<Told>,
-    /// Whether messages are missing that may have made calls.
+    by_sid: RecentTable<PhoneCall>,
+    /// The events of a call that each connection received.
+    reported: RecentTable<ReportedEvents>,
+    /// Messages that may have created calls are missing.
     pub partial: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum CallPhase {
     Announced,
     Made,
     Created,
@@ -33,22 +34,22 @@ enum Phase {
     Over,
 }
 
-struct Call {
-    phase: Phase,
-    /// The message that brought it there.
+struct PhoneCall {
+    phase: CallPhase,
+    /// The message that caused the phase.
     by: u64,
 }
 
-/// Events of one call so far.
+/// The events of one call so far.
 #[derive(Default)]
-struct Told {
-    stage: Stage,
+struct ReportedEvents {
+    stage: CallStage,
     held: Option<bool>,
     last: u64,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
-enum Stage {
+enum CallStage {
     #[default]
     Unknown,
     Created,
@@ -56,9 +57,9 @@ enum Stage {
     Over,
 }
 
-/// What an event tells.
+/// The meaning of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Event {
+enum CallEvent {
     Nothing,
     Create,
     Answer,
@@ -67,7 +68,7 @@ enum Event {
     Resume,
 }
 
-impl Event {
+impl CallEvent {
     fn of(kind: Node<'_>) -> Option<Self> {
         Some(match kind.text()?.as_ref() {
             "UNKNOWN" => Self::Nothing,
@@ -81,28 +82,28 @@ impl Event {
     }
 }
 
-impl<'s> Calls<'s> {
-    pub fn new(schema: &'s Schema, most: usize) -> Self {
+impl<'s> PhoneCalls<'s> {
+    pub fn new(schema: &'s Schema, capacity: usize) -> Self {
         Self {
             schema,
-            at_end: schema.marked(&Mark::Final).collect(),
-            by_sid: Recent::with_room(most),
-            told: Recent::with_room(most),
+            at_end: schema.marked(&FieldMark::Final).collect(),
+            by_sid: RecentTable::with_capacity(capacity),
+            reported: RecentTable::with_capacity(capacity),
             partial: false,
         }
     }
 
-    /// Learns of calls from a message, and looks whether it may speak of them; `opened` where its connection is known
-    /// from the beginning.
-    pub fn learn(&mut self, fields: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
+    /// Records calls of a message, and checks that it may refer to them; `opened` is set if its connection is known
+    /// from the start.
+    pub fn record(&mut self, fields: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
         let index = seen.index;
         let sid = fields.get(name::CALL);
         match (seen.message.kind.as_ref(), sid) {
             (name::EVENT, Some(sid)) => self.event(sid, fields, seen, report),
             (name::AUDIO, Some(sid)) if seen.origin.direction == Some(Direction::ToServer) => {
-                self.early(sid, opened, seen, report);
+                self.report_early(sid, opened, seen, report);
             }
-            // These name calls that others may have made.
+            // These name calls that other peers may have made.
             (
                 name::AUDIO
                 | "AnswerIncomingCallRequest"
@@ -110,10 +111,10 @@ impl<'s> Calls<'s> {
                 | "AllocateWtRequest",
                 Some(sid),
             ) => {
-                self.note(sid.raw_text(), Phase::Made, index);
+                self.record_call(sid.raw_text(), CallPhase::Made, index);
             }
             ("OriginateRequest", Some(sid)) if !sid.raw_text().is_empty() => {
-                self.note(sid.raw_text(), Phase::Announced, index);
+                self.record_call(sid.raw_text(), CallPhase::Announced, index);
             }
             ("OriginateResponse", Some(sid)) => {
                 let code = fields.get(name::ERROR).and_then(Node::as_i128);
@@ -122,79 +123,82 @@ impl<'s> Calls<'s> {
             ("GetIncomingCallsResponse", _) => {
                 let calls = fields.get("calls");
                 for call in calls.into_iter().flat_map(Node::children) {
-                    let call = call.get("fields").unwrap_or(call);
+                    let call = member(call, FIELDS).unwrap_or(call);
                     if let Some(sid) = call.get(name::CALL) {
-                        self.note(sid.raw_text(), Phase::Made, index);
+                        self.record_call(sid.raw_text(), CallPhase::Made, index);
                     }
                 }
             }
             ("BucketCallList", _) => {
-                // One string; nobody says what stands between several.
+                // One string; no document defines the separator of several ids.
                 let list = fields.get("call_sids").map_or(&b""[..], Node::raw_text);
                 for sid in list.split(|b| matches!(b, b',' | b';' | b' ' | b'\n')) {
                     if !sid.is_empty() {
-                        self.note(sid, Phase::Made, index);
+                        self.record_call(sid, CallPhase::Made, index);
                     }
                 }
             }
             (kind @ ("BargeRequest" | "TerminateRequest" | name::DIALPLAN), Some(sid)) => {
-                self.early(sid, opened, seen, report);
-                self.named(sid, kind, fields, seen, report);
+                self.report_early(sid, opened, seen, report);
+                self.check_phase(sid, kind, fields, seen, report);
             }
             _ => {}
         }
     }
 
-    /// A call is heard of that may be known already.
-    fn note(&mut self, sid: &[u8], phase: Phase, by: u64) {
+    /// Records a call that may be known already.
+    fn record_call(&mut self, sid: &[u8], phase: CallPhase, by: u64) {
         match self.by_sid.get(sid) {
-            Some(call) if call.phase == Phase::Announced && phase != Phase::Announced => {
-                *call = Call { phase, by };
+            Some(call) if call.phase == CallPhase::Announced && phase != CallPhase::Announced => {
+                *call = PhoneCall { phase, by };
             }
-            Some(call) if call.phase != Phase::Over || phase != Phase::Announced => {}
-            _ => self.by_sid.put(sid, Call { phase, by }),
+            Some(call) if call.phase != CallPhase::Over || phase != CallPhase::Announced => {}
+            _ => self.by_sid.put(sid, PhoneCall { phase, by }),
         }
     }
 
     fn originated(&mut self, sid: &[u8], code: Option<i128>, by: u64) {
         match code {
-            Some(0) | None => self.note(sid, Phase::Made, by),
+            Some(0) | None => self.record_call(sid, CallPhase::Made, by),
             Some(_) => {
-                let phase = Phase::Over;
-                self.by_sid.put(sid, Call { phase, by });
-                self.by_sid.done(sid);
+                let phase = CallPhase::Over;
+                self.by_sid.put(sid, PhoneCall { phase, by });
+                self.by_sid.finish_entry(sid);
             }
         }
     }
 
-    /// A call is named that has to be there already.
-    fn early(&mut self, sid: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
+    /// Reports a call that should exist before this message.
+    fn report_early(&mut self, sid: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
         let kind = &seen.message.kind;
         let by = seen.index;
-        let phase = Phase::Made;
+        let phase = CallPhase::Made;
         match self.by_sid.get(sid.raw_text()) {
-            Some(call) if call.phase == Phase::Announced => {
+            Some(call) if call.phase == CallPhase::Announced => {
                 let asked = call.by;
-                *call = Call { phase, by };
+                *call = PhoneCall { phase, by };
                 let text = format!(
-                    "{kind} names call {}, which #{asked} asks for and nothing says was made",
-                    shown(sid)
+                    "{kind} names call {}, which #{asked} requests, but no message confirms",
+                    quote_text(sid)
                 );
                 report.broken_by("call-too-early", seen.at(sid), asked, text);
             }
             Some(_) => {}
             None => {
-                self.by_sid.put(sid.raw_text(), Call { phase, by });
-                if opened && !self.partial && !self.by_sid.forgot {
-                    let text = format!("{kind} names call {}, which nothing here made", shown(sid));
+                self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
+                if opened && !self.partial && !self.by_sid.dropped_unfinished {
+                    let text = format!(
+                        "{kind} names call {}, but no message creates it",
+                        quote_text(sid)
+                    );
                     report.broken("unknown-call", seen.at(sid), text);
                 }
             }
         }
     }
 
-    /// A request is about a call: is it in a phase for that?
-    fn named(
+    /// Checks that the phase of a call allows the request.
+    fn check_phase(
         &mut self,
         sid: Node<'_>,
         kind: &str,
@@ -202,24 +206,24 @@ impl<'s> Calls<'s> {
         seen: &Seen<'_>,
         report: &mut Report,
     ) {
-        let Some(&mut Call { phase, by }) = self.by_sid.get(sid.raw_text()) else {
+        let Some(&mut PhoneCall { phase, by }) = self.by_sid.get(sid.raw_text()) else {
             return;
         };
         let action = fields.get(name::ACTION);
         let verb = action.filter(|action| {
             let word = action.text().unwrap_or_default();
-            self.schema.is_marked("", &word, &Mark::Answered)
+            self.schema.is_marked("", &word, &FieldMark::Answered)
         });
         match (phase, verb) {
-            (Phase::Over, _) => {
-                let text = format!("{kind} names call {}, which #{by} ended", shown(sid));
+            (CallPhase::Over, _) => {
+                let text = format!("{kind} names call {}, which #{by} ended", quote_text(sid));
                 report.broken_by("call-over", seen.at(sid), by, text);
             }
-            (Phase::Created, Some(verb)) => {
+            (CallPhase::Created, Some(verb)) => {
                 let name = verb.text().unwrap_or_default();
                 let text = format!(
-                    "{name} needs an answered call, {} was only created, by #{by}",
-                    shown(sid)
+                    "{name} needs an answered call, but {} was only created, by #{by}",
+                    quote_text(sid)
                 );
                 report.broken_by("verb-too-early", seen.at(verb), by, text);
             }
@@ -231,14 +235,14 @@ impl<'s> Calls<'s> {
         let Some(kind) = fields.get("event_type") else {
             return;
         };
-        let event = Event::of(kind);
-        times(fields, seen, report);
+        let event = CallEvent::of(kind);
+        check_times(fields, seen, report);
         if matches!(
             event,
-            Some(Event::Create | Event::Answer | Event::Hold | Event::Resume)
+            Some(CallEvent::Create | CallEvent::Answer | CallEvent::Hold | CallEvent::Resume)
         ) && let Some((name, early)) = self.at_end.iter().find_map(|name| {
             let value = fields.get(name)?;
-            // A faulty double has a finding of its own.
+            // An invalid double has its own finding.
             let set = value.as_i128().is_none_or(|n| n != 0);
             set.then_some((name, value))
         }) {
@@ -249,58 +253,58 @@ impl<'s> Calls<'s> {
             return;
         };
         let phase = match event {
-            Event::Nothing => {
+            CallEvent::Nothing => {
                 let text = "event_type is 0, UNKNOWN: no event has it";
                 report.broken("unknown-event", seen.at(kind), text);
                 return;
             }
-            Event::Create => Phase::Created,
-            Event::Answer | Event::Hold | Event::Resume => Phase::Answered,
-            Event::Over => Phase::Over,
+            CallEvent::Create => CallPhase::Created,
+            CallEvent::Answer | CallEvent::Hold | CallEvent::Resume => CallPhase::Answered,
+            CallEvent::Over => CallPhase::Over,
         };
         let by = seen.index;
         let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
-        // A CREATE that comes late makes no answered call a new one; one behind the hang-up does.
-        let late = event == Event::Create && known == Some(Phase::Answered);
-        if !late && (known != Some(Phase::Over) || event == Event::Create) {
-            self.by_sid.put(sid.raw_text(), Call { phase, by });
+        // A late CREATE does not renew an answered call; one after the hang-up does.
+        let late = event == CallEvent::Create && known == Some(CallPhase::Answered);
+        if !late && (known != Some(CallPhase::Over) || event == CallEvent::Create) {
+            self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
         }
         let name = (seen.origin.conn, sid.raw_text());
-        if self.told.get(name).is_none() {
-            self.told.put(name, Told::default());
+        if self.reported.get(name).is_none() {
+            self.reported.put(name, ReportedEvents::default());
         }
-        if let Some(told) = self.told.get(name) {
-            told.next(event, kind, seen, report);
+        if let Some(reported) = self.reported.get(name) {
+            reported.next(event, kind, seen, report);
         }
-        if phase == Phase::Over {
-            self.by_sid.done(sid.raw_text());
-            self.told.done(name);
+        if phase == CallPhase::Over {
+            self.by_sid.finish_entry(sid.raw_text());
+            self.reported.finish_entry(name);
         }
     }
 
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.by_sid.len().max(self.told.len())
+        self.by_sid.len().max(self.reported.len())
     }
 }
 
-impl Told {
-    /// The next event of the call.
-    fn next(&mut self, event: Event, kind: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+impl ReportedEvents {
+    /// Handles the next event of the call.
+    fn next(&mut self, event: CallEvent, kind: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
         let last = self.last;
         let name = kind.text().unwrap_or_default();
         let place = seen.at(kind);
         let stage = match event {
-            Event::Create => Stage::Created,
-            Event::Answer => Stage::Answered,
-            Event::Over => Stage::Over,
+            CallEvent::Create => CallStage::Created,
+            CallEvent::Answer => CallStage::Answered,
+            CallEvent::Over => CallStage::Over,
             _ => self.stage,
         };
-        if self.stage == Stage::Over {
-            let text = format!("{name} comes after #{last} told that the call is over");
+        if self.stage == CallStage::Over {
+            let text = format!("{name} is after #{last}, which ended the call");
             report.broken_by("event-after-hangup", place, last, text);
-            // Only a call that is made anew goes on.
-            if event == Event::Create {
+            // Only a new call continues.
+            if event == CallEvent::Create {
                 *self = Self {
                     stage,
                     held: None,
@@ -310,21 +314,21 @@ impl Told {
             return;
         }
         let turn = match event {
-            Event::Hold => Some(true),
-            Event::Resume => Some(false),
+            CallEvent::Hold => Some(true),
+            CallEvent::Resume => Some(false),
             _ => None,
         };
-        if matches!(event, Event::Create | Event::Answer) && stage <= self.stage {
-            let now = if self.stage == Stage::Created {
+        if matches!(event, CallEvent::Create | CallEvent::Answer) && stage <= self.stage {
+            let now = if self.stage == CallStage::Created {
                 "created"
             } else {
                 "answered"
             };
-            let text = format!("{name} comes after #{last}, when the call is {now} already");
+            let text = format!("{name} comes after #{last}: the call is already {now}");
             report.broken_by("event-order", place, last, text);
-        } else if turn.is_some() && self.held.or(self.fresh()) == turn {
+        } else if turn.is_some() && self.held.or(self.initial_hold()) == turn {
             let now = if turn == Some(true) { "is" } else { "is not" };
-            let text = format!("{name} comes after #{last}, when the call {now} on hold");
+            let text = format!("{name} comes after #{last}: the call {now} on hold");
             report.broken_by("hold-order", place, last, text);
         }
         self.held = turn.or(self.held);
@@ -334,14 +338,14 @@ impl Told {
         self.last = seen.index;
     }
 
-    /// A call whose beginning was seen is not on hold.
-    fn fresh(&self) -> Option<bool> {
-        (self.stage != Stage::Unknown).then_some(false)
+    /// Returns `Some(false)` if the start of the call was seen: it is not on hold.
+    fn initial_hold(&self) -> Option<bool> {
+        (self.stage != CallStage::Unknown).then_some(false)
     }
 }
 
-/// Whether a call starts, is answered and ends in this order; 0 is not yet.
-fn times(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+/// Checks that start, answer and end are in this order; 0 means not yet.
+fn check_times(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
     let names = [
         "start_timestamp_ms",
         "answer_timestamp_ms",

@@ -1,28 +1,28 @@
-//! A connection, and the streams of bytes in it.
+//! A connection and its byte streams.
 //!
 //! ```text
-//!   connection  open requests by method, how much of it is known
-//!     stream    one for each direction: flavour of lengths, frames that could not be read
+//!   connection  open requests by method, completeness
+//!     stream    one for each direction: length mode, frames that could not be read
 //! ```
 
 use crate::framing::LengthMode;
 use crate::protocol::session::{Report, Seen};
-use crate::protocol::{Direction, Role};
+use crate::protocol::{Direction, Link, Origin, Role};
 use crate::span::Span;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Ids that are remembered as told, for each direction of a connection.
-const TOLD_IDS: usize = 64;
+/// The number of reported ids that are stored, for each direction of a connection.
+const REPORTED_IDS: usize = 64;
 
-/// One of a connection's streams of bytes.
+/// A byte stream of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Way {
+pub(super) enum ConnectionStream {
     ToServer,
     ToClient,
     Unknown,
 }
 
-impl Way {
+impl ConnectionStream {
     pub fn of(direction: Option<Direction>) -> Self {
         match direction {
             Some(Direction::ToServer) => Self::ToServer,
@@ -32,80 +32,85 @@ impl Way {
     }
 }
 
-/// One connection.
+/// A connection.
 #[derive(Default)]
-pub(super) struct Conn {
-    pub known: Known,
-    /// Whether a request was seen.
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
+pub(super) struct TelequickConnection {
+    pub known: KnownHistory,
+    /// A request was seen on the connection.
     pub asked: bool,
-    /// The latest request that was answered.
+    /// A request was seen on this stream.
+    pub asked_here: bool,
+    /// A message was reported that does not belong on this stream.
+    pub is_misused: bool,
+    /// The latest answered request.
     pub answered: Option<u64>,
-    /// Whether an event for another client was told.
+    /// An event for another client was reported.
     pub wrong_client: bool,
     /// Open requests by the id of their method, the oldest first.
     pub queues: HashMap<u32, VecDeque<u64>>,
-    pub streams: [Stream; 3],
+    pub streams: [DirectionStream; 3],
 }
 
-/// How much of a connection is known.
+/// The completeness of a connection.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Known {
-    /// What is there, from wherever it begins.
+pub(super) enum KnownHistory {
+    /// The start is not known.
     #[default]
     Given,
-    /// All, from its opening.
+    /// All messages since the opening are known.
     Opened,
     /// Messages are missing.
     Partly,
 }
 
-/// How the lengths of one sort of frames count.
+/// The length mode of one kind of frames.
 #[derive(Default)]
-struct Flavour {
-    /// The flavour, and the first frame that has it.
+struct FirstMode {
+    /// The mode, and the first frame that has it.
     first: Option<(LengthMode, u64)>,
-    /// That it changed was told.
+    /// A change was reported.
     changed: bool,
 }
 
 /// One direction of a connection.
 #[derive(Default)]
-pub(super) struct Stream {
-    pub heard: bool,
+pub(super) struct DirectionStream {
+    pub is_active: bool,
     pub ended: bool,
-    /// The flavour of lengths of requests and answers, and of audio and events.
-    calls: Flavour,
-    pushes: Flavour,
-    /// Frames that could not be read.
+    /// The length mode of requests and answers, and of audio and events.
+    calls: FirstMode,
+    pushes: FirstMode,
+    /// The number of frames that could not be read.
     pub gaps: u32,
-    pub told_ids: Vec<u32>,
+    pub reported_ids: Vec<u32>,
 }
 
-impl Conn {
-    pub fn stream(&mut self, way: Way) -> &mut Stream {
+impl TelequickConnection {
+    pub fn stream(&mut self, way: ConnectionStream) -> &mut DirectionStream {
         let [to_server, to_client, unknown] = &mut self.streams;
         match way {
-            Way::ToServer => to_server,
-            Way::ToClient => to_client,
-            Way::Unknown => unknown,
+            ConnectionStream::ToServer => to_server,
+            ConnectionStream::ToClient => to_client,
+            ConnectionStream::Unknown => unknown,
         }
     }
 
-    pub fn heard(&self, direction: Direction) -> bool {
+    pub fn received(&self, direction: Direction) -> bool {
         let [to_server, to_client, _] = &self.streams;
         match direction {
-            Direction::ToServer => to_server.heard,
-            Direction::ToClient => to_client.heard,
+            Direction::ToServer => to_server.is_active,
+            Direction::ToClient => to_client.is_active,
         }
     }
 
-    /// The method of the only open request.
+    /// Returns the method of the only open request.
     pub fn open_alone(&self) -> Option<u32> {
         let (method, queue) = self.queues.iter().next()?;
         (self.queues.len() == 1 && queue.len() == 1).then_some(*method)
     }
 
-    /// Takes the oldest open request of a method.
+    /// Removes the oldest open request of a method.
     pub fn take(&mut self, method: u32) -> Option<u64> {
         let queue = self.queues.get_mut(&method)?;
         let oldest = queue.pop_front();
@@ -116,30 +121,53 @@ impl Conn {
     }
 }
 
-impl Stream {
-    /// Looks at how a length counts.
-    pub fn length(&mut self, mode: LengthMode, seen: &Seen<'_>, report: &mut Report) {
+/// The connection of a stream.
+pub(super) fn whole(origin: Origin) -> Origin {
+    Origin {
+        stream: None,
+        ..origin
+    }
+}
+
+/// The state of a connection, or of one of its streams: of that as much is known as of its connection.
+pub(super) fn entry(
+    conns: &mut BTreeMap<Link, TelequickConnection>,
+    origin: Origin,
+) -> &mut TelequickConnection {
+    let whole = origin.stream.and(conns.get(&(origin.conn, None)));
+    let known = whole.map_or(KnownHistory::Given, |whole| whole.known);
+    conns
+        .entry(origin.link())
+        .or_insert_with(|| TelequickConnection {
+            known,
+            ..TelequickConnection::default()
+        })
+}
+
+impl DirectionStream {
+    /// Checks the mode of a length.
+    pub fn check_length(&mut self, mode: LengthMode, seen: &Seen<'_>, report: &mut Report) {
         let place = || seen.span(Span::new(0, 4));
-        let told = [&self.calls, &self.pushes]
+        let reported = [&self.calls, &self.pushes]
             .iter()
             .any(|f| matches!(f.first, Some((LengthMode::Inclusive, _))));
-        // The SDKs write requests inclusive, and audio exclusive; their readers know which is which by the method.
-        let flavour = match seen.message.role {
+        // The SDKs write requests inclusive, and audio exclusive; their readers decide by the method.
+        let mode_use = match seen.message.role {
             Some(Role::Item) => &mut self.pushes,
             _ => &mut self.calls,
         };
-        match flavour.first {
+        match mode_use.first {
             None => {
-                flavour.first = Some((mode, seen.index));
-                if mode == LengthMode::Inclusive && !told {
-                    let text = "length counts its own four bytes, by the document it does not";
+                mode_use.first = Some((mode, seen.index));
+                if mode == LengthMode::Inclusive && !reported {
+                    let text = "length counts its own four bytes; the document forbids it";
                     report.broken("inclusive-length", place(), text);
                 }
             }
-            Some((first, index)) if first != mode && !flavour.changed => {
-                flavour.changed = true;
+            Some((first, index)) if first != mode && !mode_use.changed => {
+                mode_use.changed = true;
                 let text = format!(
-                    "length is {}, those of this sort are {} since #{index}",
+                    "length is {}, but lengths of this sort are {} since #{index}",
                     mode.name(),
                     first.name()
                 );
@@ -149,11 +177,11 @@ impl Stream {
         }
     }
 
-    /// Whether nothing was said of this id yet.
+    /// Returns true if this id was not reported yet.
     pub fn is_new(&mut self, id: u32) -> bool {
-        let new = !self.told_ids.contains(&id);
-        if new && self.told_ids.len() < TOLD_IDS {
-            self.told_ids.push(id);
+        let new = !self.reported_ids.contains(&id);
+        if new && self.reported_ids.len() < REPORTED_IDS {
+            self.reported_ids.push(id);
         }
         new
     }

@@ -1,4 +1,4 @@
-//! A real oracle with a few functions, some of them ill-mannered.
+//! A real oracle with a few functions, some of which misbehave.
 
 use anyhow::ensure;
 use cairo_oracle_server::Oracle;

@@ -1,66 +1,63 @@
-//! Who waits for whom, and why.
+//! The waiting messages and their reasons.
 
-use super::{
-    C2S, Heard, INITIALIZE, INITIALIZED, S2C, VERSION, execute, output, put, ready, stored,
-};
-use crate::protocol::session::Happened;
+use super::{C2S, INITIALIZE, INITIALIZED, Run, S2C, VERSION, execute, output, put, ready, stored};
+use crate::protocol::session::ConnectionChange;
 
 #[test]
-fn the_handshake_is_waited_for() {
-    let mut heard = Heard::new(9);
-    heard.line(C2S, INITIALIZE);
-    insta::assert_debug_snapshot!(heard.waiting(), @r##"
+fn waiting_lists_the_handshake() {
+    let mut run = Run::new(9);
+    run.line(C2S, INITIALIZE);
+    insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#0 request initialize s2c: nothing may be asked before initialize is answered",
+        "#0 request initialize s2c: no request is allowed before initialize is answered",
     ]
     "##);
-    heard.line(S2C, VERSION);
-    insta::assert_debug_snapshot!(heard.waiting(), @r##"
+    run.line(S2C, VERSION);
+    insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#1 the runtime, for initialized c2s: initialize is answered; a server may refuse all else",
+        "#1 the runtime, for initialized c2s: initialize is answered; a server may refuse other requests before initialized",
     ]
     "##);
-    heard.line(C2S, INITIALIZED);
-    assert_eq!(heard.waiting(), [""; 0]);
+    run.line(C2S, INITIALIZED);
+    assert_eq!(run.waiting(), [""; 0]);
 }
 
 #[test]
 fn an_execute_waits_for_its_callback() {
-    let mut heard = ready();
-    heard.line(C2S, &execute("\"e\"")).line(S2C, &put("\"c\""));
-    insta::assert_debug_snapshot!(heard.waiting(), @r##"
+    let mut run = ready();
+    run.line(C2S, &execute("\"e\"")).line(S2C, &put("\"c\""));
+    insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\")",
         "#4 request blobs/put c2s",
     ]
     "##);
-    heard.line(C2S, &stored("\"c\""));
-    insta::assert_debug_snapshot!(heard.waiting(), @r##"
+    run.line(C2S, &stored("\"c\""));
+    insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute s2c",
     ]
     "##);
-    heard.happened(0, None, Happened::Exited);
-    insta::assert_debug_snapshot!(heard.waiting(), @r##"
+    run.connection_event(0, None, ConnectionChange::Exited);
+    insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute s2c",
     ]
     "##);
-    assert_eq!(heard.broken, []);
-    heard.finish();
-    assert_eq!(heard.broken, [("unanswered", 3)]);
+    assert_eq!(run.broken, []);
+    run.finish();
+    assert_eq!(run.broken, [("unanswered", 3)]);
 }
 
-/// One pipe does not tell whose a callback is; the callback alone is to blame.
+/// One pipe does not show the execute of a callback; only the callback is reported.
 #[test]
 fn several_executes_may_wait_for_one_callback() {
-    let mut heard = ready();
-    heard
-        .line(C2S, &execute("1"))
+    let mut run = ready();
+    run.line(C2S, &execute("1"))
         .line(C2S, &execute("2"))
         .line(S2C, &put("\"c\""))
         .line(C2S, &execute("3"));
-    insta::assert_debug_snapshot!(heard.waiting(), @r##"
+    insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\"), perhaps its own",
         "#4 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\"), perhaps its own",
@@ -68,16 +65,15 @@ fn several_executes_may_wait_for_one_callback() {
         "#6 request components/execute s2c",
     ]
     "##);
-    // Either may be answered first: nothing says that it was the one that asked.
-    heard.line(S2C, &output("1")).line(S2C, &output("2"));
-    assert_eq!(heard.broken, []);
+    // Either execute may be answered first: nothing shows which one sent the callback.
+    run.line(S2C, &output("1")).line(S2C, &output("2"));
+    assert_eq!(run.broken, []);
 }
 
 #[test]
-fn over_http_the_stream_tells_whose_a_callback_is() {
-    let mut heard = Heard::new(99);
-    heard
-        .post(0, INITIALIZE)
+fn over_http_the_stream_shows_the_execute_of_a_callback() {
+    let mut run = Run::new(99);
+    run.post(0, INITIALIZE)
         .respond(0, "200 OK", VERSION)
         .post(0, INITIALIZED)
         .respond(0, "202 Accepted", "\"\"")
@@ -86,19 +82,18 @@ fn over_http_the_stream_tells_whose_a_callback_is() {
         .stream(0)
         .stream(1)
         .event(1, &put("\"c\""));
-    insta::assert_debug_snapshot!(heard.waiting(), @r##"
+    insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#4 request components/execute s2c",
         "#5 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\")",
         "#8 request blobs/put c2s",
     ]
     "##);
-    heard
-        .event(0, &output("1"))
+    run.event(0, &output("1"))
         .post(2, &stored("\"c\""))
         .respond(2, "202 Accepted", "\"\"")
         .event(1, &output("2"))
         .finish();
-    assert_eq!(heard.broken, []);
-    assert_eq!(heard.answers, [(1, 0), (9, 4), (10, 8), (12, 5)]);
+    assert_eq!(run.broken, []);
+    assert_eq!(run.answers, [(1, 0), (9, 4), (10, 8), (12, 5)]);
 }

@@ -1,10 +1,10 @@
-//! What is written of a message, and which messages are refused.
+//! Written messages, and refused ones.
 
 use super::*;
 use crate::protocol::tests::{of, refusals, written};
 
 #[test]
-fn envelopes() {
+fn envelopes_are_written() {
     for (text, id, want) in [
         (
             r#"{"method":"Barge","fields":{"call_sid":"abc"}}"#,
@@ -57,7 +57,7 @@ fn envelopes() {
 }
 
 #[test]
-fn the_direction_says_which_struct() {
+fn the_direction_decides_the_struct() {
     for (direction, want) in [
         (Direction::ToServer, "struct Empty has no fields"),
         (Direction::ToClient, ""),
@@ -73,7 +73,7 @@ fn the_direction_says_which_struct() {
 }
 
 #[test]
-fn wrong_messages() {
+fn wrong_messages_are_refused() {
     let texts = [
         "[]",
         "{}",
@@ -138,7 +138,7 @@ fn wrong_messages() {
     {"method":"Barge","fields":{"call_sid":"a","call_sid":"b"}}
       fields.call_sid: wanted the field once, got it again
     {"method":"Barge","fields":{"call_sid":"\ud800"}}
-      fields.call_sid: wanted text, or {"$str":"hex"} for bytes that are none, got half of a surrogate pair
+      fields.call_sid: wanted text, or {"$str":"hex"} for bytes that are not text, got half of a surrogate pair
     {"method":"Barge","fields":{},"tail":{"$bin":"00"}}
       tail: wanted nothing: without all fields there is no byte after the last, got bytes
     {"method":"Barge","fields":{"call_sid":"a"},"tail":"00"}

@@ -1,0 +1,94 @@
+//! Converts lines of a recording to items of an input.
+
+use super::super::chunk::{Chunk, Event, EventKind, Item};
+use super::super::time::Time;
+use super::{ChunkSource, EventRecord, Record};
+use crate::protocol::Direction;
+use serde_json::Value;
+
+impl EventRecord {
+    /// Returns the event as an item of an input; `started` is the time at `t` = 0.
+    pub(crate) fn event(&self, started: Option<Time>) -> Event<'_> {
+        Event {
+            conn: self.conn.unwrap_or_default(),
+            stream: self.stream,
+            direction: self
+                .more
+                .get("dir")
+                .and_then(Value::as_str)
+                .and_then(Direction::from_name),
+            time: started.map(|started| started + Time::from(self.t)),
+            what: EventKind::from_name(&self.event),
+            more: Some(&self.more),
+        }
+    }
+}
+
+impl Record {
+    /// Returns the line as an item of an input, without its time.
+    pub(crate) fn item(&self) -> Item<'_> {
+        match self {
+            Self::Header(header) => Item::Header(header),
+            Self::Event(event) => Item::Event(event.event(None)),
+            Self::Chunk {
+                conn,
+                dir,
+                datagram: true,
+                bytes,
+                ..
+            } => datagram_item(*conn, *dir, None, bytes),
+            Self::Chunk {
+                conn,
+                stream,
+                dir,
+                bytes,
+                ..
+            } => chunk_item(*conn, *stream, *dir, None, bytes),
+        }
+    }
+}
+
+/// Returns bytes as an item of an input; those of stderr become an event.
+pub(crate) fn chunk_item(
+    conn: u32,
+    stream: Option<u64>,
+    dir: ChunkSource,
+    time: Option<Time>,
+    bytes: &[u8],
+) -> Item<'_> {
+    let direction = dir.direction();
+    if direction.is_none() {
+        return Item::Event(Event {
+            conn,
+            stream,
+            direction,
+            time,
+            what: EventKind::Stderr(bytes),
+            more: None,
+        });
+    }
+    Item::Chunk(Chunk {
+        conn,
+        stream,
+        direction,
+        time,
+        bytes,
+    })
+}
+
+/// A datagram, as an event of its connection.
+pub(crate) fn datagram_item(
+    conn: u32,
+    dir: ChunkSource,
+    time: Option<Time>,
+    bytes: &[u8],
+) -> Item<'_> {
+    Item::Event(Event {
+        conn,
+        stream: None,
+        direction: dir.direction(),
+        time,
+        what: EventKind::Datagram(bytes),
+        more: None,
+    })
+}

@@ -1,0 +1,80 @@
+//! What terminals and editors add to text: colours, box lines, typographic quotes.
+//!
+//! ```text
+//!   ESC[32m00000000ESC[0m        00000000
+//!   │00000000│ 00 41 ┊ 85 a7     |00000000| 00 41   85 a7      hexyl
+//!   “a”…                         "a"...
+//! ```
+
+use std::borrow::Cow;
+
+/// Returns a line without colours, with ASCII in place of box lines and typographic characters.
+pub(super) fn clean(line: &[u8]) -> Cow<'_, [u8]> {
+    if line.iter().all(|&c| c.is_ascii() && c != 0x1b) {
+        return Cow::Borrowed(line);
+    }
+    let mut out = Vec::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((&c, after)) = rest.split_first() {
+        if c == 0x1b {
+            rest = skip_escape(after);
+            continue;
+        }
+        let replaced = REPLACED
+            .iter()
+            .find_map(|(from, to)| rest.strip_prefix(from.as_bytes()).map(|after| (after, to)));
+        if let Some((after, to)) = replaced {
+            out.extend_from_slice(to.as_bytes());
+            rest = after;
+        } else {
+            out.push(c);
+            rest = after;
+        }
+    }
+    Cow::Owned(out)
+}
+
+const REPLACED: &[(&str, &str)] = &[
+    ("│", "|"),
+    ("┊", " "),
+    ("┆", " "),
+    ("\u{a0}", " "),
+    ("\u{202f}", " "),
+    ("\u{200b}", ""),
+    ("\u{feff}", ""),
+    ("…", "..."),
+    ("“", "\""),
+    ("”", "\""),
+    ("‘", "'"),
+    ("’", "'"),
+    ("→", "->"),
+    ("←", "<-"),
+];
+
+/// Skips what follows ESC: `[32m`, or one character.
+fn skip_escape(text: &[u8]) -> &[u8] {
+    let Some(body) = text.strip_prefix(b"[") else {
+        return text.get(1..).unwrap_or_default();
+    };
+    let end = body.iter().position(|c| (0x40..=0x7e).contains(c));
+    end.and_then(|end| body.get(end + 1..)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_boxes_are_replaced() {
+        for (line, want) in [
+            ("00 41", "00 41"),
+            ("\x1b[1;32m00\x1b[0m 41", "00 41"),
+            ("│00000000│ 00 ┊ 41 │", "|00000000| 00   41 |"),
+            ("“a”…", "\"a\"..."),
+            ("é", "é"),
+            ("\x1b[", ""),
+        ] {
+            assert_eq!(clean(line.as_bytes()), want.as_bytes(), "{line:?}");
+        }
+    }
+}

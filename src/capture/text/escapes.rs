@@ -1,0 +1,202 @@
+//! Escapes of string literals in programming languages.
+//!
+//! ```text
+//!   \x41 \x{41} \u0041 \u{41} \U00000041     a byte or a character
+//!   \101 \0                                  a byte in octal; Lua and Haskell write it in decimal
+//!   \n \t \r \a \b \f \v \e \\ \" \' \/      as in C
+//! ```
+
+/// What the numbers of escapes mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Escapes {
+    /// A character below U+0100 is one byte; otherwise characters are UTF-8.
+    pub latin1: bool,
+    /// The base of `\101`: 8 or 10.
+    pub radix: u32,
+}
+
+/// A literal, or the beginning of one.
+pub(super) struct Literal<'a> {
+    /// The number of escapes that give a byte or a character by its number.
+    pub numbers: usize,
+    /// What follows the closing quote; `None` if there is none.
+    pub rest: Option<&'a [u8]>,
+}
+
+impl Escapes {
+    /// Appends a literal's bytes, up to the quote or, for `None`, up to a blank.
+    pub(super) fn read<'a>(
+        self,
+        text: &'a [u8],
+        quote: Option<u8>,
+        out: &mut Vec<u8>,
+    ) -> Literal<'a> {
+        let (mut rest, mut numbers) = (text, 0);
+        while let Some((&c, after)) = rest.split_first() {
+            if quote == Some(c) {
+                return Literal {
+                    numbers,
+                    rest: Some(after),
+                };
+            }
+            if quote.is_none() && (c.is_ascii_whitespace() || matches!(c, b'"' | b'\'' | b'`')) {
+                break;
+            }
+            if c == b'\\' {
+                let (is_number, after) = self.escape(after, out);
+                numbers += usize::from(is_number);
+                rest = after;
+            } else if c.is_ascii() || !self.latin1 {
+                out.push(c);
+                rest = after;
+            } else {
+                rest = self.source_character(rest, out);
+            }
+        }
+        Literal {
+            numbers,
+            rest: quote.is_none().then_some(rest),
+        }
+    }
+
+    /// Appends a character that stands in the text itself.
+    fn source_character<'a>(self, text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+        for len in 2..=4 {
+            if let Some((head, rest)) = text.split_at_checked(len)
+                && let Some(c) = std::str::from_utf8(head)
+                    .ok()
+                    .and_then(|s| s.chars().next())
+            {
+                self.push(c as u32, out);
+                return rest;
+            }
+        }
+        out.extend(text.first());
+        text.get(1..).unwrap_or_default()
+    }
+
+    fn push(self, code: u32, out: &mut Vec<u8>) {
+        if code < 0x80 || (self.latin1 && code < 0x100) {
+            out.push(code as u8);
+        } else {
+            let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+
+    /// Reads what follows a backslash; true if it gives a number.
+    fn escape<'a>(self, text: &'a [u8], out: &mut Vec<u8>) -> (bool, &'a [u8]) {
+        let Some((&c, rest)) = text.split_first() else {
+            return (false, text);
+        };
+        let plain = match c {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'a' => 7,
+            b'b' => 8,
+            b'f' => 12,
+            b'v' => 11,
+            b'e' => 27,
+            b'x' => {
+                let Some((code, after)) = braced(rest).or_else(|| number(rest, 16, 1, 2)) else {
+                    out.extend_from_slice(b"\\x");
+                    return (false, rest);
+                };
+                if code < 0x100 {
+                    out.push(code as u8);
+                } else {
+                    self.push(code, out);
+                }
+                return (true, after);
+            }
+            b'u' | b'U' => {
+                let digits = if c == b'u' { 4 } else { 8 };
+                let Some((code, after)) = braced(rest).or_else(|| number(rest, 16, digits, digits))
+                else {
+                    out.push(c);
+                    return (false, rest);
+                };
+                let (code, after) = surrogates(code, after);
+                self.push(code, out);
+                return (true, after);
+            }
+            b'0'..=b'9' => {
+                let Some((code, after)) =
+                    number(text, self.radix, 1, 3).filter(|(code, _)| *code < 0x100)
+                else {
+                    out.push(c);
+                    return (false, rest);
+                };
+                out.push(code as u8);
+                return (true, after);
+            }
+            other => other,
+        };
+        out.push(plain);
+        (false, rest)
+    }
+}
+
+/// A number of `least` to `most` digits.
+fn number(text: &[u8], radix: u32, least: usize, most: usize) -> Option<(u32, &[u8])> {
+    let digits = text
+        .iter()
+        .take(most)
+        .take_while(|c| (**c as char).is_digit(radix))
+        .count();
+    let (digits, rest) = text.split_at_checked(digits)?;
+    let value = u32::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok()?;
+    (digits.len() >= least).then_some((value, rest))
+}
+
+/// `{41}`
+fn braced(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (code, rest) = number(text.strip_prefix(b"{")?, 16, 1, 6)?;
+    Some((code, rest.strip_prefix(b"}")?))
+}
+
+/// Joins the two halves of a character above U+FFFF.
+fn surrogates(code: u32, rest: &[u8]) -> (u32, &[u8]) {
+    let low = rest.strip_prefix(b"\\u").and_then(|r| number(r, 16, 4, 4));
+    match low {
+        Some((low @ 0xdc00..=0xdfff, after)) if (0xd800..0xdc00).contains(&code) => {
+            (0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), after)
+        }
+        _ => (code, rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_of_languages_are_read() {
+        let c = Escapes {
+            latin1: true,
+            radix: 8,
+        };
+        let utf8 = Escapes { latin1: false, ..c };
+        let lua = Escapes { radix: 10, ..c };
+        for (escapes, text, want, numbers) in [
+            (c, r#"\x00A\x85""#, &b"\0A\x85"[..], Some(2)),
+            (c, r#"\0\0\0A\205\1""#, b"\0\0\0A\x85\x01", Some(5)),
+            (c, r#"\u0000\u0085\u00a7""#, b"\0\x85\xa7", Some(3)),
+            (utf8, r#"\u0085""#, b"\xc2\x85", Some(1)),
+            (c, "§\"", b"\xa7", Some(0)),
+            (utf8, "§\"", "§".as_bytes(), Some(0)),
+            (c, r#"\u{85}\x{41}\U00000042""#, b"\x85AB", Some(3)),
+            (c, r#"\n\t\\\"\/""#, b"\n\t\\\"/", Some(0)),
+            (lua, r#"\133\0\65""#, b"\x85\0A", Some(3)),
+            (utf8, r#"\ud83d\ude80""#, "🚀".as_bytes(), Some(1)),
+            (c, r"\x00", b"\0", None),
+            (c, r#"\xzz""#, b"\\xzz", Some(0)),
+        ] {
+            let mut out = Vec::new();
+            let literal = escapes.read(text.as_bytes(), Some(b'"'), &mut out);
+            assert_eq!(out, want, "{text}");
+            assert_eq!(literal.rest.map(|_| literal.numbers), numbers, "{text}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What stands beside bytes on a line: time, direction, stream.
+//!
+//! ```text
+//!   2026-11-22T09:52:20.5Z DEBUG ws.client: > TEXT '...'    time, c2s
+//!   [server] << {"id":0}                                    c2s: a server receives it
+//!   {"stream":"stdout","log":"..."}                         s2c
+//!   Node 1: 127.0.0.1:80                                    lines behind a tab are s2c from here on
+//!   peer: 1                                                 s2c from here on
+//! ```
+
+use crate::capture::time::{self, Time};
+use crate::protocol::Direction;
+use Direction::{ToClient, ToServer};
+
+/// The direction and the time of the bytes of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub direction: Option<Direction>,
+    pub time: Option<Time>,
+}
+
+/// The marks of lines without bytes, which hold for the following lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    /// A list of nodes, as Wireshark writes it, tells that a tab marks the second node.
+    nodes: bool,
+    kept: Mark,
+}
+
+impl Marks {
+    /// Returns true if the text is a stream of two numbered nodes.
+    pub(super) fn has_nodes(self) -> bool {
+        self.nodes
+    }
+
+    /// Reads a line without bytes.
+    pub(super) fn note(&mut self, line: &[u8]) {
+        let text = line.trim_ascii();
+        let text = text.strip_prefix(b"- ").unwrap_or(text);
+        if text.starts_with(b"Node 1: ") {
+            self.nodes = true;
+        } else if let Some(peer) = text.strip_prefix(b"peer: ") {
+            self.kept.direction = peer_direction(peer);
+        } else if let Some(at) = text.strip_prefix(b"timestamp: ") {
+            self.kept.time = epoch(at);
+        } else if let Some(peer) = peer_of_array(text) {
+            self.kept.direction = Some(peer);
+        }
+    }
+
+    /// Returns the mark of a line with bytes, from the text before and after them.
+    pub(super) fn of(&mut self, line: &[u8], before: &[u8], after: &[u8]) -> Mark {
+        if self.nodes {
+            let second = line.first() == Some(&b'\t');
+            self.kept.direction = Some(if second { ToClient } else { ToServer });
+        }
+        if let Some(peer) = peer_of_array(before.trim_ascii_start()) {
+            self.kept.direction = Some(peer);
+        }
+        Mark {
+            direction: find_direction(before, after).or(self.kept.direction),
+            time: find_time(before).or(self.kept.time),
+        }
+    }
+}
+
+/// The direction of a numbered peer: the one that spoke first is the client.
+fn peer_direction(number: &[u8]) -> Option<Direction> {
+    match number {
+        b"0" => Some(ToServer),
+        b"1" => Some(ToClient),
+        _ => None,
+    }
+}
+
+/// `char peer0_12[] = {`, as Wireshark names its arrays.
+fn peer_of_array(text: &[u8]) -> Option<Direction> {
+    let at = memchr::memmem::find(text, b"peer")?;
+    let (number, rest) = text.get(at + 4..)?.split_at_checked(1)?;
+    peer_direction(number)
+        .filter(|_| rest.starts_with(b"_") && memchr::memchr(b'[', rest).is_some())
+}
+
+/// A direction as the writer of a line sees it, or as both sides see it.
+#[derive(Clone, Copy)]
+enum WrittenDirection {
+    Sent,
+    Received,
+    Fixed(Direction),
+}
+
+/// Finds the direction in the text before and after bytes. The word or arrow that is nearest to the bytes counts.
+fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
+    // Brackets around the bytes are no arrows.
+    let before = match before.strip_suffix(b"<") {
+        Some(inner) if after.trim_ascii_start().starts_with(b">") => inner,
+        _ => before,
+    };
+    let mut all = words(before).chain(words(after));
+    let is_server = all.any(|word| word.eq_ignore_ascii_case(b"server"));
+    let named = named_sides(before);
+    let last = words(before).next_back();
+    let nearest = words(before)
+        .rev()
+        .find_map(|word| word_direction(word, Some(word) == last))
+        .or_else(|| {
+            let mut named =
+                words(after).filter(|word| word.first().is_some_and(|&c| class(c) == 0));
+            named.find_map(|word| word_direction(word, false))
+        });
+    Some(match named.or(nearest)? {
+        WrittenDirection::Fixed(direction) => direction,
+        WrittenDirection::Sent if is_server => ToClient,
+        WrittenDirection::Sent => ToServer,
+        WrittenDirection::Received if is_server => ToServer,
+        WrittenDirection::Received => ToClient,
+    })
+}
+
+/// Words of letters and digits, and arrows.
+fn words(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    // `c2s` is a word, and so is `>>`.
+    let is_tag = |word: &[u8]| {
+        // `<Buffer 00>` is a tag, `< TEXT` an arrow.
+        let at = word.as_ptr() as usize - text.as_ptr() as usize;
+        let is_word = |c: Option<&u8>| c.is_some_and(u8::is_ascii_alphanumeric);
+        (word == b"<" && is_word(text.get(at + 1)))
+            || (word == b">" && at.checked_sub(1).is_some_and(|at| is_word(text.get(at))))
+    };
+    text.chunk_by(|&a, &b| class(a) == class(b))
+        .filter(move |word| word.first().is_some_and(|&c| class(c) < 2) && !is_tag(word))
+}
+
+fn class(c: u8) -> u8 {
+    match c {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => 0,
+        b'<' | b'>' | b'-' | b'=' => 1,
+        _ => 2,
+    }
+}
+
+fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
+    use WrittenDirection::{Fixed, Received, Sent};
+    let mut lower = [0; 12];
+    let lower = lower.get_mut(..word.len())?;
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    Some(match &*lower {
+        b"c2s" | b"stdin" => Fixed(ToServer),
+        b"s2c" | b"stdout" => Fixed(ToClient),
+        b">>" | b">>>" | b"->" | b"-->" | b"=>" | b"==>" | b"send" | b"sent" | b"sending"
+        | b"tx" | b"outgoing" | b"outbound" | b"wrote" | b"egress" => Sent,
+        b"<<" | b"<<<" | b"<-" | b"<--" | b"<=" | b"<==" | b"recv" | b"received" | b"receive"
+        | b"receiving" | b"rx" | b"incoming" | b"inbound" | b"ingress" => Received,
+        b">" | b"out" | b"write" if is_last => Sent,
+        b"<" | b"in" | b"read" if is_last => Received,
+        // `> TEXT '...'`: the opcode stands between.
+        b">" => Sent,
+        b"<" => Received,
+        _ => return None,
+    })
+}
+
+/// `C->S`, `client --> server`: the last arrow between two sides.
+fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
+    let side = |word: &[u8]| match word {
+        b"C" | b"c" | b"client" | b"Client" | b"CLIENT" => Some(ToServer),
+        b"S" | b"s" | b"server" | b"Server" | b"SERVER" => Some(ToClient),
+        _ => None,
+    };
+    let (mut a, mut arrow): (&[u8], &[u8]) = (b"", b"");
+    let mut found = None;
+    for word in words(text) {
+        if let (Some(from), Some(to), true) = (side(a), side(word), from_differs(arrow))
+            && from != to
+        {
+            let backward = arrow.first() == Some(&b'<');
+            found = Some(WrittenDirection::Fixed(if backward { to } else { from }));
+        }
+        (a, arrow) = (arrow, word);
+    }
+    found
+}
+
+/// Returns true if this is an arrow.
+fn from_differs(word: &[u8]) -> bool {
+    word.first() == Some(&b'<') || word.last() == Some(&b'>')
+}
+
+/// The longest time of a line.
+const MAX_TIME: usize = 40;
+
+/// Finds the time at the beginning of a line, or within its first 160 bytes.
+fn find_time(before: &[u8]) -> Option<Time> {
+    let head = before.get(..160).unwrap_or(before);
+    for (at, pair) in head.windows(5).enumerate() {
+        let fresh = at == 0
+            || head
+                .get(at - 1)
+                .is_some_and(|c| !c.is_ascii_alphanumeric() && *c != b'.');
+        let [year @ .., next] = pair else { continue };
+        if !fresh || !year.iter().all(u8::is_ascii_digit) {
+            continue;
+        }
+        let rest = head.get(at..)?;
+        let found = match next {
+            b'-' | b'/' => calendar(rest),
+            b'0'..=b'9' => epoch(rest),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// `2026-11-22 10:13:52,656`, with `T` or a blank, and with or without a zone; without one it is read as UTC.
+fn calendar(text: &[u8]) -> Option<Time> {
+    let text = text.get(..MAX_TIME).unwrap_or(text);
+    let day = text.get(..10)?;
+    let rest = text.get(10..)?;
+    let clock = rest.strip_prefix(b"T").or(rest.strip_prefix(b" "))?;
+    let end = clock
+        .iter()
+        .position(|c| !c.is_ascii_digit() && *c != b':')
+        .unwrap_or(clock.len());
+    let (seconds, mut rest) = clock.split_at_checked(end)?;
+    let mut written = String::with_capacity(MAX_TIME);
+    written.push_str(&std::str::from_utf8(day).ok()?.replace('/', "-"));
+    written.push('T');
+    written.push_str(std::str::from_utf8(seconds).ok()?);
+    if let Some(fraction) = rest.strip_prefix(b".").or(rest.strip_prefix(b",")) {
+        let digits = fraction.iter().take_while(|c| c.is_ascii_digit()).count();
+        written.push('.');
+        written.push_str(std::str::from_utf8(fraction.get(..digits.min(9))?).ok()?);
+        rest = fraction.get(digits..)?;
+    }
+    let zone = rest.first().filter(|c| matches!(c, b'+' | b'-'));
+    let len = 1 + rest
+        .iter()
+        .skip(1)
+        .take_while(|c| c.is_ascii_digit() || **c == b':')
+        .count();
+    match zone {
+        Some(_) if len >= 5 => written.push_str(std::str::from_utf8(rest.get(..len)?).ok()?),
+        _ => written.push('Z'),
+    }
+    time::parse(&written)
+}
+
+/// A number of seconds, milliseconds, microseconds or nanoseconds since 1970, by its size; with a fraction, seconds.
+pub(super) fn epoch(text: &[u8]) -> Option<Time> {
+    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
+    let (whole, rest) = text.split_at_checked(digits)?;
+    let number: i128 = std::str::from_utf8(whole).ok()?.parse().ok()?;
+    let unit = match whole.len() {
+        10 => 1_000_000_000,
+        13 => 1_000_000,
+        16 => 1000,
+        19 => 1,
+        _ => return None,
+    };
+    let fraction = rest.strip_prefix(b".").map_or(0, |fraction| {
+        let digits = fraction.iter().take_while(|c| c.is_ascii_digit());
+        let mut scale = unit;
+        digits.fold(0, |sum, digit| {
+            scale /= 10;
+            sum + i128::from(digit - b'0') * scale
+        })
+    });
+    Some(number * unit + fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directions_are_found_beside_the_bytes() {
+        for (before, after, want) in [
+            (">> ", "", Some(ToServer)),
+            ("<- ", "", Some(ToClient)),
+            ("12:00 DEBUG send: ", "", Some(ToServer)),
+            ("12:00 DEBUG recv ", "", Some(ToClient)),
+            ("[server] recv ", "", Some(ToServer)),
+            ("C->S ", "", Some(ToServer)),
+            ("S -> C: ", "", Some(ToClient)),
+            ("client <- server ", "", Some(ToClient)),
+            ("{\"stream\":\"stdout\",\"log\":", "}", Some(ToClient)),
+            ("{\"data\":\"", "\",\"dir\":\"recv\"}", Some(ToClient)),
+            (
+                "DEBUG:websockets.client:> TEXT '",
+                "' [9 bytes]",
+                Some(ToServer),
+            ),
+            ("DEBUG:websockets.server:> TEXT '", "'", Some(ToClient)),
+            ("[in] ", "", Some(ToClient)),
+            ("bytes in the buffer ", "", None),
+            ("<Buffer ", " ... 19 more bytes>", None),
+            ("<", ">", None),
+            ("2026-11-22 host oracle[77]: ", "", None),
+        ] {
+            let got = find_direction(before.as_bytes(), after.as_bytes());
+            assert_eq!(got, want, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn times_are_found_at_the_beginning() {
+        let second = 1_795_342_432_000_000_000;
+        for (before, want) in [
+            ("2026-11-22T10:13:52Z x", Some(second)),
+            ("2026-11-22 10:13:52,656 DEBUG", Some(second + 656_000_000)),
+            ("[2026/11/22 10:13:52] ", Some(second)),
+            ("2026-11-22T12:13:52.5+02:00 x", Some(second + 500_000_000)),
+            ("{\"ts\":1795342432.25,\"a\":", Some(second + 250_000_000)),
+            ("{\"ts\":1795342432001,", Some(second + 1_000_000)),
+            ("Nov 22 09:52:20 host a[77]: ", None),
+            ("", None),
+        ] {
+            assert_eq!(find_time(before.as_bytes()), want, "{before:?}");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Text in which bytes or messages are shown. Several readings may be possible; the one that gives whole messages wins.
+//!
+//! ```text
+//!   text --> readings: log        messages in JSON in lines
+//!                      dump       rows of numbers, in any base and order of bytes
+//!                      hex        the longest run of hex of each line
+//!                      literal    lists of numbers, strings with escapes
+//!                      base64     the longest run of Base64 of each line
+//!                      raw        the text itself
+//!        --> each is decoded --> the best one reads the text
+//! ```
+//!
+//! The readings are tried after 1, 2, 4, 8 ... lines, until one gives messages without faults; at last after
+//! [`HOLD_LIMIT`] bytes or at the end. From then on the text is not held.
+
+mod arrays;
+mod clean;
+mod escapes;
+mod line;
+mod log;
+mod marks;
+mod probe;
+mod rows;
+mod runs;
+mod strings;
+
+use super::chunk::{Chunk, Item, ItemSink};
+use super::form::{Form, FormReader};
+use super::hex::Hex;
+use super::lines::{LineForm, Lines};
+use arrays::Arrays;
+use escapes::Escapes;
+use log::Log;
+use probe::{Probe, Score, has_bare_message};
+use rows::{Columns, Rows};
+use runs::{RunKind, Runs};
+use strings::Strings;
+
+/// The bytes of text that are held until a reading is chosen.
+const HOLD_LIMIT: usize = 256 << 10;
+
+/// A way to read text.
+struct Reading {
+    form: Form,
+    name: &'static str,
+    kind: ReadingKind,
+}
+
+#[derive(Clone, Copy)]
+enum ReadingKind {
+    Raw,
+    Log,
+    Rows(Columns),
+    PlainRows(Columns),
+    HexLines,
+    Runs(RunKind),
+    Arrays { radix: u32 },
+    Strings(Escapes),
+}
+use ReadingKind as Kind;
+
+const fn reading(form: Form, name: &'static str, kind: ReadingKind) -> Reading {
+    Reading { form, name, kind }
+}
+
+const fn rows(name: &'static str, columns: Columns) -> Reading {
+    reading(Form::Dump, name, Kind::Rows(columns))
+}
+
+const fn plain(name: &'static str, columns: Columns) -> Reading {
+    reading(Form::Dump, name, Kind::PlainRows(columns))
+}
+
+const fn runs(name: &'static str, kind: RunKind) -> Reading {
+    reading(Form::Text, name, Kind::Runs(kind))
+}
+
+const fn arrays(name: &'static str, radix: u32) -> Reading {
+    reading(Form::Literal, name, Kind::Arrays { radix })
+}
+
+const fn strings(name: &'static str, latin1: bool, radix: u32) -> Reading {
+    let escapes = Escapes { latin1, radix };
+    reading(Form::Literal, name, Kind::Strings(escapes))
+}
+
+/// The readings; of equally good ones, the first is chosen.
+const READINGS: &[Reading] = &[
+    reading(Form::Raw, "the text itself", Kind::Raw),
+    reading(Form::Log, "messages in lines of a log", Kind::Log),
+    rows("rows of hex bytes", Columns::Pairs),
+    rows("rows of 2-byte hex words", Columns::little(16, 2)),
+    rows("rows of 4-byte hex words", Columns::little(16, 4)),
+    rows("rows of 8-byte hex words", Columns::little(16, 8)),
+    rows("rows of octal bytes", Columns::little(8, 1)),
+    rows("rows of 2-byte octal words", Columns::little(8, 2)),
+    rows("rows of 4-byte octal words", Columns::little(8, 4)),
+    rows("rows of 8-byte octal words", Columns::little(8, 8)),
+    rows("rows of binary bytes", Columns::little(2, 1)),
+    rows("rows of characters", Columns::Characters),
+    rows("rows of decimal bytes", Columns::little(10, 1)),
+    rows("rows of 2-byte decimal words", Columns::little(10, 2)),
+    rows("rows of 4-byte decimal words", Columns::little(10, 4)),
+    rows("rows of 8-byte decimal words", Columns::little(10, 8)),
+    rows("rows of 2-byte octal words, big-endian", Columns::big(8, 2)),
+    rows("rows of 4-byte octal words, big-endian", Columns::big(8, 4)),
+    rows("rows of 8-byte octal words, big-endian", Columns::big(8, 8)),
+    rows(
+        "rows of 2-byte decimal words, big-endian",
+        Columns::big(10, 2),
+    ),
+    rows(
+        "rows of 4-byte decimal words, big-endian",
+        Columns::big(10, 4),
+    ),
+    rows(
+        "rows of 8-byte decimal words, big-endian",
+        Columns::big(10, 8),
+    ),
+    reading(Form::Hex, "lines that begin with hex bytes", Kind::HexLines),
+    runs("hex inside text", RunKind::Hex),
+    runs("hex in numbered lines", RunKind::NumberedHex),
+    plain("hex bytes", Columns::Pairs),
+    plain("2-byte hex words", Columns::little(16, 2)),
+    plain("4-byte hex words", Columns::little(16, 4)),
+    plain("8-byte hex words", Columns::little(16, 8)),
+    plain("octal bytes", Columns::little(8, 1)),
+    plain("2-byte octal words", Columns::little(8, 2)),
+    plain("binary bytes", Columns::little(2, 1)),
+    plain("characters", Columns::Characters),
+    plain("decimal bytes", Columns::little(10, 1)),
+    plain("2-byte decimal words", Columns::little(10, 2)),
+    plain("4-byte decimal words", Columns::little(10, 4)),
+    arrays("lists of numbers", 10),
+    arrays("lists of hex numbers", 16),
+    strings("strings with escapes", true, 8),
+    strings("strings with escapes, as UTF-8", false, 8),
+    strings("strings with decimal escapes", true, 10),
+    runs("Base64 inside text", RunKind::WrappedBase64),
+    runs("Base64 inside text, each line for itself", RunKind::Base64),
+];
+
+impl Reading {
+    /// The reader of lines; `None` for the text itself.
+    fn reader(&self, quoted: bool) -> Option<Box<dyn LineForm>> {
+        Some(match self.kind {
+            Kind::Raw => return None,
+            Kind::Log => Box::new(Log::new(quoted)),
+            Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
+            Kind::PlainRows(columns) => Box::new(Rows::new(quoted, columns, false)),
+            Kind::HexLines => Box::<Hex>::default(),
+            Kind::Runs(kind) => Box::new(Runs::new(quoted, kind)),
+            Kind::Arrays { radix } => Box::new(Arrays::new(quoted, radix)),
+            Kind::Strings(escapes) => Box::new(Strings::new(quoted, escapes)),
+        })
+    }
+
+    fn score(&self, text: &[u8], quoted: bool, ended: bool) -> Score {
+        let mut probe = Probe::default();
+        match self.reader(quoted) {
+            None => probe.item(&Item::Chunk(Chunk::of(None, text))),
+            Some(form) => {
+                let mut lines = Lines::new(form);
+                lines.push(text, &mut |item| probe.item(&item));
+                if ended {
+                    lines.finish(&mut |item| probe.item(&item));
+                }
+            }
+        }
+        probe.finish(ended)
+    }
+}
+
+/// Returns true if every mark at the beginning of a line is that of a quotation.
+fn is_quoted(text: &[u8]) -> bool {
+    let mut marks = text
+        .split(|&c| c == b'\n')
+        .filter_map(|line| line.first())
+        .filter(|c| matches!(c, b'<' | b'>'))
+        .peekable();
+    marks.peek().is_some() && marks.all(|&c| c == b'>')
+}
+
+/// Reads text in the best way.
+pub(super) struct Text {
+    /// The form that the user asked for.
+    wanted: Option<Form>,
+    /// The form without evidence for another.
+    otherwise: Form,
+    state: TextState,
+    chosen: Option<(Form, String)>,
+}
+
+enum TextState {
+    /// The text so far, and the number of lines after which the readings are tried next.
+    Held(Vec<u8>, usize),
+    Raw,
+    Lines(Lines<Box<dyn LineForm>>),
+}
+
+impl Text {
+    /// Creates a reader that tries the readings of one form, or all of them.
+    pub(super) fn new(wanted: Option<Form>, otherwise: Form) -> Self {
+        Self {
+            wanted,
+            otherwise,
+            state: TextState::Held(Vec::new(), 1),
+            chosen: None,
+        }
+    }
+
+    /// Chooses the best reading of a text; `last` if the choice cannot wait.
+    fn choose(
+        &self,
+        text: &[u8],
+        ended: bool,
+        last: bool,
+    ) -> Option<(&'static Reading, bool, Score)> {
+        let quoted = is_quoted(text);
+        let mut best: Option<(&Reading, Score)> = None;
+        for reading in READINGS {
+            let is_wanted = self.wanted.is_none_or(|form| form == reading.form);
+            if !is_wanted {
+                continue;
+            }
+            let score = reading.score(text, quoted, ended);
+            // Nothing marks these lines as a log: other lines are errors in a stream.
+            let is_stream = reading.form == Form::Log && !score.directed;
+            if is_stream && self.wanted.is_none() && score.is_sure() && has_bare_message(text) {
+                let raw = READINGS.iter().find(|reading| reading.form == Form::Raw)?;
+                return Some((raw, quoted, score));
+            }
+            if best
+                .as_ref()
+                .is_none_or(|(_, most)| score.rank() > most.rank())
+            {
+                best = Some((reading, score));
+            }
+            // Messages in the text itself need no other reading.
+            if reading.form == Form::Raw && score.is_any()
+                || reading.form == Form::Log && score.is_sure()
+            {
+                return Some((reading, quoted, score));
+            }
+        }
+        let (best, score) = best?;
+        (last || score.is_sure()).then_some((best, quoted, score))
+    }
+
+    fn settle(
+        &mut self,
+        (reading, quoted, score): (&'static Reading, bool, Score),
+        sink: &mut ItemSink<'_>,
+    ) {
+        let TextState::Held(held, _) = &mut self.state else {
+            return;
+        };
+        let held = std::mem::take(held);
+        let is_found = score.is_any() || score.is_truncated();
+        let form = self.wanted.unwrap_or(self.otherwise);
+        let fallback = || {
+            let mut readings = READINGS.iter().filter(|r| r.form == form);
+            // Rows of words are more likely than groups of bytes where the columns are not plain bytes.
+            let words = readings.clone().skip(1).find(|r| {
+                let score = r.score(&held, quoted, true);
+                score.bytes > 0 && score.problems == 0
+            });
+            words.or(readings.next()).unwrap_or(reading)
+        };
+        let reading = if is_found { reading } else { fallback() };
+        let evidence = match (is_found, reading.form) {
+            (true, Form::Raw) => "the text itself contains messages".into(),
+            (true, _) if score.whole == 0 => {
+                format!("{}: they give the beginning of a message", reading.name)
+            }
+            (true, _) => format!("{}: they give whole messages", reading.name),
+            (false, Form::Raw) => {
+                "it is neither a recording, decoded JSON, a dump, base64 nor a log with messages"
+                    .into()
+            }
+            (false, _) => format!("{}, but no reading gives messages", reading.name),
+        };
+        self.chosen = Some((reading.form, evidence));
+        self.state = match reading.reader(quoted) {
+            None => TextState::Raw,
+            Some(form) => TextState::Lines(Lines::new(form)),
+        };
+        self.push(&held, sink);
+    }
+}
+
+impl FormReader for Text {
+    fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
+        let (held, next) = match &mut self.state {
+            TextState::Raw => return sink(Item::Chunk(Chunk::of(None, bytes))),
+            TextState::Lines(lines) => return lines.push(bytes, sink),
+            TextState::Held(held, next) => (held, next),
+        };
+        held.extend_from_slice(bytes);
+        let mut after = *next;
+        let chosen = loop {
+            let TextState::Held(held, _) = &self.state else {
+                return;
+            };
+            let view = held.get(..HOLD_LIMIT).unwrap_or(held);
+            let end = memchr::memchr_iter(b'\n', view).nth(after - 1);
+            let lines = end.and_then(|end| view.get(..=end));
+            if let Some(lines) = lines {
+                after *= 2;
+                if let Some(chosen) = self.choose(lines, false, false) {
+                    break chosen;
+                }
+            } else if held.len() >= HOLD_LIMIT {
+                match self.choose(view, false, true) {
+                    Some(chosen) => break chosen,
+                    None => return,
+                }
+            } else {
+                if let TextState::Held(_, next) = &mut self.state {
+                    *next = after;
+                }
+                return;
+            }
+        };
+        self.settle(chosen, sink);
+    }
+
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        if let TextState::Held(held, _) = &self.state
+            && let Some(chosen) = self.choose(held, true, true)
+        {
+            self.settle(chosen, sink);
+        }
+        if let TextState::Lines(lines) = &mut self.state {
+            lines.finish(sink);
+        }
+    }
+
+    fn ignored(&self) -> u64 {
+        match &self.state {
+            TextState::Lines(lines) => lines.ignored(),
+            _ => 0,
+        }
+    }
+
+    fn chosen(&self) -> Option<(Form, &str)> {
+        let (form, evidence) = self.chosen.as_ref()?;
+        Some((*form, evidence))
+    }
+}

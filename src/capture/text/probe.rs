@@ -1,0 +1,170 @@
+//! Which reading of a text is right? The one whose bytes are whole messages of a protocol.
+
+use crate::capture::chunk::{Item, ProblemSeverity};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use crate::encoding::{Parsed, Want};
+use crate::framing::{Frame, Framing, Head, Places, View};
+use crate::protocol::{Context, Evidence, Role, registry};
+use crate::span::Span;
+
+/// What a reading decodes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Score {
+    /// Messages without faults.
+    pub whole: u64,
+    /// Frames with faults, skipped bytes, problems of the text.
+    pub faults: u64,
+    /// Bytes of messages without faults.
+    pub message_bytes: u64,
+    /// Problems of the text, which are faults too.
+    pub problems: u64,
+    pub bytes: u64,
+    /// The direction of some bytes is known.
+    pub directed: bool,
+    /// A protocol was detected.
+    pub detected: bool,
+    /// The only frame lacks its end.
+    pub truncated: bool,
+}
+
+impl Score {
+    /// The better of two readings has the higher rank.
+    pub(super) fn rank(self) -> (bool, bool, i64, u64, bool) {
+        let certain = self.whole.cast_signed() - self.faults.cast_signed();
+        let is_good = self.whole > 0 && certain > 0;
+        let bytes = self.message_bytes;
+        (is_good, self.is_truncated(), certain, bytes, self.directed)
+    }
+
+    /// Returns true if no other reading can be better.
+    pub(super) fn is_sure(self) -> bool {
+        self.whole > 0 && self.faults * 4 <= self.whole
+    }
+
+    /// Returns true if there are messages, perhaps with faults.
+    pub(super) fn is_any(self) -> bool {
+        self.whole > 0 || self.detected
+    }
+
+    /// Returns true if the bytes are the beginning of one message.
+    pub(super) fn is_truncated(self) -> bool {
+        self.whole == 0 && self.faults == 1 && self.detected && self.truncated
+    }
+}
+
+/// Decodes the items of a reading.
+#[derive(Default)]
+pub(super) struct Probe {
+    /// Created with the first bytes: most readings of a text have none.
+    decoder: Option<Decoder<'static>>,
+    score: Score,
+}
+
+impl Probe {
+    pub(super) fn item(&mut self, item: &Item<'_>) {
+        let Self { decoder, score } = self;
+        match item {
+            Item::Chunk(chunk) => {
+                let decoder = decoder.get_or_insert_with(|| {
+                    let mut options = DecodeOptions::new(registry::all().to_vec());
+                    options.want = Want::Head;
+                    Decoder::new(options)
+                });
+                score.bytes += chunk.bytes.len() as u64;
+                score.directed |= chunk.direction.is_some();
+                let origin = Origin {
+                    conn: None,
+                    ..chunk.origin()
+                };
+                decoder.push(origin, chunk.bytes, &mut |decoded| count(score, decoded));
+            }
+            Item::Gap(gap) => {
+                let origin = Origin {
+                    direction: gap.direction,
+                    ..Origin::default()
+                };
+                let len = gap.to.saturating_sub(gap.from);
+                if let Some(decoder) = decoder {
+                    decoder.gap(origin, len, &mut |decoded| count(score, decoded));
+                }
+            }
+            Item::Problem(problem) if problem.severity == ProblemSeverity::Error => {
+                score.faults += 1;
+                score.problems += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the reading; `ended` if the text ends here too, so that a frame without its end is a fault.
+    pub(super) fn finish(mut self, ended: bool) -> Score {
+        let score = &mut self.score;
+        if let Some(decoder) = &mut self.decoder {
+            decoder.finish(&mut |decoded| {
+                if ended || !decoded.is_faulty() {
+                    count(score, decoded);
+                }
+            });
+            score.detected = decoder.guess().is_some_and(|guess| !guess.tie);
+        }
+        self.score
+    }
+}
+
+fn count(score: &mut Score, decoded: &Decoded<'_>) {
+    if let Some((_, error)) = decoded.faults().next() {
+        score.faults += 1;
+        score.truncated = matches!(error.code, "truncated" | "gap");
+    } else if decoded.frame.control == Some("skipped") {
+        score.faults += 1;
+    } else if decoded.message.role != Some(Role::Control) {
+        score.whole += 1;
+        score.message_bytes += decoded.frame.len;
+    }
+}
+
+/// Tells messages from other JSON.
+pub(super) struct MessageTest(Parsed);
+
+impl Default for MessageTest {
+    fn default() -> Self {
+        Self(Parsed::new(Want::Head, 128))
+    }
+}
+
+impl MessageTest {
+    /// Returns true if a protocol that has messages on lines may have written this one.
+    pub(super) fn is_message(&mut self, body: &[u8]) -> bool {
+        let frame = Frame {
+            offset: 0,
+            len: body.len() as u64,
+            framing: Framing::Lines,
+            head: Head::None,
+            view: View {
+                bytes: body,
+                body: Span::new(0, body.len()),
+                places: Places::Run(0),
+            },
+            control: None,
+            fault: None,
+        };
+        registry::all().iter().any(|protocol| {
+            protocol.descriptor().framings.contains(&Framing::Lines)
+                && protocol
+                    .read(&frame, &Context::default(), &mut self.0)
+                    .evidence
+                    > Evidence::None
+        })
+    }
+}
+
+/// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines
+/// are errors in it.
+pub(super) fn has_bare_message(text: &[u8]) -> bool {
+    let mut messages = MessageTest::default();
+    text.split(|&c| c == b'\n').any(|line| {
+        let line = line.trim_ascii();
+        line.starts_with(b"Content-Length:")
+            || matches!(line.first(), Some(b'{' | b'[')) && messages.is_message(line)
+    })
+}

@@ -1,0 +1,315 @@
+//! Hex or Base64 inside other text: the longest run of a line.
+//!
+//! ```text
+//!   it sends 0000004185a7 and then hangs          hex
+//!   00:00:00:41  "00", "41"  \x00\x41  0x00, 0x41  hex, with one separator throughout
+//!   <Buffer 00 00 00 41 ... 19 more bytes>         hex; the missing bytes are reported
+//!   "data:;base64,AAAAQYWndmVyc2lvbg=="            Base64
+//! ```
+
+use super::line::{Common, missing_bytes};
+use crate::capture::base64_text::{self, Bits};
+use crate::capture::chunk::ItemSink;
+use crate::capture::hex::{nibble, split_digits};
+use crate::capture::lines::{Line, LineForm};
+use memchr::memmem;
+
+/// What runs are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunKind {
+    Hex,
+    /// Hex, and the first word of each line is its number.
+    NumberedHex,
+    /// Base64 that may go on in the next line.
+    WrappedBase64,
+    /// Base64, each line for itself.
+    Base64,
+}
+
+/// The least number of bytes of a run of hex inside other text: a date has 7.
+const MIN_HEX: usize = 8;
+/// The least number of characters of a run of Base64 inside other text.
+const MIN_BASE64: usize = 16;
+
+pub(super) struct Runs {
+    common: Common,
+    kind: RunKind,
+    /// The line before had a run.
+    follows: bool,
+    /// What stood before it.
+    before: Vec<u8>,
+    bits: Bits,
+    bytes: Vec<u8>,
+}
+
+impl Runs {
+    pub(super) fn new(quoted: bool, kind: RunKind) -> Self {
+        Self {
+            common: Common::new(quoted),
+            kind,
+            follows: false,
+            before: Vec::new(),
+            bits: Bits::default(),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn is_hex(&self) -> bool {
+        matches!(self.kind, RunKind::Hex | RunKind::NumberedHex)
+    }
+
+    /// Finds the longest run of a line and whether it is long enough.
+    fn find<'a>(&self, text: &'a [u8]) -> Option<Run<'a>> {
+        let (run, least) = if self.is_hex() {
+            (longest_hex(text)?, MIN_HEX)
+        } else {
+            (longest_base64(text)?, MIN_BASE64)
+        };
+        // The last line of a text may be short.
+        let same = self.follows && run.before == self.before;
+        let blank = run.before.trim_ascii().is_empty() && (same || self.is_hex() && run.size >= 4);
+        let short = run.after.trim_ascii().is_empty() && (blank || same && self.is_hex());
+        (run.size >= least || short).then_some(run)
+    }
+
+    fn decode_base64(&mut self, run: &Run<'_>) {
+        let starts = !run.before.trim_ascii().is_empty() && run.before != self.before;
+        if starts || self.kind == RunKind::Base64 || !self.follows {
+            self.bits = Bits::default();
+        }
+        let mut rest = run.text;
+        while let Some((&c, after)) = rest.split_first() {
+            rest = after;
+            if let Some(value) = base64_text::value(c) {
+                self.bytes.extend(self.bits.add(value));
+            } else if c == b'=' {
+                self.bits = Bits::default();
+            } else if c == b'\\' && rest.first().is_some_and(|&c| c != b'/') {
+                rest = rest.get(1..).unwrap_or_default();
+            }
+        }
+        if !run.after.trim_ascii().is_empty() {
+            self.bits = Bits::default();
+        }
+    }
+}
+
+impl LineForm for Runs {
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
+        let text = self.common.clean(line.text);
+        let mut body = &*text;
+        if self.kind == RunKind::NumberedHex {
+            let start = body.trim_ascii_start();
+            let number = start.iter().take_while(|c| c.is_ascii_digit()).count();
+            body = start.get(number..).unwrap_or_default();
+            body = body.strip_prefix(b":").unwrap_or(body);
+        }
+        let Some(run) = self.find(body) else {
+            self.follows = false;
+            self.common.other(&text);
+            return;
+        };
+        self.bytes.clear();
+        if self.is_hex() {
+            push_hex(run.text, &mut self.bytes);
+        } else {
+            self.decode_base64(&run);
+        }
+        let mark = self.common.marks.of(&text, run.before, run.after);
+        let bytes = std::mem::take(&mut self.bytes);
+        if self.common.marks.has_nodes() {
+            let mut rest = &*bytes;
+            while let Some((at, end, len)) = lost_bytes(rest) {
+                let before = rest.get(..at).unwrap_or_default();
+                self.common.emit(mark, before, sink);
+                self.common.missing(mark.direction, len, sink);
+                rest = rest.get(end..).unwrap_or_default();
+            }
+            self.common.emit(mark, rest, sink);
+        } else {
+            self.common.emit(mark, &bytes, sink);
+        }
+        self.bytes = bytes;
+        if let Some(len) = missing_bytes(run.after) {
+            self.common.missing(mark.direction, len, sink);
+        }
+        self.follows = true;
+        self.before.clear();
+        self.before.extend_from_slice(run.before);
+    }
+
+    fn ignored(&self) -> u64 {
+        self.common.ignored
+    }
+}
+
+/// Where Wireshark wrote among the bytes that packets were lost, where that ends, and how many bytes they had.
+fn lost_bytes(bytes: &[u8]) -> Option<(usize, usize, u64)> {
+    const TEXT: &[u8] = b" bytes missing in capture file]";
+    let end = memmem::find(bytes, TEXT)?;
+    let before = bytes.get(..end)?;
+    let at = before.iter().rposition(|&c| c == b'[')?;
+    let number = std::str::from_utf8(before.get(at + 1..)?).ok()?;
+    let end = end + TEXT.len();
+    let zero = usize::from(bytes.get(end) == Some(&0));
+    Some((at, end + zero, number.parse().ok()?))
+}
+
+/// A part of a line.
+struct Run<'a> {
+    before: &'a [u8],
+    text: &'a [u8],
+    after: &'a [u8],
+    /// The number of bytes of hex, or of characters of Base64.
+    size: usize,
+}
+
+impl<'a> Run<'a> {
+    fn of(line: &'a [u8], start: usize, end: usize, size: usize) -> Self {
+        Self {
+            before: line.get(..start).unwrap_or_default(),
+            text: line.get(start..end).unwrap_or_default(),
+            after: line.get(end..).unwrap_or_default(),
+            size,
+        }
+    }
+}
+
+/// The length of a hex token and the number of its bytes: an even number of digits, with a mark before them or not.
+fn hex_token(text: &[u8]) -> Option<(usize, usize)> {
+    const MARKS: [&[u8]; 6] = [b"0x", b"0X", b"\\x", b"%", b"$", b"#"];
+    let mark = MARKS.iter().find(|mark| text.starts_with(mark));
+    let mark = mark.map_or(0, |mark| mark.len());
+    let (digits, rest) = split_digits(text.get(mark..)?);
+    let ends = rest
+        .first()
+        .is_none_or(|c| !c.is_ascii_alphanumeric() && *c != b'_');
+    (!digits.is_empty() && digits.len() % 2 == 0 && ends)
+        .then_some((mark + digits.len(), digits.len() / 2))
+}
+
+/// The run of tokens with the same separator that has most bytes.
+fn longest_hex(line: &[u8]) -> Option<Run<'_>> {
+    let mut best: Option<(usize, usize, usize)> = None;
+    let mut run: Option<(usize, usize, usize)> = None;
+    let mut separator: Option<u8> = None;
+    let mut at = 0;
+    while at < line.len() {
+        let rest = line.get(at..).unwrap_or_default();
+        let Some((len, size)) = hex_token(rest) else {
+            // A word ends the run; inside it no token begins.
+            let word = rest
+                .iter()
+                .take_while(|c| c.is_ascii_alphanumeric() || **c == b'_')
+                .count();
+            if word > 0 || !is_separator(rest.first().copied()) {
+                run = None;
+            }
+            at += word.max(1);
+            continue;
+        };
+        let end = at + len;
+        let between = run.and_then(|(_, end, _)| line.get(end..at));
+        let kind = between.map(|b| b.trim_ascii().first().copied().unwrap_or(b' '));
+        let goes_on = kind.is_some()
+            && between.is_some_and(|b| b.len() <= 4)
+            && (separator.is_none() || separator == kind);
+        run = match run {
+            Some((start, _, bytes)) if goes_on => {
+                separator = kind;
+                Some((start, end, bytes + size))
+            }
+            _ => {
+                separator = None;
+                Some((at, end, size))
+            }
+        };
+        if let Some((_, _, bytes)) = run
+            && best.is_none_or(|(_, _, most)| bytes > most)
+        {
+            best = run;
+        }
+        at = end;
+    }
+    best.map(|(start, end, size)| Run::of(line, start, end, size))
+}
+
+fn is_separator(c: Option<u8>) -> bool {
+    c.is_some_and(|c| c.is_ascii_whitespace() || b",:;-|'\"`\\{}[]()<".contains(&c))
+}
+
+fn push_hex(run: &[u8], out: &mut Vec<u8>) {
+    let mut rest = run;
+    while !rest.is_empty() {
+        if let Some((len, _)) = hex_token(rest) {
+            let token = rest.get(..len).unwrap_or_default();
+            let digits = token
+                .iter()
+                .rposition(|c| !c.is_ascii_hexdigit())
+                .and_then(|mark| token.get(mark + 1..))
+                .unwrap_or(token);
+            out.extend(digits.chunks_exact(2).map(|pair| {
+                pair.iter()
+                    .fold(0, |byte, &digit| byte << 4 | nibble(digit))
+            }));
+            rest = rest.get(len..).unwrap_or_default();
+        } else {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+}
+
+/// The run of most characters. `\n` and `\/` in a JSON string do not end it.
+fn longest_base64(line: &[u8]) -> Option<Run<'_>> {
+    let mut best: Option<Run<'_>> = None;
+    let mut at = 0;
+    while at < line.len() {
+        let rest = line.get(at..).unwrap_or_default();
+        let len = base64_len(rest);
+        let text = rest.get(..len).unwrap_or_default();
+        // A rule of one character is no data.
+        let is_rule = text.iter().all(|c| text.first() == Some(c)) && len > 4;
+        if len > 0 && !is_rule && best.as_ref().is_none_or(|best| len > best.size) {
+            best = Some(Run::of(line, at, at + len, len));
+        }
+        at += len.max(1);
+    }
+    best
+}
+
+fn base64_len(text: &[u8]) -> usize {
+    let mut len = 0;
+    loop {
+        let rest = text.get(len..).unwrap_or_default();
+        match rest {
+            [c, ..] if base64_text::value(*c).is_some() => len += 1,
+            [b'\\', b'n' | b'r' | b'/', ..] if len > 0 => len += 2,
+            [b'=', b'=', ..] if len > 0 => return len + 2,
+            [b'=', ..] if len > 0 => return len + 1,
+            _ => return len,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn longest_run_of_hex_is_found() {
+        for (line, want, size) in [
+            ("it sends 00000041 and hangs", "00000041", 4),
+            ("00:00:00:41", "00:00:00:41", 4),
+            ("09:52:20 00 00 00 41", "00 00 00 41", 4),
+            ("'00', '41', '85'", "00', '41', '85", 3),
+            (r"\x00\x41", r"\x00\x41", 2),
+            ("0x00, 0x41,", "0x00, 0x41", 2),
+            ("<Buffer 00 41 ... 2 more bytes>", "00 41", 2),
+            ("a 0041 b 00418500 c", "00418500", 4),
+        ] {
+            let run = longest_hex(line.as_bytes()).expect(line);
+            assert_eq!((run.text, run.size), (want.as_bytes(), size), "{line}");
+        }
+        assert!(longest_hex(b"nothing here, 123 456").is_none());
+    }
+}

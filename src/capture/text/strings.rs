@@ -1,0 +1,102 @@
+//! String literals that show bytes by escapes.
+//!
+//! ```text
+//!   b'\x00\x00\x00A\x85'                  Python
+//!   "\x00\x00\x00\x41"                    C; literals beside each other are one
+//!   "\u0000\u0000\u0000A\u0085"           JSON, JavaScript
+//!   payload=\x00\x00\x00A\x85             without quotes, up to a blank
+//! ```
+
+use super::escapes::Escapes;
+use super::line::{Common, missing_bytes};
+use crate::capture::chunk::ItemSink;
+use crate::capture::lines::{Line, LineForm};
+
+pub(super) struct Strings {
+    common: Common,
+    escapes: Escapes,
+    /// The literal before this place counts and nothing but separators came since.
+    joined: bool,
+    bytes: Vec<u8>,
+}
+
+impl Strings {
+    pub(super) fn new(quoted: bool, escapes: Escapes) -> Self {
+        Self {
+            common: Common::new(quoted),
+            escapes,
+            joined: false,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Reads one literal; returns the text after it and true if its bytes count.
+    fn literal<'a>(&mut self, before: &[u8], text: &'a [u8]) -> Option<(bool, &'a [u8])> {
+        let (&quote, body) = text.split_first()?;
+        self.bytes.clear();
+        if quote == b'\\' {
+            let literal = self.escapes.read(text, None, &mut self.bytes);
+            return Some((literal.numbers >= 2, literal.rest?));
+        }
+        let literal = self.escapes.read(body, Some(quote), &mut self.bytes);
+        let is_bytes = match before {
+            [.., a, b'b' | b'B'] => !a.is_ascii_alphanumeric(),
+            [b'b' | b'B'] => true,
+            _ => false,
+        };
+        let counts = literal.numbers > 0 || is_bytes || self.joined;
+        match literal.rest {
+            Some(rest) => Some((counts, rest)),
+            // A literal without its end was cut; a quote alone is an apostrophe.
+            None => (literal.numbers > 0).then_some((true, b"")),
+        }
+    }
+}
+
+/// Returns true for what may stand between the parts of one literal.
+fn joins(c: u8) -> bool {
+    c.is_ascii_whitespace() || b"+.\\()".contains(&c)
+}
+
+impl LineForm for Strings {
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
+        let text = self.common.clean(line.text).into_owned();
+        let mut found = false;
+        let mut at = 0;
+        while let Some((&c, after)) = text.get(at..).and_then(<[u8]>::split_first) {
+            let is_escape = c == b'\\'
+                && after
+                    .first()
+                    .is_some_and(|c| matches!(c, b'x' | b'u' | b'0'..=b'3'));
+            let before = text.get(..at).unwrap_or_default();
+            let rest = text.get(at..).unwrap_or_default();
+            if (matches!(c, b'"' | b'\'' | b'`') || is_escape)
+                && let Some((counts, rest)) = self.literal(before, rest)
+            {
+                at = text.len() - rest.len();
+                self.joined = counts;
+                if !counts {
+                    continue;
+                }
+                let mark = self.common.marks.of(&text, before, rest);
+                let bytes = std::mem::take(&mut self.bytes);
+                self.common.emit(mark, &bytes, sink);
+                self.bytes = bytes;
+                if let Some(len) = missing_bytes(rest) {
+                    self.common.missing(mark.direction, len, sink);
+                }
+                found = true;
+                continue;
+            }
+            self.joined &= joins(c);
+            at += 1;
+        }
+        if !found {
+            self.common.other(&text);
+        }
+    }
+
+    fn ignored(&self) -> u64 {
+        self.common.ignored
+    }
+}

@@ -1,0 +1,385 @@
+//! The flags and functions that `replay` and `send` share: address, connection, recording.
+
+use super::options::{self, SharedArgs};
+use super::tls::TrustArgs;
+use super::{Exit, print_message, recording};
+use crate::capture::Header;
+use crate::diff::DiffMessage;
+use crate::framing::{Framing, LengthMode};
+use crate::live::client::{Client, Hang};
+use crate::live::codec::{ConnectionConfig, GENERATED_FIELDS};
+use crate::live::handler::Handler;
+use crate::protocol::peer::PeerConfig;
+use crate::protocol::{Direction, Protocol, Setting};
+use crate::render::style::{Tone, shorten};
+use crate::render::{Look, arrow, findings};
+use crate::transport::{Address, ListenOutcome, Setup, Target, call};
+use anyhow::{Context as _, Result};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The maximum number of characters of a kind and subject that are shown.
+pub const MAX_SHOWN: usize = 60;
+
+/// An address with its path.
+#[derive(Clone, Debug)]
+pub struct CallAddress {
+    pub address: Address,
+    pub path: Option<String>,
+}
+
+/// Parses an address with its path.
+pub fn parse_address(text: &str) -> Result<CallAddress, String> {
+    let is_http = ["ws://", "wss://", "http://", "https://"];
+    let scheme = is_http.iter().find(|scheme| text.starts_with(**scheme));
+    let slash = scheme.and_then(|scheme| {
+        let rest = text.get(scheme.len()..)?;
+        Some(scheme.len() + rest.find('/')?)
+    });
+    let (address, path) = match slash {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    if path.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Err(
+            "a path cannot contain spaces and control characters: write a space as %20".into(),
+        );
+    }
+    Ok(CallAddress {
+        address: Address::parse(address)?,
+        path: (!path.is_empty()).then(|| path.to_owned()),
+    })
+}
+
+fn parse_field(text: &str) -> Result<(String, String), String> {
+    let wanted = || "wanted NAME: VALUE".to_owned();
+    let (name, value) = text.split_once(':').ok_or_else(wanted)?;
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if name.is_empty() || !name.bytes().all(is_name) {
+        return Err(wanted());
+    }
+    if value.contains(|c: char| c.is_control() && c != '\t') {
+        return Err("a field value cannot contain control characters".into());
+    }
+    if GENERATED_FIELDS
+        .iter()
+        .any(|made| made.eq_ignore_ascii_case(name))
+    {
+        return Err(format!(
+            "{name} cannot be set: wiretool generates it for each message"
+        ));
+    }
+    Ok((name.to_owned(), value.trim().to_owned()))
+}
+
+/// The flags of a connection to a peer.
+#[derive(clap::Args)]
+pub struct Callee {
+    /// Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Connection")]
+    connect: Option<CallAddress>,
+    /// How messages are delimited; the default depends on the address, the recording and the protocol
+    #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)), help_heading = "Connection")]
+    framing: Option<String>,
+    /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
+    #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]), help_heading = "Connection")]
+    length_mode: Option<String>,
+    /// Use `MessagePack`, if the protocol has both
+    #[arg(long, help_heading = "Connection")]
+    msgpack: bool,
+    /// Set a field of HTTP requests: `authorization: Bearer x` (repeatable)
+    #[arg(long, value_name = "FIELD", value_parser = parse_field, help_heading = "Connection")]
+    header: Vec<(String, String)>,
+    /// File with the token for the handshake; a final line end is ignored
+    #[arg(long, value_name = "FILE", help_heading = "Connection")]
+    token_file: Option<PathBuf>,
+    /// Name of this side, if the protocol has one
+    #[arg(long, value_name = "NAME", help_heading = "Connection")]
+    name: Option<String>,
+    /// Time limit for an answer: 500ms, 2s, 1m
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = options::parse_duration, help_heading = "Connection")]
+    timeout: Duration,
+    /// Seed for random choices: new ids and masks
+    #[arg(long, value_name = "N", help_heading = "Connection")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    trusted: TrustArgs,
+    /// Record to this file; no file is replaced
+    ///
+    /// `{pid}` in the name becomes the process id, a lone n in braces the first free number. Without it, a suffix is
+    /// added if the file exists.
+    #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
+    write: Option<PathBuf>,
+    /// Command to start; messages go to its stdin, answers come from its stdout
+    #[arg(last = true, value_name = "COMMAND", help_heading = "Connection", conflicts_with_all = ["connect", "cacert", "insecure", "alpn"])]
+    command: Vec<OsString>,
+}
+
+/// The properties of a connection that a recording gives.
+#[derive(Default)]
+pub struct KnownConnections {
+    pub framing: Option<Framing>,
+    pub path: Option<String>,
+    pub fields: Vec<(String, String)>,
+    /// The messages hold tokens, which the user can replace.
+    pub takes_token: bool,
+}
+
+impl Callee {
+    /// Returns the maximum time for an answer, in nanoseconds.
+    pub fn timeout(&self) -> i64 {
+        nanos(self.timeout)
+    }
+
+    /// Returns the seed of the run with this number.
+    pub fn seed(&self, run: u64) -> u64 {
+        let seed = self.seed.unwrap_or_else(super::encode::random_seed);
+        seed.wrapping_add(run.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// Returns the configuration of our side of the connection.
+    pub fn peer_config(&self, seed: u64) -> Result<PeerConfig> {
+        let token = self.token_file.as_deref();
+        let token = token.map(options::read_secret).transpose()?;
+        let token = token.map(String::from_utf8).transpose();
+        Ok(PeerConfig {
+            seed,
+            now: i64::try_from(crate::transport::now()).unwrap_or_default(),
+            name: self.name.clone(),
+            token: token.context("the token is not text")?,
+            ..PeerConfig::default()
+        })
+    }
+
+    /// Returns the configuration of the connection.
+    pub fn config<'p>(
+        &self,
+        protocol: &'p dyn Protocol,
+        known: KnownConnections,
+    ) -> Result<ConnectionConfig<'p>> {
+        self.check_peer()?;
+        let asked = self.framing.as_deref().and_then(Framing::from_name);
+        let framing = asked.unwrap_or_else(|| self.framing_of(protocol, known.framing));
+        self.check_flags(protocol, framing, known.takes_token)?;
+        let mut config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
+        let mode = self.length_mode.as_deref();
+        config.length_mode = mode.and_then(LengthMode::from_name);
+        config.packed = self.msgpack;
+        config.fields = known.fields;
+        for (name, value) in &self.header {
+            (config.fields).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            config.fields.push((name.clone(), value.clone()));
+        }
+        if let Some(CallAddress { address, path }) = &self.connect {
+            config.streams = address.is_quic();
+            config.host = address.host().unwrap_or(config.host);
+            let path = path.clone().or(known.path);
+            config.path = path.unwrap_or(config.path);
+        }
+        Ok(config)
+    }
+
+    fn framing_of(&self, protocol: &dyn Protocol, known: Option<Framing>) -> Framing {
+        let over_http = |framing: &&Framing| matches!(framing, Framing::Http | Framing::WebSocket);
+        let plain = protocol
+            .descriptor()
+            .framings
+            .iter()
+            .find(|f| !over_http(f));
+        let plain = plain.copied().unwrap_or(Framing::Lines);
+        let address = self.connect.as_ref().map(|place| place.address.transport());
+        match (address, known) {
+            (Some("ws" | "wss"), _) => Framing::WebSocket,
+            (Some("http" | "https"), _) => Framing::Http,
+            (Some(_), Some(known)) => known,
+            (None, Some(known)) if !over_http(&&known) => known,
+            _ => plain,
+        }
+    }
+
+    fn check_peer(&self) -> Result<()> {
+        anyhow::ensure!(
+            self.connect.is_some() || !self.command.is_empty(),
+            "no peer: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
+        );
+        Ok(())
+    }
+
+    /// Refuses flags that have no effect for this protocol and framing.
+    fn check_flags(
+        &self,
+        protocol: &dyn Protocol,
+        framing: Framing,
+        takes_token: bool,
+    ) -> Result<()> {
+        let token = self.token_file.is_some() && !takes_token;
+        for (flag, is_set, setting) in [
+            (
+                "--length-mode",
+                self.length_mode.is_some(),
+                Setting::LengthMode,
+            ),
+            ("--msgpack", self.msgpack, Setting::MessagePack),
+            ("--name", self.name.is_some(), Setting::Name),
+            ("--token-file", token, Setting::Token),
+        ] {
+            if let Some(owner) =
+                options::protocols_with_setting(setting, protocol).filter(|_| is_set)
+            {
+                let name = protocol.name();
+                anyhow::bail!("{flag} is for {owner}, but the protocol is {name}");
+            }
+        }
+        let has_head = matches!(framing, Framing::Http | Framing::WebSocket);
+        anyhow::ensure!(
+            self.header.is_empty() || has_head,
+            "--header is for HTTP and WebSocket; these messages use {}",
+            framing.name()
+        );
+        let address = self.connect.as_ref().map(|place| &place.address);
+        if let Some(address) = address.filter(|address| address.is_http()) {
+            let scheme = address.transport();
+            anyhow::ensure!(
+                has_head,
+                "--framing {} is for addresses such as tcp://HOST:PORT; {scheme}:// uses {}",
+                framing.name(),
+                self.framing_of(protocol, None).name()
+            );
+        }
+        Ok(())
+    }
+
+    /// Runs a client until it ends. `Err` holds the exit code of the command if it was interrupted, could not write the
+    /// recording, or could not start.
+    pub fn run_client(
+        &self,
+        protocol: &dyn Protocol,
+        client: &mut Client<'_>,
+        shared: &SharedArgs,
+    ) -> Result<Result<ListenOutcome, Exit>> {
+        let ended = self.run_handler(protocol, client, shared)?;
+        Ok(match (ended.signal, &client.outcome().failure) {
+            _ if ended.seen.failed || ended.seen.lost > 0 => Err(Exit::Error),
+            (Some(signal), _) => Err(Exit::Status(128 + u8::try_from(signal).unwrap_or_default())),
+            (None, Some(why)) => {
+                print_message(why);
+                Err(Exit::Error)
+            }
+            (None, None) => Ok(ended),
+        })
+    }
+
+    /// Runs a handler until it ends.
+    fn run_handler(
+        &self,
+        protocol: &dyn Protocol,
+        handler: &mut dyn Handler,
+        shared: &SharedArgs,
+    ) -> Result<ListenOutcome> {
+        let (target, transport) = if let Some(CallAddress { address, .. }) = &self.connect {
+            let target = self.trusted.target(address.clone(), self.timeout)?;
+            (target, address.transport())
+        } else {
+            let stderr = std::io::stderr().as_fd().try_clone_to_owned();
+            let stderr = stderr.map(File::from).context("cannot use stderr")?;
+            let argv = self.command.clone();
+            (Target::Child { argv, stderr }, "stdio")
+        };
+        let words = self.command.iter();
+        let words = words.map(|word| word.to_string_lossy().into_owned());
+        let header = Header {
+            protocol: Some(protocol.name().to_owned()),
+            transport: Some(transport.into()),
+            connect: self.connect.as_ref().map(|place| place.address.to_string()),
+            argv: (!self.command.is_empty()).then(|| words.collect()),
+            ..Header::new(crate::transport::now())
+        };
+        let create = |path| recording::create(path, false);
+        let recording = self.write.as_deref().map(create).transpose()?;
+        if let Some(sink) = recording.as_ref().filter(|_| !shared.quiet) {
+            print_message(&format!("recording to {}", sink.name));
+        }
+        let setup = Setup::recording(header, recording, Arc::new(print_message));
+        super::closed_stdout::ensure_open()?;
+        let stdout = std::io::stdout().as_fd().try_clone_to_owned();
+        let mut stdout = stdout.map(File::from).context("cannot use stdout")?;
+        let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
+        call(target, handler, screen, setup).context("cannot go on")
+    }
+}
+
+/// Returns true if the peer took everything that was sent; otherwise prints a message.
+pub fn check_all_taken(outcome: &ListenOutcome) -> bool {
+    if outcome.undelivered > 0 {
+        print_message(&format!(
+            "bytes that the other side did not receive: {}",
+            outcome.undelivered
+        ));
+    }
+    outcome.undelivered == 0
+}
+
+/// Returns a time in nanoseconds.
+pub fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Adds `→ call math.add  #3`.
+pub fn write_head(which: &DiffMessage, look: Look, out: &mut String) {
+    let style = look.style;
+    let text = format!(
+        "{} {}",
+        arrow(which.direction),
+        shorten(&which.what, MAX_SHOWN)
+    );
+    style.push_wire(out, Tone::Kind, &text);
+    style.push(out, Tone::Dim, &format!("  #{}", which.index));
+}
+
+/// Returns a report that nothing arrives: the requests without an answer, and the incomplete message.
+pub fn describe_hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String {
+    let mut text = String::new();
+    let style = look.style;
+    style.push(&mut text, Tone::Error, "✗ hangs");
+    let silent = findings::duration(hang.silence);
+    let what = if hang.other_traffic {
+        "no expected message"
+    } else {
+        "no message"
+    };
+    text.push_str(&format!(": {what} for {silent}\n"));
+    if hang.is_connecting {
+        text.push_str("    the connection is not open: the server did not finish the handshake of TLS or HTTP\n");
+    }
+    if let Some((which, why)) = &hang.blocked {
+        text.push_str("    next ");
+        write_head(which, look, &mut text);
+        style.push_wire(&mut text, Tone::Note, &format!(", waits for {why}"));
+        text.push('\n');
+    }
+    for which in &hang.pending {
+        text.push_str("    unanswered ");
+        write_head(which, look, &mut text);
+        text.push_str(" of the recording\n");
+    }
+    for waiting in &hang.waiting {
+        text.push_str("   ");
+        findings::write_waiting(
+            waiting,
+            Some(hang.now),
+            protocol.descriptor().sides,
+            look,
+            &mut text,
+        );
+    }
+    for half in &hang.partials {
+        text.push_str("    ");
+        findings::write_partial(half, "stream", look, &mut text);
+    }
+    text
+}

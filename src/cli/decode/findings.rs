@@ -1,0 +1,115 @@
+//! Follows the conversation if findings are shown, or if the selection needs them.
+
+use super::Args;
+use crate::capture::Event;
+use crate::cli::options::SharedArgs;
+use crate::cli::print_message;
+use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Finding, Judge};
+use crate::decoder::Decoded;
+use crate::protocol::session::{SessionConfig, Severity};
+use crate::render::{Look, findings};
+use anyhow::Result;
+
+/// The maximum number of messages without an answer that are listed.
+const MAX_WAITING: usize = 20;
+
+/// Prints the findings of an input that belong to no message to stderr.
+pub struct FindingReporter {
+    judge: Judge,
+    session_config: SessionConfig,
+    /// Findings are shown, not only used by conditions.
+    shows: bool,
+    quiet: bool,
+    source: String,
+    recording: bool,
+    /// The last known time.
+    now: Option<i64>,
+    /// The worst finding; with `quiet` it is not printed.
+    pub worst: Option<Severity>,
+}
+
+impl FindingReporter {
+    pub fn new(args: &Args, shared: &SharedArgs) -> Result<Self> {
+        Ok(Self {
+            judge: args.judging.judge()?,
+            session_config: args.judging.session_config()?,
+            shows: args.lint,
+            quiet: shared.quiet,
+            source: String::new(),
+            recording: false,
+            now: None,
+            worst: None,
+        })
+    }
+
+    /// Returns the rules and settings of the conversation, if findings are shown or `needed`.
+    pub fn rules_to_check(&self, needed: bool) -> Option<(Judge, SessionConfig)> {
+        (self.shows || needed).then(|| (self.judge.clone(), self.session_config.clone()))
+    }
+
+    /// Starts an input.
+    pub fn begin(&mut self, source: &str) {
+        source.clone_into(&mut self.source);
+        self.recording = false;
+        self.now = None;
+    }
+
+    pub fn header(&mut self) {
+        self.recording = true;
+    }
+
+    pub fn see(&mut self, decoded: &Decoded<'_>) {
+        self.now = decoded.origin.time.or(self.now);
+    }
+
+    pub fn event(&mut self, event: &Event<'_>, findings: &[Finding]) {
+        let time = event.time.and_then(|t| i64::try_from(t).ok());
+        self.now = time.or(self.now);
+        self.found(findings);
+    }
+
+    fn found(&mut self, findings: &[Finding]) {
+        if self.shows {
+            self.worst = self.worst.max(worst(findings));
+            print_findings(&self.source, findings, self.quiet);
+        }
+    }
+
+    /// Ends an input: reports the findings at its end and the messages that are awaited.
+    pub fn finish(&mut self, pipeline: &mut Pipeline<'_>) {
+        let Some(conversation) = pipeline.conversation.as_mut().filter(|_| self.shows) else {
+            return;
+        };
+        if pipeline.decoder.protocol().is_none() {
+            self.found(conversation.unrecognised(&pipeline.decoder).findings);
+        }
+        // After an interruption nothing is awaited; and the answers to a one-way file are in another file.
+        let waiting = conversation.waiting();
+        self.found(conversation.finish().findings);
+        let source = &self.source;
+        for one in conversation.consequences().filter(|_| !self.quiet) {
+            print_message(&format!("{source}: {}", findings::consequences(one)));
+        }
+        if self.quiet || waiting.is_empty() || (conversation.is_one_way() && !self.recording) {
+            return;
+        }
+        let (list, sides) = ((source.as_str(), &*waiting), conversation.sides());
+        let (look, mut text) = (Look::default(), String::new());
+        findings::write_waiting_list(list, MAX_WAITING, self.now, sides, look, &mut text);
+        text.lines().for_each(print_message);
+    }
+}
+
+/// Returns the worst severity.
+pub fn worst(found: &[Finding]) -> Option<Severity> {
+    found.iter().map(|finding| finding.severity).max()
+}
+
+fn print_findings(source: &str, found: &[Finding], quiet: bool) {
+    for finding in found.iter().filter(|_| !quiet) {
+        let mut text = String::new();
+        findings::write_line(finding, source, Look::default(), &mut text);
+        print_message(text.trim_end());
+    }
+}

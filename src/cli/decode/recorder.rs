@@ -1,0 +1,57 @@
+//! Writes what is read as a recording.
+
+use crate::capture::{Item, ItemRecorder};
+use crate::cli::{print_message, recording};
+use crate::protocol::Direction;
+use crate::transport::RecordingFile;
+use anyhow::{Context as _, Result};
+use std::io::Write as _;
+use std::path::Path;
+
+/// The number of bytes that are written at once.
+const WRITE_SIZE: usize = 256 << 10;
+
+/// The recording of `-w`.
+pub struct DecodeRecorder {
+    file: RecordingFile,
+    items: ItemRecorder,
+    lines: Vec<u8>,
+}
+
+impl DecodeRecorder {
+    /// Creates the file. Prints its name if another file has the name that was asked for.
+    pub fn create(path: &Path, quiet: bool) -> Result<Self> {
+        let file = recording::create(path, false)?;
+        if !quiet && Path::new(&file.name) != path {
+            print_message(&format!("recording to {}", file.name));
+        }
+        Ok(Self {
+            file,
+            items: ItemRecorder::default(),
+            lines: Vec::new(),
+        })
+    }
+
+    /// Writes an item; `direction` is that of bytes without one.
+    pub fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
+        self.items.direction = direction;
+        self.items.item(item, &mut self.lines);
+        if self.lines.len() >= WRITE_SIZE {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the recording.
+    pub fn finish(mut self) -> Result<()> {
+        std::mem::take(&mut self.items).finish(&mut self.lines);
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let written = self.file.file.write_all(&self.lines);
+        written.with_context(|| format!("cannot write {}", self.file.name))?;
+        self.lines.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,211 @@
+//! `wiretool help NAME`, and help in two lengths.
+//!
+//! ```text
+//!   -h       the first examples and the flags that are used most: one screen of 80 columns and 40 lines
+//!   --help   all of it
+//! ```
+
+use super::output::print;
+use super::topics::{self, TOPICS, markdown};
+use super::{Exit, WIDTH, options};
+use crate::render::Look;
+use crate::words::nearest;
+use anyhow::Result;
+use clap::{Arg, Command};
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool help              commands and topics
+  wiretool help decode       the same as wiretool decode --help
+  wiretool help where        a topic: conditions that select messages
+  wiretool help sael token   a command below a command";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  the text was printed
+  2  no command and no topic has this name, or stdout cannot be written";
+
+/// Explain a command or a topic
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    /// A command, or a topic: `wiretool help` lists both
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, look: Look) -> Result<Exit> {
+    let mut command = super::command();
+    command.build();
+    let mut found = Some(&mut command);
+    for name in &args.names {
+        found = found.and_then(|command| command.find_subcommand_mut(name));
+    }
+    let topic = match args.names.as_slice() {
+        [name] => topics::find(name),
+        _ => None,
+    };
+    let mut text = String::new();
+    match found {
+        Some(command) => text = super::shown(&command.render_long_help()),
+        None if topic.is_none() => {
+            let names = args.names.join(" ");
+            super::print_message(&format!(
+                "no command or topic is called {names}{}",
+                hint(&names)
+            ));
+            return Ok(Exit::Error);
+        }
+        None => {}
+    }
+    if let Some(topic) = topic {
+        let width = look.width.unwrap_or(WIDTH).min(WIDTH);
+        let mut page = String::new();
+        markdown::write(&topic.text(), width, look.style, &mut page);
+        if !text.is_empty() {
+            text.truncate(text.trim_end().len());
+            text.push_str("\n\n");
+        }
+        text += &page;
+    }
+    print(&text)
+}
+
+/// Returns a suggestion for an unknown name.
+fn hint(given: &str) -> String {
+    let command = super::command();
+    let commands = command.get_subcommands().map(Command::get_name);
+    match nearest(given, commands.chain(TOPICS.iter().map(|topic| topic.name))) {
+        Some(name) => format!("; did you mean {name}?"),
+        None => "; wiretool help lists them".to_owned(),
+    }
+}
+
+/// The flags that are used most: `-h` of a command with more than [`MAX_FLAGS`] flags shows these.
+const USUAL: &[&str] = &[
+    "claims",
+    "connect",
+    "fault",
+    "filter",
+    "follow",
+    "format",
+    "from",
+    "from-recording",
+    "grep",
+    "head",
+    "ignore",
+    "kind",
+    "lint",
+    "list",
+    "listen",
+    "once",
+    "output",
+    "protocol",
+    "scope",
+    "script",
+    "selector",
+    "sub",
+    "timeout",
+    "to",
+    "ttl",
+    "value",
+    "where",
+    "write",
+];
+
+/// `-h` of a command with at most this number of flags shows all of them.
+const MAX_FLAGS: usize = 11;
+
+/// Columns of the screen that `-h` fits on.
+const MAX_COLUMNS: usize = 80;
+
+/// Examples that `-h` shows.
+const MOST_EXAMPLES: usize = 4;
+
+/// Splits the help of a command, and of the commands below it, into `-h` and `--help`.
+pub fn split_help(command: Command, path: &str) -> Command {
+    let path = format!("{path}{} ", command.get_name());
+    let long = command.get_before_help().cloned().unwrap_or_default();
+    let examples = long.to_string();
+    let fitting = examples.lines().filter(|line| line.len() <= MAX_COLUMNS);
+    let short: Vec<&str> = fitting.take(1 + MOST_EXAMPLES).collect();
+    let after = command.get_after_help().cloned().unwrap_or_default();
+    let has_many = command.get_opts().count() > MAX_FLAGS;
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    let more = if path == "wiretool " {
+        "Topics (wiretool help where), all flags and exit codes"
+    } else {
+        "All flags and exit codes"
+    };
+    let mut command = command
+        .before_help(short.join("\n"))
+        .before_long_help(long)
+        .after_help(format!("{more}: {path}--help"))
+        .after_long_help(after)
+        .mut_args(|arg| if has_many { choose(arg) } else { arg });
+    for name in names {
+        command = command.mut_subcommand(name, |below| split_help(below, &path));
+    }
+    command
+}
+
+fn choose(arg: Arg) -> Arg {
+    let is_usual = arg.get_long().is_none_or(|long| USUAL.contains(&long));
+    arg.hide_short_help(!is_usual)
+}
+
+/// The list of topics for the help of wiretool itself.
+pub fn list_of_topics() -> String {
+    let mut text = "Topics (wiretool help TOPIC):".to_owned();
+    for topic in TOPICS {
+        text += &format!("\n  {:<11}  {}", topic.name, topic.about);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(command: &mut Command, wrong: &mut Vec<String>) {
+        let text = super::super::remove_blank_lines(&command.render_help().to_string());
+        let (lines, columns) = (
+            text.lines().count(),
+            text.lines().map(|line| line.chars().count()).max(),
+        );
+        if lines > 40 || columns > Some(MAX_COLUMNS) {
+            wrong.push(format!("{lines} lines, {columns:?} columns:\n{text}"));
+        }
+        command
+            .get_subcommands_mut()
+            .for_each(|below| check(below, wrong));
+    }
+
+    #[test]
+    fn short_help_of_every_command_fits_on_a_screen() {
+        let mut command = super::super::command().term_width(MAX_COLUMNS);
+        command.build();
+        let mut wrong = Vec::new();
+        check(&mut command, &mut wrong);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    }
+
+    #[test]
+    fn topics_use_only_supported_markdown() {
+        for topic in TOPICS {
+            let text = topic.text();
+            assert!(text.starts_with("# "), "{}", topic.name);
+            assert!(!text.contains("]("), "{} has a link", topic.name);
+            assert!(!text.contains("\n|"), "{} has a table", topic.name);
+            assert!(
+                !text.contains("{{k") && !text.contains("{{f"),
+                "{}",
+                topic.name
+            );
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Reports the detected protocol and the evidence.
+
+use super::FrameDisplay;
+use crate::decoder::Decoder;
+
+/// The note about bytes that no protocol recognizes.
+pub const NO_PROTOCOL: &str = "no protocol recognises these bytes: name it with -p";
+
+/// Reports the evidence for the protocol, and the second candidate.
+pub fn report_detection(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) {
+    let Some(guess) = decoder.guess() else {
+        return;
+    };
+    let (protocol, framing) = (&guess.protocol, guess.framing.name());
+    if guess.tie {
+        let other = guess.runner_up.as_deref().unwrap_or("another protocol");
+        let text = format!("read as {protocol}, but it can also be {other}: name it with -p");
+        show.note(source, &text, false);
+    }
+    let next = guess.runner_up.as_ref();
+    let next = next.map(|r| format!("; next would be {r}"));
+    let text = format!(
+        "{protocol} ({framing}): {}{}",
+        guess.evidence,
+        next.unwrap_or_default()
+    );
+    show.detail(source, &text);
+}
+
+/// Reports bytes that no protocol recognizes; returns true if there are any.
+pub fn report_undetected(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) -> bool {
+    let undetected = decoder.undetected() > 0;
+    let text = if undetected {
+        "no protocol recognises these bytes: name it with -p, and the framing with --framing"
+    } else {
+        "the input has no bytes to decode"
+    };
+    show.note(source, text, true);
+    undetected
+}
+
+/// Reports the connections whose bytes no protocol recognises, beside others that are decoded.
+pub fn report_unrecognised(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) {
+    /// The maximum number of connections that are listed.
+    const MAX_LISTED: usize = 8;
+    let all = decoder.unrecognised_connections();
+    if all.is_empty() || decoder.protocol().is_none() {
+        return;
+    }
+    let listed: Vec<String> = all.iter().take(MAX_LISTED).map(u32::to_string).collect();
+    let more = if all.len() > MAX_LISTED { ", …" } else { "" };
+    let count = match all.len() {
+        1 => "1 connection has".to_owned(),
+        n => format!("{n} connections have"),
+    };
+    let text = format!(
+        "{count} bytes that no protocol recognises (conn {}{more}): name it with -p, and choose with --port",
+        listed.join(", ")
+    );
+    show.note(source, &text, false);
+}

@@ -1,0 +1,166 @@
+//! Lists the files to read, and pairs the two directions of a conversation.
+//!
+//! ```text
+//!   a.c2s.bin b.bin a.s2c.bin   ->   a.c2s.bin + a.s2c.bin, b.bin
+//!   folder                      ->   the captures in it, likewise
+//! ```
+
+use anyhow::{Context as _, Result};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The extensions of captures in folders, with or without `.gz`.
+const EXTENSIONS: [&str; 9] = [
+    "hex", "xxd", "b64", "bin", "txt", "jsonl", "pcap", "pcapng", "har",
+];
+
+/// Files that are read as one conversation.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// A file.
+    File(PathBuf),
+    /// The files of the client and of the server.
+    Pair(PathBuf, PathBuf),
+}
+
+/// Returns the files in the order of their names on the command line; a pair has the place of its first file.
+pub(super) fn list_units(named: &[PathBuf]) -> Result<Vec<Unit>> {
+    let mut files = Vec::new();
+    for path in named {
+        if path.is_dir() {
+            files.extend(list_captures(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    let mut units = Vec::new();
+    while !files.is_empty() {
+        let path = files.remove(0);
+        let other =
+            other_direction(&path).and_then(|partner| files.iter().position(|f| *f == partner));
+        units.push(match other {
+            None => Unit::File(path),
+            Some(at) => {
+                let other = files.remove(at);
+                if is_c2s(&path) {
+                    Unit::Pair(path, other)
+                } else {
+                    Unit::Pair(other, path)
+                }
+            }
+        });
+    }
+    Ok(units)
+}
+
+/// Returns the captures in a folder, sorted by name.
+fn list_captures(folder: &Path) -> Result<Vec<PathBuf>> {
+    let name = folder.display();
+    let context = || format!("cannot read {name}");
+    let mut files = Vec::new();
+    for entry in folder.read_dir().with_context(context)? {
+        let entry = entry.with_context(context)?;
+        let path = entry.path();
+        if path.is_file() && has_capture_name(&entry.file_name().to_string_lossy()) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    anyhow::ensure!(
+        !files.is_empty(),
+        "cannot read {name}: the folder has no file called *.{}",
+        EXTENSIONS.join(" *.")
+    );
+    Ok(files)
+}
+
+/// Returns true if a file has the name of a capture.
+pub fn has_capture_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    EXTENSIONS.iter().any(|extension| {
+        let stem = name.strip_suffix(extension).unwrap_or_default();
+        stem.len() > 1 && stem.ends_with('.')
+    })
+}
+
+/// Returns the name of the file of the other direction: `a.s2c.bin` for `a.c2s.bin`.
+fn other_direction(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name().and_then(OsStr::to_str)?;
+    let words: Vec<&str> = name.split('.').collect();
+    let at = words
+        .iter()
+        .rposition(|word| ["c2s", "s2c"].contains(word))?;
+    let mut words = words;
+    *words.get_mut(at)? = if is_c2s(path) { "s2c" } else { "c2s" };
+    Some(path.with_file_name(words.join(".")))
+}
+
+/// Returns true if the name of a file is that of client-to-server bytes.
+fn is_c2s(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name.rsplit('.').find(|word| ["c2s", "s2c"].contains(word)) == Some("c2s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(names: &[&str]) -> Vec<String> {
+        let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
+        let units = list_units(&paths).unwrap();
+        let units = units.iter().map(|unit| match unit {
+            Unit::File(path) => path.display().to_string(),
+            Unit::Pair(c2s, s2c) => format!("{} + {}", c2s.display(), s2c.display()),
+        });
+        units.collect()
+    }
+
+    #[test]
+    fn two_named_directions_form_a_pair_and_one_is_read_alone() {
+        for (named, wanted) in [
+            (&["a.c2s.bin"][..], &["a.c2s.bin"][..]),
+            (&["a.c2s.bin", "a.s2c.bin"], &["a.c2s.bin + a.s2c.bin"]),
+            (
+                &["x/a.s2c.hex", "b.bin", "x/a.c2s.hex"],
+                &["x/a.c2s.hex + x/a.s2c.hex", "b.bin"],
+            ),
+            (&["a.c2s", "a.s2c"], &["a.c2s + a.s2c"]),
+            (&["a.c2s.bin", "b.s2c.bin"], &["a.c2s.bin", "b.s2c.bin"]),
+            (&["a.c2s.bin", "a.s2c.hex"], &["a.c2s.bin", "a.s2c.hex"]),
+            (
+                &["x/a.c2s.bin", "y/a.s2c.bin"],
+                &["x/a.c2s.bin", "y/a.s2c.bin"],
+            ),
+            (&["c2s", "-"], &["c2s", "-"]),
+        ] {
+            assert_eq!(read(named), wanted, "{named:?}");
+        }
+    }
+
+    #[test]
+    fn folder_is_replaced_by_its_captures() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "b.s2c.bin.gz",
+            "b.c2s.bin.gz",
+            "a.jsonl",
+            "notes.md",
+            "c.bin.snap",
+        ] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let path = folder.path().display().to_string();
+        let wanted = [
+            format!("{path}/a.jsonl"),
+            format!("{path}/b.c2s.bin.gz + {path}/b.s2c.bin.gz"),
+        ];
+        assert_eq!(read(&[&path]), wanted);
+        let empty = tempfile::tempdir().unwrap();
+        let error = list_units(&[empty.path().to_owned()]).unwrap_err();
+        assert!(
+            error.to_string().contains("no file called *.hex"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,365 @@
+//! Reports findings.
+
+use super::super::output::{Output, without_nulls};
+use super::super::report::Report;
+use super::super::{count_text, print_message};
+use super::source::SourceSummary;
+use crate::conversation::{Conversation, Finding, Verdict, full_name};
+use crate::decoder::{Decoded, Partial};
+use crate::encoding::json;
+use crate::protocol::Direction;
+use crate::protocol::session::{Need, Place, Rule, Severity, Waiting};
+use crate::render::style::{Style, Tone};
+use crate::render::{Look, findings};
+use crate::select::Filter;
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The maximum number of findings that are stored to print the most severe first.
+const MAX_HELD: usize = 1 << 16;
+
+/// Reports findings.
+pub struct FindingWriter {
+    /// Selects the messages whose findings are reported.
+    pub filter: Filter,
+    pub scratch: Vec<u8>,
+    pub quiet: bool,
+    pub json: bool,
+    pub most: u64,
+    pub look: Look,
+    pub output: Output,
+    pub report: Option<Report>,
+    /// The severity that fails the command.
+    pub fail_on: Option<Severity>,
+    pub source: SourceSummary,
+    pub worst: Severity,
+    /// The number of messages that match the condition, of all inputs.
+    pub matched: u64,
+}
+
+impl FindingWriter {
+    /// Adds the findings of a message, if it is selected.
+    pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
+        // Without a condition, most messages need no second look.
+        if self.filter.is_open() && verdict.findings.is_empty() {
+            return Ok(());
+        }
+        if self
+            .filter
+            .matches(decoded, Some(verdict), &mut self.scratch)
+        {
+            self.source.matched += 1;
+            self.matched += 1;
+            return self.add_findings(verdict.findings);
+        }
+        Ok(())
+    }
+
+    /// Adds findings between messages or at the end; with a condition they are not reported.
+    pub fn add(&mut self, found: &[Finding]) -> Result<()> {
+        if self.filter.is_open() {
+            self.add_findings(found)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Adds findings.
+    fn add_findings(&mut self, found: &[Finding]) -> Result<()> {
+        for finding in found {
+            self.worst = self.worst.max(finding.severity);
+            *self.source.counts.entry(finding.severity).or_default() += 1;
+            let count = self.source.rules.entry(finding.name()).or_default();
+            *count += 1;
+            let shown = !self.quiet && (self.most == 0 || *count <= self.most);
+            if shown || self.json || self.report.is_some() {
+                self.source.held.push(finding.clone());
+            }
+        }
+        if self.source.held.len() > MAX_HELD {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the stored findings in the selected format, the most severe first.
+    pub fn flush(&mut self) -> Result<()> {
+        let mut held = std::mem::take(&mut self.source.held);
+        held.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        for finding in &held {
+            let (finding, file) = self.source.with_file_indices(finding);
+            if let Some(report) = &mut self.report {
+                report.add_finding(&finding, file, self.source.recording, self.fail_on);
+            } else if self.json {
+                let file = file.to_owned();
+                self.write_object(&file, |out| {
+                    out.extend_from_slice(b"\"finding\":");
+                    findings::write_json(&finding, None, out);
+                });
+            } else {
+                let mut text = String::new();
+                findings::write_line(&finding, file, self.look, &mut text);
+                self.write_text(&text);
+            }
+            self.output.written()?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line of JSON that names its input.
+    fn write_object(&mut self, file: &str, write: impl FnOnce(&mut Vec<u8>)) {
+        let out = self.output.buffer();
+        out.extend_from_slice(b"{\"v\":1,\"file\":");
+        json::write_str(file, out);
+        out.push(b',');
+        write(out);
+        out.extend_from_slice(b"}\n");
+    }
+
+    pub fn write_text(&mut self, text: &str) {
+        self.output.push(text);
+    }
+
+    /// Writes the counts: left-out findings, requests without an answer, and rules that were not judged.
+    pub fn write_summary(
+        &mut self,
+        conversation: &Conversation<'_>,
+        waiting: &[Waiting],
+        verbose: bool,
+    ) -> Result<()> {
+        self.flush()?;
+        if let Some(report) = &mut self.report {
+            self.source.names().for_each(|name| report.add_input(name));
+            for one in conversation.consequences() {
+                let (one, file) = self.source.consequences_in_file(one);
+                report.add_consequences(one, file);
+            }
+        }
+        let unjudged = conversation.unjudged();
+        if self.json {
+            self.summary_json(conversation, waiting, &unjudged);
+        } else if !self.quiet {
+            if self.report.is_none() {
+                let mut text = String::new();
+                self.write_left_out(&mut text);
+                self.write_consequences(conversation, &mut text);
+                self.write_hang(conversation, waiting, self.look, &mut text);
+                self.write_text(&text);
+                self.output.flush()?;
+            }
+            print_message(&self.summary_text(waiting.len(), &unjudged));
+            if verbose {
+                let protocol = conversation.protocol().map_or("", |p| p.name());
+                for (rule, need) in &unjudged {
+                    let name = full_name(protocol, rule);
+                    print_message(&format!(
+                        "{name} was not checked: it needs {}",
+                        need.about()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the number of findings that were only counted.
+    fn write_left_out(&self, out: &mut String) {
+        let (name, style) = (&self.source.name, self.look.style);
+        for (rule, count) in self.source.rules.iter().filter(|_| self.most > 0) {
+            if *count > self.most {
+                let more = count - self.most;
+                style.push_wire(out, Tone::Dim, &format!("{name}: {more} more of {rule}"));
+                out.push('\n');
+            }
+        }
+    }
+
+    /// Writes the number of findings that only follow from another finding.
+    fn write_consequences(&self, conversation: &Conversation<'_>, out: &mut String) {
+        for one in conversation.consequences() {
+            let (one, file) = self.source.consequences_in_file(one);
+            let text = format!("{file}: {}", findings::consequences(one));
+            self.look.style.push_wire(out, Tone::Dim, &text);
+            out.push('\n');
+        }
+    }
+
+    /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
+    pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> Vec<Waiting> {
+        if self.is_one_way(conversation) && !stopped {
+            return Vec::new();
+        }
+        let mut all = conversation.waiting();
+        for waiting in &mut all {
+            let own = self.source.file_message(waiting.place.index);
+            waiting.place.index = own.map_or(waiting.place.index, |own| own.index);
+        }
+        all
+    }
+
+    /// Returns true if answers may be missing from the input. A recording has both directions, even if one is silent.
+    fn is_one_way(&self, conversation: &Conversation<'_>) -> bool {
+        conversation.is_one_way() && !self.source.recording
+    }
+
+    /// Reports a stall to stderr, because it is no finding: the message that is awaited, and incomplete messages.
+    pub fn stalled(
+        &mut self,
+        conversation: &Conversation<'_>,
+        halves: &[Partial],
+        silent: Duration,
+    ) -> Result<()> {
+        self.output.flush()?;
+        // The wait is at least as long as the time without input.
+        let silent = i64::try_from(silent.as_nanos()).unwrap_or(i64::MAX);
+        let before = self.source.now;
+        self.source.now = before.map(|now| now.saturating_add(silent));
+        let look = Look {
+            style: Style { color: false },
+            ..self.look
+        };
+        let waiting = conversation.waiting();
+        let mut text = String::new();
+        self.write_hang(conversation, &waiting, look, &mut text);
+        self.source.now = before;
+        for half in halves {
+            findings::write_partial(half, &self.source.name, look, &mut text);
+        }
+        if text.is_empty() {
+            text = format!("{}: no message waits for an answer\n", self.source.name);
+        }
+        let silent = findings::duration(silent);
+        print_message(&format!("{}: no input for {silent}", self.source.name));
+        text.lines().for_each(print_message);
+        Ok(())
+    }
+
+    /// Reports the message that is awaited, if any.
+    fn write_hang(
+        &self,
+        conversation: &Conversation<'_>,
+        waiting: &[Waiting],
+        look: Look,
+        out: &mut String,
+    ) {
+        if waiting.is_empty() {
+            return;
+        }
+        let most = match self.most {
+            0 => usize::MAX,
+            most => most as usize,
+        };
+        let (list, sides) = ((self.source.name.as_str(), waiting), conversation.sides());
+        findings::write_waiting_list(list, most, self.source.now, sides, look, out);
+        if self.is_one_way(conversation) {
+            out.push_str("  only one direction was read: the other may contain the answers\n");
+        }
+    }
+
+    /// Returns `FILE: 2 errors, 1 warning in 40 messages; 3 rules not judged for want of times`.
+    fn summary_text(&self, waiting: usize, unjudged: &[(&Rule, Need)]) -> String {
+        let count = |severity: Severity, one: &str, many: &str| {
+            let n = *self.source.counts.get(&severity)?;
+            Some(count_text(n, one, many))
+        };
+        let found: Vec<String> = [
+            count(Severity::Error, "error", "errors"),
+            count(Severity::Warning, "warning", "warnings"),
+            count(Severity::Info, "remark", "remarks"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let found = if found.is_empty() {
+            "nothing found".to_owned()
+        } else {
+            found.join(", ")
+        };
+        let messages = match self.source.messages {
+            n if !self.filter.is_open() => {
+                format!("{} of {n} messages", self.source.matched)
+            }
+            n => count_text(n, "message", "messages"),
+        };
+        let mut text = format!("{}: {found} in {messages}", self.source.name);
+        if waiting > 0 {
+            text.push_str(&format!("; {waiting} unanswered"));
+        }
+        if !unjudged.is_empty() {
+            let mut lacks: BTreeMap<Need, usize> = BTreeMap::new();
+            for (_, need) in unjudged {
+                *lacks.entry(*need).or_default() += 1;
+            }
+            for (i, (need, n)) in lacks.iter().enumerate() {
+                let lead = if i == 0 {
+                    "; not checked, because the input lacks"
+                } else {
+                    ","
+                };
+                let rules = if *n == 1 { "rule" } else { "rules" };
+                text.push_str(&format!("{lead} {}: {n} {rules}", need.about()));
+            }
+        }
+        text
+    }
+
+    /// Returns the last line of an input, as JSON.
+    fn summary_json(
+        &mut self,
+        conversation: &Conversation<'_>,
+        waiting: &[Waiting],
+        unjudged: &[(&Rule, Need)],
+    ) {
+        let protocol = conversation.protocol();
+        let name = protocol.map_or("", |p| p.name());
+        let sides = conversation.sides();
+        let now = self.source.now;
+        let count = |severity| {
+            self.source
+                .counts
+                .get(&severity)
+                .copied()
+                .unwrap_or_default()
+        };
+        let value = serde_json::json!({
+            "protocol": name,
+            "messages": self.source.messages,
+            "errors": count(Severity::Error),
+            "warnings": count(Severity::Warning),
+            "infos": count(Severity::Info),
+            "follow": conversation.consequences().map(|one| {
+                let (one, file) = self.source.consequences_in_file(one);
+                serde_json::json!({
+                    "file": (file != self.source.name).then_some(file),
+                    "index": one.index,
+                    "conn": one.conn,
+                    "count": one.count,
+                })
+            }).collect::<Vec<_>>(),
+            "waiting": waiting.iter().map(|one| serde_json::json!({
+                "index": (one.place.index != Place::NO_MESSAGE).then_some(one.place.index),
+                "conn": one.place.origin.conn,
+                "dir": one.place.origin.direction.map(Direction::name),
+                "what": one.what,
+                "id": (!one.id.is_empty()).then_some(&one.id),
+                "for_ms": one.place.origin.time.zip(now).map(|(from, to)| {
+                    let millis = findings::millis(to.saturating_sub(from));
+                    serde_json::from_str::<serde_json::Number>(&millis).ok()
+                }),
+                "owes": one.expected_sender(sides),
+                "why": one.why,
+            })).collect::<Vec<_>>(),
+            "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({
+                "rule": full_name(name, rule),
+                "needs": need.about(),
+            })).collect::<Vec<_>>(),
+        });
+        let value = without_nulls(value);
+        let name = self.source.name.clone();
+        self.write_object(&name, |out| {
+            out.extend_from_slice(b"\"summary\":");
+            out.extend_from_slice(value.to_string().as_bytes());
+        });
+    }
+}

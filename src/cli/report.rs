@@ -1,0 +1,116 @@
+//! Reports for other programs: `JUnit` for CI services, SARIF for code review tools.
+
+mod junit;
+mod sarif;
+
+use super::output::without_nulls;
+use crate::conversation::{Consequences, Finding};
+use crate::protocol::session::Severity;
+use anyhow::Result;
+use clap::ValueEnum;
+use junit::Junit;
+use sarif::Sarif;
+
+/// The formats of `--report`.
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum Kind {
+    /// `JUnit` XML: one test case per input
+    Junit,
+    /// SARIF 2.1.0: one result per finding
+    Sarif,
+}
+
+/// The option of commands that write reports.
+#[derive(clap::Args)]
+pub struct ReportArgs {
+    /// Write a report for CI services (junit) or code review tools (sarif)
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        help_heading = "Output",
+        conflicts_with = "format"
+    )]
+    pub report: Option<Kind>,
+}
+
+impl ReportArgs {
+    /// Creates the requested report of a command.
+    pub fn new_report(&self, command: &'static str) -> Option<Report> {
+        self.report.map(|kind| Report::new(kind, command))
+    }
+}
+
+/// A report that is being collected.
+pub enum Report {
+    Junit(Junit),
+    Sarif(Sarif),
+}
+
+/// A problem of an input that is not a finding of lint.
+pub struct Problem<'p> {
+    /// The rule, such as `snapshot/changed`.
+    pub rule: &'p str,
+    /// A sentence about all problems of this rule.
+    pub about: &'p str,
+    /// A description of this problem; the first line is its summary.
+    pub text: &'p str,
+}
+
+impl Report {
+    /// Creates an empty report of a command.
+    pub fn new(kind: Kind, command: &'static str) -> Self {
+        match kind {
+            Kind::Junit => Self::Junit(Junit::new(command)),
+            Kind::Sarif => Self::Sarif(Sarif::default()),
+        }
+    }
+
+    /// Adds an input, with or without problems.
+    pub fn add_input(&mut self, file: &str) {
+        if let Self::Junit(junit) = self {
+            junit.case(file);
+        }
+    }
+
+    /// Adds a finding in a file; `fails` findings are failures. `recording`: offsets count within a direction, not within
+    /// the file.
+    pub fn add_finding(
+        &mut self,
+        finding: &Finding,
+        file: &str,
+        recording: bool,
+        fail_on: Option<Severity>,
+    ) {
+        match self {
+            Self::Junit(junit) => {
+                let fails = fail_on.is_some_and(|least| finding.severity >= least);
+                junit.add_finding(finding, file, fails);
+            }
+            Self::Sarif(sarif) => sarif.add_finding(finding, file, recording),
+        }
+    }
+
+    /// Adds a problem of a file.
+    pub fn add_problem(&mut self, problem: &Problem<'_>, file: &str) {
+        match self {
+            Self::Junit(junit) => junit.add_failure(file, problem.rule, problem.text),
+            Self::Sarif(sarif) => sarif.add_problem(problem, file),
+        }
+    }
+
+    /// Adds the number of findings that only follow from a message of a file.
+    pub fn add_consequences(&mut self, one: Consequences, file: &str) {
+        if let Self::Sarif(sarif) = self {
+            sarif.add_consequences(one, file);
+        }
+    }
+
+    /// Returns the whole report, with its line end.
+    pub fn text(self) -> Result<String> {
+        Ok(match self {
+            Self::Junit(junit) => junit.text(),
+            Self::Sarif(sarif) => serde_json::to_string_pretty(&sarif.report())? + "\n",
+        })
+    }
+}

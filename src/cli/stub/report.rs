@@ -1,0 +1,141 @@
+//! Shows the requests of a stub on stderr, one per line, and writes the report.
+
+use crate::cli::options::{self, SharedArgs};
+use crate::cli::output::open_stream;
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::live::stub::{AnswerSource, Observer, StubReport, Usage};
+use crate::render::Look;
+use crate::render::line::Lines;
+use crate::render::style::Tone;
+use crate::transport::MessagePrinter;
+use anyhow::{Context as _, Result};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// No script has set an exit status.
+const NO_STATUS: u32 = u32::MAX;
+
+/// The exit status, and the errors of writing the report.
+pub struct ExitStatus {
+    status: AtomicU32,
+}
+
+impl Default for ExitStatus {
+    fn default() -> Self {
+        Self {
+            status: AtomicU32::new(NO_STATUS),
+        }
+    }
+}
+
+impl ExitStatus {
+    /// Returns the status that a script set.
+    pub fn status(&self) -> Option<u8> {
+        u8::try_from(self.status.load(Ordering::Relaxed)).ok()
+    }
+}
+
+/// Writes the report, completely or not at all.
+pub fn write(path: Option<&Path>, report: &StubReport) -> Result<()> {
+    let Some(path) = path else {
+        return Ok(());
+    };
+    let context = || format!("cannot write {}", path.display());
+    // Devices and pipes are written directly.
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        let mut file = open_stream(path).with_context(context)?;
+        return file
+            .write_all(report.to_json().as_bytes())
+            .with_context(context);
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
+    file.write_all(report.to_json().as_bytes())
+        .with_context(context)?;
+    file.persist(path)
+        .map_err(|e| e.error)
+        .with_context(context)?;
+    Ok(())
+}
+
+/// Logs the requests and writes the report.
+pub struct RequestLog {
+    status: Arc<ExitStatus>,
+    report: Option<PathBuf>,
+    look: Look,
+    lines: Lines,
+    quiet: bool,
+    verbose: bool,
+    say: MessagePrinter,
+    /// The report could not be written, and the error was printed.
+    failed: bool,
+}
+
+impl RequestLog {
+    pub fn new(
+        status: Arc<ExitStatus>,
+        report: Option<PathBuf>,
+        shared: &SharedArgs,
+        say: MessagePrinter,
+    ) -> Self {
+        let mut look = options::look_on(shared, std::io::stderr().is_terminal());
+        look.width = None;
+        Self {
+            status,
+            report,
+            look,
+            lines: Lines::default(),
+            quiet: shared.quiet,
+            verbose: shared.verbose,
+            say,
+            failed: false,
+        }
+    }
+}
+
+impl Observer for RequestLog {
+    fn received(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, outcome: AnswerSource<'_>) {
+        if self.quiet || outcome == AnswerSource::Protocol && !self.verbose {
+            return;
+        }
+        let mut text = String::new();
+        self.lines
+            .write(decoded, Some(verdict), self.look, &mut text);
+        let by = match outcome {
+            AnswerSource::Rule(place) => format!("  as {place} says"),
+            AnswerSource::Recorded(index) => format!("  as recorded in #{index}"),
+            AnswerSource::Missed(_) => "  no answer".to_owned(),
+            AnswerSource::Protocol => String::new(),
+        };
+        let at = text.find('\n').unwrap_or(text.len());
+        let mut note = String::new();
+        self.look.style.push(&mut note, Tone::Note, &by);
+        text.insert_str(at, &note);
+        super::super::stderr::print_escaped_nonblocking(&text);
+    }
+
+    fn changed(&mut self, report: &StubReport) {
+        let path = self.report.as_deref();
+        if let Err(error) = write(path, report)
+            && !std::mem::replace(&mut self.failed, true)
+        {
+            (self.say)(&format!("{error:#}"));
+        }
+    }
+
+    fn exits(&mut self, status: u8) {
+        self.status.status.store(status.into(), Ordering::Relaxed);
+    }
+}
+
+/// Returns `my.toml:3 (subject=pow)`.
+pub fn usage_text(usage: &Usage) -> String {
+    match usage.about.as_str() {
+        "" => usage.place.clone(),
+        about => format!("{} ({about})", usage.place),
+    }
+}

@@ -1,0 +1,38 @@
+//! The options of a decoder.
+
+use crate::encoding::Want;
+use crate::framing::{Framing, LengthMode, Limits};
+use crate::protocol::Protocol;
+
+/// The choices of the user; the rest is detected.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct DecodeOptions<'p> {
+    /// The possible protocols, in the order that decides a tie; exactly one if it is known.
+    pub protocols: Vec<&'p dyn Protocol>,
+    /// The framing, if known.
+    pub framing: Option<Framing>,
+    /// The length mode of telequick.
+    pub length_mode: LengthMode,
+    /// The limits of messages.
+    pub limits: Limits,
+    /// `true` to search for the next frame after a bad one.
+    pub resync: bool,
+    /// The details that the output needs.
+    pub want: Want,
+}
+
+impl<'p> DecodeOptions<'p> {
+    /// Creates options with the given protocols, default limits and all positions; the rest is
+    /// detected.
+    pub fn new(protocols: Vec<&'p dyn Protocol>) -> Self {
+        Self {
+            protocols,
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits: Limits::default(),
+            resync: true,
+            want: Want::Places,
+        }
+    }
+}

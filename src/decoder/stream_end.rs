@@ -1,0 +1,141 @@
+//! Ends streams one by one, as in recordings. A last line without a line end is a message too.
+
+use super::{Decoder, FrameSink};
+use crate::protocol::{Lane, Origin};
+
+impl Decoder<'_> {
+    /// Ends the streams of an origin, or of both directions if it has none; partial frames are
+    /// reported.
+    pub fn end(&mut self, origin: Origin, sink: &mut FrameSink<'_>) {
+        for key in self.lanes(origin.lane()) {
+            // If the protocol is known, only the framing is undecided, and no more bytes can
+            // decide it.
+            if self.protocol_of(key).is_some() {
+                self.settle_one(key, sink);
+            }
+            self.feed_end(key, origin.time, sink);
+        }
+    }
+
+    /// The lanes of which something came, that are part of this one.
+    pub(super) fn lanes(&self, of: Lane) -> Vec<Lane> {
+        let first = Lane {
+            conn: of.conn,
+            ..Lane::default()
+        };
+        let from = |lane: &&Lane| lane.conn == of.conn;
+        let known = self.streams.range(first..).map(|(lane, _)| lane);
+        let waiting = self.detecting.range(first..).map(|(lane, _)| lane);
+        let all = known.take_while(from).chain(waiting.take_while(from));
+        let mut all: Vec<Lane> = all.copied().filter(|lane| of.covers(*lane)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Nothing more will tell how a lane is delimited: the likeliest is chosen.
+    pub(super) fn settle_one(&mut self, key: Lane, sink: &mut FrameSink<'_>) {
+        if let Some(detector) = self.detecting.get_mut(&key) {
+            let verdict = detector.settle(true);
+            self.decide(key, verdict, sink);
+        }
+    }
+
+    /// Closes one connection: partial frames are reported, and its state is dropped. If neither
+    /// protocol nor framing was detected, its bytes are dropped too.
+    pub fn close(&mut self, conn: Option<u32>, sink: &mut FrameSink<'_>) {
+        if !self.close_separately(conn, sink) {
+            return;
+        }
+        let all = Lane {
+            conn,
+            ..Lane::default()
+        };
+        for key in self.lanes(all) {
+            self.settle_one(key, sink);
+            self.feed_end(key, None, sink);
+            self.streams.remove(&key);
+            self.detecting.remove(&key);
+        }
+        self.forget_connection(conn);
+    }
+
+    /// Returns the progress of one direction's stream: the offset up to which frames were emitted,
+    /// and the offset up to which bytes were consumed or belong to no frame. `None` while its
+    /// framing is not known.
+    pub fn progress(&self, origin: Origin) -> Option<(u64, u64)> {
+        let stream = self.streams.get(&origin.lane())?;
+        let taken = if stream.stopped || stream.framer.is_skipping() {
+            u64::MAX
+        } else {
+            stream.base
+        };
+        Some((stream.framer.pending_start().unwrap_or(taken), taken))
+    }
+
+    /// Returns `true` if one direction is WebSocket now.
+    pub fn is_websocket(&self, origin: Origin) -> bool {
+        let stream = self.streams.get(&origin.lane());
+        stream.is_some_and(|stream| stream.framer.is_websocket())
+    }
+
+    /// Ends one stream, once.
+    pub(super) fn feed_end(&mut self, key: Lane, time: Option<i64>, sink: &mut FrameSink<'_>) {
+        if self.streams.get(&key).is_none_or(|stream| stream.ended) {
+            return;
+        }
+        self.feed(key, key.at(time), &[], true, sink);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::decoder::{DecodeOptions, Decoder};
+    use crate::encoding::Want;
+
+    use crate::protocol::{Direction, Origin, registry};
+
+    #[test]
+    fn stream_ends_once_and_can_continue() {
+        let protocol = registry::find("oracle").expect("oracle");
+        let mut decoder = Decoder::new(DecodeOptions {
+            want: Want::Head,
+            ..DecodeOptions::new(vec![protocol])
+        });
+        let from = |conn, direction| Origin {
+            conn: Some(conn),
+            direction,
+            time: Some(5),
+            ..Origin::default()
+        };
+        let (there, back) = (Some(Direction::ToServer), Some(Direction::ToClient));
+        let mut emitted = Vec::new();
+        let half = br#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
+        for (origin, bytes) in [
+            (from(1, back), Some(&half[..])),
+            (from(2, back), Some(half)),
+            (from(1, there), None),
+            (from(1, back), None),
+            (from(1, None), None),
+            (from(1, back), Some(half)),
+            (from(1, None), None),
+        ] {
+            let mut sink = |decoded: &crate::decoder::Decoded<'_>| {
+                emitted.push((
+                    decoded.origin.conn,
+                    decoded.origin.time,
+                    decoded.frame.offset,
+                ));
+            };
+            match bytes {
+                Some(bytes) => decoder.push(origin, bytes, &mut sink),
+                None => decoder.end(origin, &mut sink),
+            }
+        }
+        assert_eq!(emitted, [(Some(1), Some(5), 0), (Some(1), Some(5), 41)]);
+        emitted.clear();
+        decoder
+            .finish(&mut |decoded| emitted.push((decoded.origin.conn, None, decoded.frame.offset)));
+        assert_eq!(emitted, [(Some(2), None, 0)]);
+    }
+}

@@ -1,0 +1,175 @@
+//! A message that outlives its chunk: its own bytes, which are decoded again for a comparison.
+
+use crate::decoder::Decoded;
+use crate::encoding::Parsed;
+use crate::framing::{Frame, Framing, Head, OwnedPlaces, Places, View};
+use crate::protocol::session::Answer;
+use crate::protocol::{Context, Direction, Message, Protocol, Role};
+use crate::span::Span;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The properties that few frames have.
+#[derive(Clone, Debug)]
+struct RareParts {
+    head: Head<'static>,
+    /// The start line of HTTP.
+    start: Box<str>,
+    control: Option<&'static str>,
+    /// For frames that are not one run from their start.
+    places: OwnedPlaces,
+}
+
+/// Names that many messages share: each is stored once.
+#[derive(Default)]
+pub(super) struct SharedNames(HashSet<Arc<str>>);
+
+impl SharedNames {
+    /// The maximum number of shared names. A subject that differs in every message is not worth
+    /// sharing.
+    const MAX_NAMES: usize = 1 << 12;
+
+    fn share(&mut self, name: &mut Arc<str>) {
+        if let Some(known) = self.0.get(name) {
+            *name = Arc::clone(known);
+        } else if self.0.len() < Self::MAX_NAMES {
+            self.0.insert(Arc::clone(name));
+        }
+    }
+}
+
+/// A stored message.
+#[derive(Clone, Debug)]
+pub struct StoredMessage {
+    /// The number of the message in its input.
+    pub index: u64,
+    /// The connection, if there are several.
+    pub conn: Option<u32>,
+    /// The direction, if known.
+    pub direction: Option<Direction>,
+    /// The kind.
+    pub kind: Arc<str>,
+    /// The role.
+    pub role: Option<Role>,
+    /// The subject.
+    pub subject: Option<Arc<str>>,
+    /// The message that it answers.
+    pub reply_to: Option<u64>,
+    /// The code of its first fault.
+    pub fault: Option<&'static str>,
+    bytes: Box<[u8]>,
+    body: Span,
+    offset: u64,
+    len: u64,
+    framing: Framing,
+    rare: Option<Box<RareParts>>,
+}
+
+impl StoredMessage {
+    /// Stores a message.
+    pub fn of(decoded: &Decoded<'_>, answer: Option<&Answer>) -> Self {
+        let (frame, message) = (decoded.frame, decoded.message);
+        let (head, start) = frame.head.detached();
+        let control = frame.control;
+        let from_start = matches!(frame.view.places, Places::Run(at) if at == frame.offset);
+        let is_plain = matches!(head, Head::None) && from_start && control.is_none();
+        let rare = (!is_plain).then(|| RareParts {
+            head,
+            start: start.into(),
+            control,
+            places: OwnedPlaces::of(frame.view.places),
+        });
+        Self {
+            index: decoded.index,
+            conn: decoded.origin.conn,
+            direction: decoded.origin.direction,
+            kind: (&*message.kind).into(),
+            role: message.role,
+            subject: message.subject.as_deref().map(Arc::from),
+            reply_to: answer.map(|a| a.to),
+            fault: decoded.faults().next().map(|(_, error)| error.code),
+            bytes: frame.view.bytes.into(),
+            body: frame.view.body,
+            offset: frame.offset,
+            len: frame.len,
+            framing: frame.framing,
+            rare: rare.map(Box::new),
+        }
+    }
+
+    /// Shares its kind and subject with other messages.
+    pub(super) fn share(&mut self, names: &mut SharedNames) {
+        names.share(&mut self.kind);
+        if let Some(subject) = &mut self.subject {
+            names.share(subject);
+        }
+    }
+
+    /// Returns the number of stored bytes.
+    pub fn weight(&self) -> usize {
+        self.bytes.len() + self.rare.iter().len() * size_of::<RareParts>() + size_of::<Self>()
+    }
+
+    /// Returns its original view.
+    pub fn view(&self) -> View<'_> {
+        View {
+            bytes: &self.bytes,
+            body: self.body,
+            places: match &self.rare {
+                None => Places::Run(self.offset),
+                Some(rare) => rare.places.borrow(),
+            },
+        }
+    }
+
+    fn control(&self) -> Option<&'static str> {
+        self.rare.as_ref().and_then(|rare| rare.control)
+    }
+
+    /// Returns its original frame, without fault.
+    fn frame(&self) -> Frame<'_> {
+        let rare = self.rare.as_deref();
+        let head = rare.map_or(Head::None, |rare| rare.head.with_start(&rare.start));
+        Frame {
+            offset: self.offset,
+            len: self.len,
+            framing: self.framing,
+            head,
+            view: self.view(),
+            control: self.control(),
+            fault: None,
+        }
+    }
+
+    /// Decodes it again and passes its message to `look`.
+    pub fn read<T>(
+        &self,
+        protocol: &dyn Protocol,
+        parsed: &mut Parsed,
+        look: impl FnOnce(&Message<'_>) -> T,
+    ) -> T {
+        let context = Context {
+            direction: self.direction,
+            ..Context::default()
+        };
+        let frame = self.frame();
+        parsed.clear();
+        match self.control() {
+            Some(_) => look(&Message::default()),
+            None => look(&protocol.read(&frame, &context, parsed)),
+        }
+    }
+
+    /// `call math.add`.
+    pub fn what(&self) -> String {
+        let kind = if self.kind.is_empty() {
+            "-"
+        } else {
+            &self.kind
+        };
+        match self.subject.as_deref().filter(|s| !s.is_empty()) {
+            Some(subject) => format!("{kind} {subject}"),
+            None => kind.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Writes JSON.
+
+use super::scan::{lone_surrogate, plain_run};
+
+/// Copies JSON text onto one line: line breaks, which are only between tokens, become spaces.
+pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
+    write_piece(text.trim_ascii(), breaks, out);
+}
+
+/// Copies a piece of JSON text as [`write_text`] does, white space around it included.
+pub fn write_piece(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(text);
+    if breaks {
+        for byte in out.get_mut(start..).unwrap_or_default() {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+}
+
+/// Replaces every lone surrogate in JSON text by U+FFFD.
+#[cold]
+pub fn replace_lone_surrogates(mut text: &mut [u8]) {
+    const REPLACEMENT: &[u8] = b"\\ufffd";
+    while let Some((_, rest)) = lone_surrogate(text).and_then(|at| text.split_at_mut_checked(at)) {
+        let Some((escape, rest)) = rest.split_at_mut_checked(REPLACEMENT.len()) else {
+            return;
+        };
+        escape.copy_from_slice(REPLACEMENT);
+        text = rest;
+    }
+}
+
+/// Writes text as a JSON string, quotes included.
+#[inline]
+pub fn write_str(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    write_escaped(text.as_bytes(), out);
+    out.push(b'"');
+}
+
+/// Writes UTF-8 and escapes the characters that JSON strings cannot hold.
+#[inline]
+pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    loop {
+        let clean = plain_run(rest);
+        let (run, tail) = rest.split_at(clean);
+        out.extend_from_slice(run);
+        let Some((&byte, after)) = tail.split_first() else {
+            return;
+        };
+        write_escape(byte, out);
+        rest = after;
+    }
+}
+
+#[cold]
+fn write_escape(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' => out.extend_from_slice(b"\\\""),
+        b'\\' => out.extend_from_slice(b"\\\\"),
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+    }
+}
+
+/// Copies a few bytes as words, because a call to copy ten bytes takes longer.
+#[inline]
+pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
+    let len = bytes.len();
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) if len <= 16 => {
+            out.extend_from_slice(first);
+            // The last eight overlap the first: the duplicate bytes are removed.
+            out.truncate(out.len() + len - 16);
+            out.extend_from_slice(last);
+        }
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(first), Some(last)) if len <= 8 => {
+                out.extend_from_slice(first);
+                out.truncate(out.len() + len - 8);
+                out.extend_from_slice(last);
+            }
+            _ if len < 4 => bytes.iter().for_each(|byte| out.push(*byte)),
+            _ => out.extend_from_slice(bytes),
+        },
+    }
+}
+
+/// Writes text as a JSON string, and the byte `after`, if it is ASCII and needs no escape, like
+/// nearly all keys and most values. Otherwise writes nothing and returns `false`.
+#[inline]
+pub fn write_short(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
+    match *text {
+        [] => out.extend_from_slice(&[b'"', b'"', after]),
+        [a] if is_plain(&[a]) => out.extend_from_slice(&[b'"', a, b'"', after]),
+        [a, b] if is_plain(&[a, b]) => out.extend_from_slice(&[b'"', a, b, b'"', after]),
+        [a, b, c] if is_plain(&[a, b, c]) => {
+            out.extend_from_slice(&[b'"', a, b, c, b'"', after]);
+        }
+        _ => {
+            return match text.len() {
+                0..4 => false,
+                4..=8 => quote_ends::<4, 11>(text, after, out),
+                9..=16 => quote_ends::<8, 19>(text, after, out),
+                17..=32 => quote_ends::<16, 35>(text, after, out),
+                33..=64 => quote_ends::<32, 67>(text, after, out),
+                _ => false,
+            };
+        }
+    }
+    true
+}
+
+/// [`write_short`] for `N` to `2 * N` bytes: the first `N` and the last `N`, which can overlap, are
+/// all of them. `ROOM` is the maximum output length.
+#[inline]
+fn quote_ends<const N: usize, const ROOM: usize>(
+    text: &[u8],
+    after: u8,
+    out: &mut Vec<u8>,
+) -> bool {
+    let len = text.len();
+    let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
+        return false;
+    };
+    if !(is_plain(first) & is_plain(last)) {
+        return false;
+    }
+    // Assembled in place: small writes followed at once by one large copy would stall the
+    // processor.
+    out.extend_from_slice(&[b'"'; ROOM]);
+    if let Some(item) = out.last_chunk_mut::<ROOM>() {
+        item[1..=N].copy_from_slice(first);
+        item[len + 1 - N..=len].copy_from_slice(last);
+        item[len + 1] = b'"';
+        item[len + 2] = after;
+    }
+    out.truncate(out.len() + len + 3 - ROOM);
+    true
+}
+
+/// Returns `true` if all bytes are ASCII and need no escape. A fixed length without branches
+/// compiles to a few vector instructions.
+#[inline]
+#[allow(clippy::needless_bitwise_bool)]
+fn is_plain<const N: usize>(text: &[u8; N]) -> bool {
+    let odd = |b: u8| !(0x20..0x80).contains(&b) | (b == b'"') | (b == b'\\');
+    !text.iter().fold(false, |any, &b| any | odd(b))
+}

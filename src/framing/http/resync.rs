@@ -1,0 +1,93 @@
+//! Skips bytes that are not HTTP up to a likely start line.
+//!
+//! Skipped bytes are emitted: the first run of them carries the fault, each further run is a
+//! separate line.
+
+use super::super::Buffer;
+use memchr::memmem;
+
+/// The maximum length of a run of skipped bytes.
+pub(super) const RUN: usize = 64 << 10;
+/// The maximum length of a start line beyond the run in which it starts.
+const BEYOND: usize = 8 << 10;
+/// A part of every start line.
+const VERSION: &[u8] = b"HTTP/1.";
+/// `HTTP/1.1 200`
+const STATUS: usize = 12;
+
+/// The progress of the search, in bytes from the start of the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HttpResync {
+    /// Start lines before this position were tried already.
+    pub(super) from: usize,
+    pub(super) searched: usize,
+}
+
+/// The result of a search for a start line.
+pub(super) enum ResyncResult {
+    More,
+    /// This many bytes belong to no message; `true` if a message follows.
+    Run(usize, bool),
+}
+
+impl HttpResync {
+    pub(super) fn new(from: usize) -> Self {
+        Self { from, searched: 0 }
+    }
+
+    pub(super) fn next(&mut self, input: Buffer<'_>) -> ResyncResult {
+        let Buffer { window, eof, .. } = input;
+        let horizon = RUN + BEYOND;
+        let seen = window.get(..horizon).unwrap_or(window);
+        let last = eof || seen.len() == horizon;
+        if input.resync {
+            while let Some(at) = seen
+                .get(self.searched..)
+                .and_then(|rest| memmem::find(rest, VERSION))
+            {
+                let at = at + self.searched;
+                if !last && seen.len() < at + STATUS {
+                    self.searched = at;
+                    return ResyncResult::More;
+                }
+                self.searched = at + 1;
+                match start_line(seen, at) {
+                    Some(start) if start >= self.from && start < RUN => {
+                        return ResyncResult::Run(start, true);
+                    }
+                    _ => {}
+                }
+            }
+            self.searched = self
+                .searched
+                .max(seen.len().saturating_sub(VERSION.len() - 1));
+        }
+        if last || (!input.resync && window.len() >= RUN) {
+            ResyncResult::Run(window.len().min(RUN), false)
+        } else {
+            ResyncResult::More
+        }
+    }
+}
+
+/// Returns the position of the start line whose version is at `at`.
+fn start_line(seen: &[u8], at: usize) -> Option<usize> {
+    let (before, rest) = seen.split_at_checked(at)?;
+    // HTTP/1.x and a status code, or a line end.
+    match rest.get(VERSION.len() + 1..STATUS) {
+        Some([b' ', a, b, c]) if [a, b, c].into_iter().all(u8::is_ascii_digit) => return Some(at),
+        Some([b'\r', b'\n', ..] | [b'\n', ..]) => {}
+        _ => return None,
+    }
+    // METHOD SP target SP
+    let line = before.strip_suffix(b" ")?;
+    let target = line.iter().rposition(u8::is_ascii_whitespace)?;
+    let method = line.get(..target)?;
+    let letters = method
+        .iter()
+        .rev()
+        .take_while(|b| b.is_ascii_uppercase())
+        .count();
+    let whole = line.get(target) == Some(&b' ') && target + 1 < line.len();
+    (whole && (3..=16).contains(&letters)).then_some(target - letters)
+}

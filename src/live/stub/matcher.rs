@@ -1,0 +1,330 @@
+//! Finds the rule whose recorded request a message repeats.
+//!
+//! ```text
+//!   #4 invoke pow [0x2]  -> result [0x4]     repeated: the answer of #4, then that of #8 each time
+//!   #8 invoke pow [0x2]  -> result [0x5]
+//!   invoke pow [0x3]     -> not recorded; the nearest is #4: params.calldata[0] is "0x3", recorded "0x2"
+//! ```
+//!
+//! Values that every run generates are not compared, nor are secrets: the same request with another token matches.
+
+use crate::diff::{Compare, Ignore, StoredMessage, Val, generalized};
+use crate::encoding::{Parsed, Want};
+use crate::framing::{Framing, Limits};
+use crate::live::names::ignored_paths;
+use crate::live::script::request::RequestPattern;
+use crate::live::script::{ScriptRule, requests};
+use crate::path::Path;
+use crate::protocol::{Direction, Protocol};
+use crate::render::style::shorten;
+use crate::tape::Node;
+use crate::words::nearest;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// The maximum number of recorded requests that a request without a match is compared with.
+const MAX_COMPARED: usize = 256;
+/// The maximum number of differences of the nearest request that are shown.
+const SHOWN_FIELDS: usize = 4;
+/// The maximum length in characters of each name and value in the text of a miss.
+pub(super) const MAX_NAME_LENGTH: usize = 200;
+
+/// The recorded request of a rule.
+#[derive(Debug)]
+struct RecordedRequest {
+    /// The number of the rule.
+    rule: usize,
+    /// The name of the rule in reports: `#4`.
+    place: String,
+    /// `invoke pow`.
+    what: String,
+    stored: StoredMessage,
+    /// Positions in its tape of values that every run generates.
+    generated: HashSet<usize>,
+    /// Positions in its tape of secrets.
+    secret: HashSet<usize>,
+    has_answer: bool,
+    is_used: bool,
+}
+
+impl RecordedRequest {
+    fn new(
+        protocol: &dyn Protocol,
+        stored: StoredMessage,
+        rule: (usize, &ScriptRule),
+        pattern: &RequestPattern,
+    ) -> Self {
+        let mut request = Self {
+            rule: rule.0,
+            place: rule.1.place.clone(),
+            what: stored.what(),
+            generated: HashSet::new(),
+            secret: HashSet::new(),
+            has_answer: !rule.1.actions.is_empty(),
+            is_used: false,
+            stored,
+        };
+        let mut parsed = Parsed::new(Want::Places, Limits::default().depth);
+        let stored = &request.stored;
+        let (generated, secret) = (&mut request.generated, &mut request.secret);
+        stored.read(protocol, &mut parsed, |message| {
+            let bytes = stored.view().bytes;
+            let Some(root) = message.value.and_then(|parsed| parsed.root(bytes)) else {
+                return;
+            };
+            let find = |path: &Path| path.find(root).map(Node::index);
+            generated.extend(pattern.generated.iter().filter_map(find));
+            secret.extend(pattern.secret.iter().filter_map(find));
+        });
+        request
+    }
+
+    /// Returns `true` if a received value need not equal the recorded one.
+    fn may_differ(&self, recorded: Node<'_>, received: Node<'_>) -> bool {
+        let at = recorded.index();
+        self.secret.contains(&at) || self.generated.contains(&at) && Val::of(received).is_some()
+    }
+}
+
+/// Equal requests, in order.
+#[derive(Debug, Default)]
+struct RequestGroup {
+    entries: Vec<usize>,
+    next: usize,
+}
+
+/// The recorded requests of a script, and their uses.
+#[derive(Debug)]
+pub(super) struct RequestMatcher {
+    ignore: Ignore,
+    limits: Limits,
+    entries: Vec<RecordedRequest>,
+    groups: HashMap<u64, RequestGroup>,
+    /// `ignore`, and the values that may differ.
+    loose: Ignore,
+    /// Requests that are equal except for values that may differ.
+    loose_groups: HashMap<u64, RequestGroup>,
+}
+
+impl RequestMatcher {
+    /// Collects the recorded requests of rules, as if they had been received in this direction and framing.
+    pub(super) fn new(
+        protocol: &dyn Protocol,
+        direction: Direction,
+        framing: Framing,
+        limits: Limits,
+        rules: &[ScriptRule],
+    ) -> Self {
+        let mut entries = Vec::new();
+        let mut patterns = HashSet::new();
+        for (at, rule, pattern) in requests(rules) {
+            // A message that cannot be written was refused when the script was read.
+            let Ok(stored) = pattern.stored(protocol, framing, Some(direction)) else {
+                continue;
+            };
+            for path in pattern.generated.iter().chain(&pattern.secret) {
+                let path = generalized(&path.to_string());
+                patterns.insert(format!("{}:{path}", stored.kind));
+            }
+            entries.push(RecordedRequest::new(protocol, stored, (at, rule), pattern));
+        }
+        let mut matcher = Self {
+            loose: ignored_paths(protocol, false, patterns.iter().map(String::as_str)),
+            ignore: ignored_paths(protocol, false, []),
+            limits,
+            entries,
+            groups: HashMap::new(),
+            loose_groups: HashMap::new(),
+        };
+        for (at, entry) in matcher.entries.iter().enumerate() {
+            let [group, loose] = [&matcher.ignore, &matcher.loose]
+                .map(|ignore| matcher.digest(protocol, &entry.stored, ignore));
+            matcher.groups.entry(group).or_default().entries.push(at);
+            let loose = matcher.loose_groups.entry(loose).or_default();
+            loose.entries.push(at);
+        }
+        matcher
+    }
+
+    /// Returns `true` if no rule has a recorded request.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the kind and the subject of a rule's request: `invoke pow`.
+    pub(super) fn what(&self, rule: usize) -> Option<&str> {
+        let at = self.entries.binary_search_by_key(&rule, |entry| entry.rule);
+        self.entries.get(at.ok()?).map(|entry| entry.what.as_str())
+    }
+
+    fn compare<'c>(&'c self, protocol: &'c dyn Protocol) -> Compare<'c> {
+        Compare::new(protocol, &self.ignore, self.limits.depth)
+    }
+
+    fn digest(&self, protocol: &dyn Protocol, stored: &StoredMessage, ignore: &Ignore) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        stored.kind.hash(&mut hasher);
+        stored.subject.hash(&mut hasher);
+        let mut compare = Compare::new(protocol, ignore, self.limits.depth);
+        compare.digest(stored, &mut hasher);
+        hasher.finish()
+    }
+
+    /// Returns `true` if the recorded request with this digest equals a request. The values are compared too, because
+    /// digests of 64 bits can collide; the requests of one group are not compared with each other.
+    fn is_known(&self, protocol: &dyn Protocol, digest: u64, request: &StoredMessage) -> bool {
+        let group = self.groups.get(&digest);
+        let first = group.and_then(|group| self.entries.get(*group.entries.first()?));
+        first.is_some_and(|entry| {
+            let mut compare = self.compare(protocol);
+            let fields = compare.fields(&entry.stored, request, &mut |_, _| false);
+            fields.is_empty()
+        })
+    }
+
+    /// Returns the rule that answers a request, or the reason why there is none. Equal requests use their rules in
+    /// order, then the last one each time.
+    pub(super) fn find(
+        &mut self,
+        protocol: &dyn Protocol,
+        request: &StoredMessage,
+    ) -> Result<usize, String> {
+        let mut digest = self.digest(protocol, request, &self.ignore);
+        // Secrets and generated values change the digest.
+        if !self.is_known(protocol, digest, request) {
+            let Some(loose) = self.find_loose(protocol, request) else {
+                return Err(self.closest(protocol, request));
+            };
+            let recorded = self
+                .entries
+                .get(loose)
+                .map(|entry| self.digest(protocol, &entry.stored, &self.ignore));
+            digest = recorded.unwrap_or_default();
+        }
+        let group = self.groups.get_mut(&digest);
+        let group = group.ok_or("no such request was recorded")?;
+        let next = group.next.min(group.entries.len().saturating_sub(1));
+        group.next += 1;
+        let at = group.entries.get(next).copied().unwrap_or_default();
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.is_used = true;
+        }
+        match self.entries.get(at) {
+            Some(entry) if entry.has_answer => Ok(entry.rule),
+            entry => Err(format!(
+                "{} was recorded, as {}, but never answered there",
+                shorten(&request.what(), MAX_NAME_LENGTH),
+                entry.map_or("#0", |entry| &entry.place)
+            )),
+        }
+    }
+
+    /// Returns a recorded request that differs only in values that may differ: the first unused one, otherwise the last.
+    fn find_loose(&mut self, protocol: &dyn Protocol, request: &StoredMessage) -> Option<usize> {
+        let digest = self.digest(protocol, request, &self.loose);
+        let mut group = self.loose_groups.remove(&digest)?;
+        // Those before it are used.
+        while let Some(at) = group.entries.get(group.next)
+            && self.entries.get(*at).is_some_and(|entry| entry.is_used)
+        {
+            group.next += 1;
+        }
+        let first = group.next.min(group.entries.len().saturating_sub(1));
+        let new = group.entries.get(first..).unwrap_or_default().iter();
+        let used = group.entries.get(..first).unwrap_or_default().iter().rev();
+        let mut compare = self.compare(protocol);
+        let mut last = None;
+        let mut found = None;
+        for at in new.chain(used.take(MAX_COMPARED)) {
+            let Some(entry) = self.entries.get(*at) else {
+                continue;
+            };
+            let fields = compare.fields(&entry.stored, request, &mut |recorded, received| {
+                entry.may_differ(recorded, received)
+            });
+            match fields.is_empty() {
+                true if !entry.is_used => {
+                    found = Some(*at);
+                    break;
+                }
+                true => last = last.or(Some(*at)),
+                false => {}
+            }
+        }
+        drop(compare);
+        self.loose_groups.insert(digest, group);
+        found.or(last)
+    }
+
+    /// Describes how a request differs from the most similar recorded one.
+    fn closest(&self, protocol: &dyn Protocol, request: &StoredMessage) -> String {
+        let what = request.what();
+        let shown = shorten(&what, MAX_NAME_LENGTH);
+        let mut compare = self.compare(protocol);
+        let mut closest: Option<(usize, Vec<String>)> = None;
+        let is_same_kind = |entry: &RecordedRequest| entry.what == what;
+        let candidates = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| is_same_kind(entry));
+        for (at, entry) in candidates.take(MAX_COMPARED) {
+            let fields = compare.fields(&entry.stored, request, &mut |recorded, received| {
+                entry.may_differ(recorded, received)
+            });
+            if closest
+                .as_ref()
+                .is_none_or(|(_, before)| fields.len() < before.len())
+            {
+                let text = |value: &Option<crate::diff::DiffValue>| {
+                    let text = value.as_ref().map_or("absent", |value| &value.text);
+                    shorten(text, MAX_NAME_LENGTH).into_owned()
+                };
+                let fields = fields.iter().map(|field| {
+                    let path = if field.path.is_empty() {
+                        "it"
+                    } else {
+                        &shorten(&field.path, MAX_NAME_LENGTH)
+                    };
+                    format!(
+                        "{path} is {}, recorded {}",
+                        text(&field.right),
+                        text(&field.left)
+                    )
+                });
+                closest = Some((at, fields.collect()));
+            }
+        }
+        if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f)))
+        {
+            let more = match fields.len().saturating_sub(SHOWN_FIELDS) {
+                0 => String::new(),
+                n => format!(", and {n} more"),
+            };
+            let fields = fields
+                .get(..SHOWN_FIELDS.min(fields.len()))
+                .unwrap_or_default()
+                .join("; ");
+            return format!(
+                "{shown} was not recorded in this form; the nearest is {}: {fields}{more}",
+                entry.place
+            );
+        }
+        let names = || self.entries.iter().map(|entry| entry.what.as_str());
+        let hint = if let Some(near) = nearest(&what, names()) {
+            format!("did it mean {}?", shorten(near, MAX_NAME_LENGTH))
+        } else {
+            let mut known: Vec<&str> = names().collect();
+            known.sort_unstable();
+            known.dedup();
+            let more = if known.len() > 8 { ", …" } else { "" };
+            known.truncate(8);
+            let known: Vec<_> = known
+                .iter()
+                .map(|one| shorten(one, MAX_NAME_LENGTH))
+                .collect();
+            format!("recorded are {}{more}", known.join(", "))
+        };
+        format!("{shown} was not recorded; {hint}")
+    }
+}

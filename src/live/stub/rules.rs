@@ -1,0 +1,139 @@
+//! Finds the rule that answers a message.
+//!
+//! ```text
+//!   message --> rules in order: `match` is true, or nothing else answers it
+//!           --> rules with a `request` that the message repeats
+//! ```
+
+use super::AnswerSource;
+use super::dispatch::{Dispatch, Dispatcher, Job};
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::diff::StoredMessage;
+use crate::live::script::{Reply, RuleCondition, ScriptAction, ScriptRule, value};
+use crate::protocol::Role;
+use crate::protocol::peer::{Outgoing, Request};
+use std::sync::Arc;
+
+impl Dispatcher {
+    /// Returns the number of the rule that answers a message; otherwise the rule that is used up, and the reason why no
+    /// recorded request matches.
+    pub(super) fn choose(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Verdict<'_>,
+        is_unanswered: bool,
+    ) -> Result<usize, (Option<usize>, Option<String>)> {
+        let mut spent = None;
+        for (at, rule) in self.rules.iter().enumerate() {
+            let fits = match &rule.condition {
+                RuleCondition::Unanswered => is_unanswered,
+                RuleCondition::Expr(when) => when.holds(decoded, Some(verdict), &mut self.scratch),
+                RuleCondition::Request(_) => false,
+            };
+            if !fits {
+                continue;
+            }
+            let asked = self.report.usage(at).map_or(0, |usage| usage.asked);
+            if rule.times.is_some_and(|times| asked >= times) {
+                spent = Some(at);
+                continue;
+            }
+            return Ok(at);
+        }
+        let role = decoded.message.role;
+        let asks = matches!(role, Some(Role::Request | Role::Notification));
+        if !asks || decoded.protocol.is_hello(decoded.message) || self.matcher.is_empty() {
+            return Err((spent, None));
+        }
+        let request = StoredMessage::of(decoded, None);
+        let found = self.matcher.find(decoded.protocol, &request);
+        found.map_err(|why| (spent, Some(why).filter(|_| role == Some(Role::Request))))
+    }
+
+    /// Replaces the protocol's answer to a hello by that of the script.
+    pub(super) fn replace_hello(&self, what: &str, replies: &mut [Outgoing]) {
+        let hello = self.hellos.iter().find(|hello| hello.to == what);
+        let reply = replies
+            .iter_mut()
+            .find(|outgoing| !is_error_reply(outgoing));
+        if let Some((hello, reply)) = hello.zip(reply) {
+            let from = value::Fill {
+                request: &reply.message,
+                ..value::Fill::default()
+            };
+            if let Ok(message) = hello.message.fill(&from) {
+                reply.message = message;
+            }
+        }
+    }
+
+    /// Starts to answer a message with a rule.
+    pub(super) fn start(
+        &mut self,
+        at: usize,
+        decoded: &Decoded<'_>,
+        verdict: Verdict<'_>,
+        mut replies: Vec<Outgoing>,
+    ) -> Dispatch {
+        let mut job = Job::of(Request::of(&decoded.seen()));
+        let Some((rule, usage)) = self.rules.get(at).zip(self.report.usage(at)) else {
+            return Dispatch::Replies(replies);
+        };
+        usage.asked += 1;
+        job.count = usage.asked;
+        job.actions = Arc::clone(&rule.actions);
+        self.report.requests += 1;
+        let mut before = Vec::new();
+        if !rule.answers {
+            // An acknowledgement goes before the rule's messages; a refusal is dropped.
+            replies.retain(|outgoing| !rule.goes_on || !is_error_reply(outgoing));
+            before = replies;
+        }
+        let index = match &rule.condition {
+            RuleCondition::Request(request) => request.index,
+            _ => None,
+        };
+        let source = match index {
+            Some(index) => AnswerSource::Recorded(index),
+            None => AnswerSource::Rule(&rule.place),
+        };
+        job.place = match index {
+            Some(index) => format!("recorded #{index}").into(),
+            None => rule.place.as_str().into(),
+        };
+        self.watch.received(decoded, verdict, source);
+        Dispatch::Start(before, Box::new(job))
+    }
+
+    /// Returns `true` if a rule sends a notification about a topic, or may do so.
+    pub(super) fn may_notify(&self, topic: &str) -> bool {
+        let actions = self.rules.iter().flat_map(|rule| rule.actions.iter());
+        let mut reported = actions.filter_map(|action| match action {
+            ScriptAction::SendReply(Reply::Tell(reported, _), _) => Some(reported),
+            _ => None,
+        });
+        reported.any(
+            |reported| match reported.fill_text(&value::Fill::default()) {
+                Ok(reported) => reported == topic,
+                // It depends on the request.
+                Err(_) => true,
+            },
+        )
+    }
+}
+
+/// Returns `true` if a rule waits for a message about its request.
+pub(super) fn reads_more(rules: &[ScriptRule]) -> bool {
+    let mut actions = rules.iter().flat_map(|rule| rule.actions.iter());
+    actions.any(|action| matches!(action, ScriptAction::AwaitMessage(_)))
+}
+
+/// Returns `true` if a reply of the protocol is an error.
+fn is_error_reply(outgoing: &Outgoing) -> bool {
+    let no = value::with_json(&outgoing.message, |root| {
+        let is = |key: &str| root.get(key).is_some_and(|node| !node.is_null());
+        is("error") || is("code")
+    });
+    no.unwrap_or_default()
+}

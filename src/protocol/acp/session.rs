@@ -1,0 +1,239 @@
+//! The session of an acp conversation.
+//!
+//! ```text
+//!   stdio, WebSocket   a connection has its own sessions
+//!   HTTP               POST initialize -> 200, Acp-Connection-Id: later requests repeat it, on any TCP connection;
+//!                      answers and updates are events of GET
+//! ```
+
+mod needs;
+mod turns;
+
+use super::schema::{self, DIALECT};
+use crate::framing::Head;
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rpc::capabilities::Capabilities;
+use crate::protocol::rpc::dialect::Dialect;
+use crate::protocol::rpc::extension::{Extension, Turn};
+use crate::protocol::rpc::pairing::SentRequest;
+use crate::protocol::rpc::session::{RpcSession, report_refusal};
+use crate::protocol::session::memory::{Connections, PerDirection};
+use crate::protocol::session::text::quote;
+use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, http};
+use crate::protocol::{Direction, Origin};
+use crate::tape::Node;
+use turns::{TurnRequest, Turns};
+
+/// The field that names a connection over HTTP.
+const CONNECTION_FIELD: &str = "acp-connection-id";
+/// The largest number of connections.
+const MAX_CONNECTIONS: usize = 1 << 10;
+
+/// Creates the session of a conversation.
+pub(super) fn session(config: &SessionConfig) -> impl Session + use<> {
+    let rules = AcpRules {
+        agents: Connections::with_capacity(MAX_CONNECTIONS, 0),
+        gives_names: false,
+    };
+    RpcSession::new(rules, config)
+}
+
+/// The rules that only this protocol has.
+struct AcpRules {
+    /// Connections; all of HTTP are one.
+    agents: Connections<Agent>,
+    /// The agent names its connections over HTTP.
+    gives_names: bool,
+}
+
+/// The state of a connection.
+#[derive(Default)]
+struct Agent {
+    /// The index of `initialize`; or the start was not seen.
+    opened: Option<u64>,
+    /// What the side that sends in a direction declared.
+    capabilities: PerDirection<Capabilities>,
+    turns: Turns,
+}
+
+/// What is stored of a request until its answer.
+#[derive(Debug, Default)]
+struct RequestContext {
+    /// The offered version of `initialize`.
+    version: Option<i128>,
+    turn: TurnRequest,
+}
+
+impl AcpRules {
+    fn agent(&mut self, seen: &Seen<'_>) -> &mut Agent {
+        let http = matches!(seen.frame.head, Head::Http { .. });
+        let conn = seen.origin.conn.filter(|_| !http);
+        self.agents.entry_or_evict(conn, Agent::default)
+    }
+
+    /// Checks the field that names the connection.
+    fn check_head(&self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let seen = turn.seen;
+        let Some(head) = http::head(seen).filter(|_| self.gives_names && !turn.is("initialize"))
+        else {
+            return;
+        };
+        if let (None, place) = http::field(head, CONNECTION_FIELD) {
+            let text = "Acp-Connection-Id is not there; the agent gave one";
+            report.broken("connection-missing", seen.span(place), text);
+        }
+    }
+}
+
+impl Agent {
+    fn check_handshake(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let index = turn.seen.index;
+        if turn.is("initialize") {
+            if let Some(first) = self.opened.filter(|first| *first != u64::MAX) {
+                let text = "initialize is sent again; once a connection is enough";
+                report.broken_by("second-initialize", turn.seen.whole(), first, text);
+            }
+            self.opened = Some(index);
+        } else if self.opened.is_none() {
+            let name = turn.method.map_or("this", |method| method.name);
+            let text = format!("{name} is sent before initialize, which should come first");
+            report.broken("before-initialize", turn.seen.whole(), text);
+            self.opened = Some(u64::MAX);
+        }
+    }
+
+    /// Reports what the other side did not declare.
+    fn check_capabilities(&self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let direction = turn.requester();
+        let declared = self.capabilities.get(Some(direction.other()));
+        needs::each(turn, &mut |node: Node<'_>, path: &str| {
+            if !declared.allow(path) {
+                let [client, agent] = AcpRules::SIDES;
+                let side = if direction == Direction::ToServer {
+                    agent
+                } else {
+                    client
+                };
+                let what = node.text().unwrap_or_default();
+                let text =
+                    format!("the {side} did not declare the capability {path}, which {what} needs");
+                report.broken("capability-missing", turn.seen.at(node), text);
+            }
+        });
+    }
+}
+
+impl Extension for AcpRules {
+    type Own = RequestContext;
+    const DIALECT: &'static Dialect = &DIALECT;
+    const SIDES: [&'static str; 2] = ["client", "agent"];
+    const SESSION_FIELD: Option<&'static str> = Some(CONNECTION_FIELD);
+    const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
+
+    fn frame(&mut self, seen: &Seen<'_>, _: &mut Report) {
+        if let Some(head) = http::head(seen)
+            && matches!(seen.frame.head, Head::Http { status: 1.., .. })
+            && http::field(head, CONNECTION_FIELD).0.is_some()
+        {
+            self.gives_names = true;
+        }
+    }
+
+    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) -> RequestContext {
+        let before = report.broken.len();
+        let name = turn.call.method.and_then(Node::text).unwrap_or_default();
+        let is_client = turn.requester() == Direction::ToServer;
+        if is_client {
+            self.check_head(turn, report);
+        }
+        let agent = self.agent(turn.seen);
+        if is_client {
+            agent.check_handshake(turn, report);
+        }
+        let mut version = None;
+        if name == "initialize" {
+            let capabilities = turn.param("clientCapabilities");
+            agent
+                .capabilities
+                .get_mut(Some(Direction::ToServer))
+                .read(capabilities);
+            version = turn.param("protocolVersion").and_then(Node::as_i128);
+        } else if report.broken.len() == before && turn.method.is_some() {
+            agent.check_capabilities(turn, report);
+        }
+        if let Some(method) = turn.call.method.filter(|method| method.is_string())
+            && !schema::is_known(&name)
+        {
+            let text = format!(
+                "no version has {}; names of extensions start with _",
+                quote(method)
+            );
+            report.broken("unknown-method", turn.seen.at(method), text);
+        }
+        RequestContext {
+            version,
+            turn: agent.turns.check_request(turn, &name, report),
+        }
+    }
+
+    fn answers(
+        &mut self,
+        turn: &Turn<'_, '_>,
+        asked: &OpenRequest,
+        request: &SentRequest<RequestContext>,
+        report: &mut Report,
+    ) {
+        let result = turn.call.result.filter(|_| turn.call.error().is_none());
+        let name = request.method.map_or("", |method| method.name);
+        let index = asked.place.index;
+        let agent = self.agent(turn.seen);
+        if let Some(result) = result.filter(|_| name == "initialize") {
+            let capabilities = result.get("agentCapabilities");
+            agent
+                .capabilities
+                .get_mut(Some(Direction::ToClient))
+                .read(capabilities);
+            let version = result.get("protocolVersion");
+            if let Some(node) = version
+                && let (Some(got), Some(asked)) = (node.as_i128(), request.own.version)
+                && got > asked.max(1)
+            {
+                let text = format!(
+                    "the agent answers version {}; the client offered {asked}",
+                    quote(node)
+                );
+                report.broken_by("version-raised", turn.seen.at(node), index, text);
+            }
+        }
+        agent
+            .turns
+            .check_answer(&request.own.turn, name, index, turn.seen, result, report);
+    }
+
+    fn refused(&mut self, seen: &Seen<'_>, asked: &OpenRequest, status: u16, report: &mut Report) {
+        report_refusal(seen, asked, status, report);
+    }
+
+    fn event(&mut self, origin: Origin, what: ConnectionChange, _: &mut Report) {
+        match what {
+            ConnectionChange::Opened => {
+                self.agents.remove(origin.conn);
+            }
+            ConnectionChange::Lost => {
+                let agent = self.agents.entry_or_evict(origin.conn, Agent::default);
+                agent.opened.get_or_insert(u64::MAX);
+            }
+            _ => {}
+        }
+    }
+
+    fn waits(&self, request: &SentRequest<RequestContext>) -> Option<String> {
+        let session = request.own.turn.session.as_deref()?;
+        let is_prompt = request
+            .method
+            .is_some_and(|method| method.name == schema::PROMPT);
+        let mut agents = self.agents.values().filter(|_| is_prompt);
+        let open = agents.find_map(|agent| agent.turns.open_permission(session))?;
+        Some(format!("permission is asked by #{open}, and not answered"))
+    }
+}

@@ -1,0 +1,374 @@
+//! The sessions of a connection, and their turns.
+//!
+//! ```text
+//!   session/prompt -> session/update … tool_call, session/request_permission … -> result: a stopReason
+//!                  -> session/cancel: open permissions and the prompt are then answered with "cancelled"
+//! ```
+
+use super::super::schema;
+use crate::protocol::rpc::extension::Turn as Message;
+use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::{Report, Seen, Severity};
+use crate::tape::Node;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The number of sessions and terminals that are stored.
+const MAX_SESSIONS: usize = 1 << 10;
+/// The number of tool calls of a turn that are stored.
+const MAX_CALLS: usize = 1 << 12;
+/// The states of a tool call, in order.
+const STATES: [&str; 4] = ["pending", "in_progress", "completed", "failed"];
+
+fn state_name(state: usize) -> &'static str {
+    STATES.get(state).copied().unwrap_or_default()
+}
+
+/// The sessions of a connection.
+pub(super) struct Turns {
+    sessions: RecentEntries<Box<str>, Turn>,
+    /// Terminals, with the index of their release.
+    terminals: RecentEntries<Box<str>, Option<u64>>,
+    /// The number of sessions that were given.
+    given: usize,
+}
+
+/// The state of a session.
+#[derive(Default)]
+struct Turn {
+    /// The index of the open prompt.
+    prompt: Option<u64>,
+    /// The index of the last prompt that was answered, with its answer.
+    last: Option<(u64, u64)>,
+    /// The index of the cancellation of the open prompt.
+    cancelled: Option<u64>,
+    /// Requests that replay the history and are open.
+    loading: u32,
+    /// Open requests for permission by index.
+    permissions: BTreeSet<u64>,
+    /// The tool calls of the turn with the state of each.
+    calls: BTreeMap<Box<str>, (u64, usize)>,
+}
+
+/// What is stored of a request until its answer.
+#[derive(Debug, Default)]
+pub(super) struct TurnRequest {
+    pub(super) session: Option<Box<str>>,
+    terminal: Option<Box<str>>,
+    /// The offered options of a request for permission.
+    options: Vec<Box<str>>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self {
+            sessions: RecentEntries::with_capacity(MAX_SESSIONS),
+            terminals: RecentEntries::with_capacity(MAX_SESSIONS),
+            given: 0,
+        }
+    }
+}
+
+/// Returns a text member.
+fn text(node: Option<Node<'_>>, name: &str) -> Option<Box<str>> {
+    let node = node?.get(name).filter(|node| node.is_string())?;
+    Some(node.text()?.as_ref().into())
+}
+
+impl Turns {
+    /// Checks a request or a notification, and returns what its answer needs.
+    pub(super) fn check_request(
+        &mut self,
+        message: &Message<'_, '_>,
+        name: &str,
+        report: &mut Report,
+    ) -> TurnRequest {
+        let (seen, params) = (message.seen, message.call.params);
+        let request = TurnRequest {
+            session: text(params, "sessionId"),
+            terminal: text(params, "terminalId"),
+            options: options(params),
+        };
+        if let Some(id) = &request.session {
+            self.check_session(seen, params, id, name, report);
+            let turn = self.sessions.get_mut(id);
+            match (name, turn) {
+                (schema::PROMPT, Some(turn)) => turn.start(seen, report),
+                ("session/load", Some(turn)) => turn.loading += 1,
+                ("session/cancel", Some(turn)) if turn.prompt.is_some() => {
+                    turn.cancelled = Some(seen.index);
+                }
+                ("session/update", Some(turn)) => turn.update(seen, params, report),
+                (schema::PERMISSION, Some(turn)) => {
+                    let tool = params.and_then(|params| params.get("toolCall"));
+                    turn.follow_call(seen, tool, false, report);
+                    if turn.permissions.len() < MAX_CALLS {
+                        turn.permissions.insert(seen.index);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(id) = &request.terminal
+            && let Some(Some(index)) = self.terminals.get(id)
+        {
+            let text = format!("the terminal {} was released by #{index}", short(id));
+            report.broken_by("terminal-released", seen.whole(), *index, text);
+        }
+        request
+    }
+
+    /// Reports a session that no answer named. Those of earlier connections may be loaded.
+    fn check_session(
+        &mut self,
+        seen: &Seen<'_>,
+        params: Option<Node<'_>>,
+        id: &str,
+        name: &str,
+        report: &mut Report,
+    ) {
+        if self.sessions.get(&id.into()).is_some() {
+            return;
+        }
+        if matches!(
+            name,
+            "session/load" | "session/resume" | "session/fork" | "session/delete"
+        ) {
+            self.give(id);
+        } else if self.given < MAX_SESSIONS
+            && let Some(node) = params.and_then(|params| params.get("sessionId"))
+        {
+            let text = format!(
+                "no answer on this connection named the session {}",
+                quote(node)
+            );
+            report.broken("unknown-session", seen.at(node), text);
+            // Reported once.
+            self.give(id);
+        }
+    }
+
+    fn give(&mut self, id: &str) {
+        self.given += 1;
+        self.sessions.insert(id.into(), Turn::default());
+    }
+
+    /// Checks the answer to a request. `failed`: it is an error.
+    pub(super) fn check_answer(
+        &mut self,
+        request: &TurnRequest,
+        name: &str,
+        asked: u64,
+        seen: &Seen<'_>,
+        result: Option<Node<'_>>,
+        report: &mut Report,
+    ) {
+        match name {
+            "session/new" | "session/fork" => {
+                if let Some(id) = text(result, "sessionId") {
+                    self.give(&id);
+                }
+            }
+            "session/list" => {
+                let sessions = result.and_then(|result| result.get("sessions"));
+                let sessions = sessions.filter(|list| list.is_array());
+                for session in sessions
+                    .into_iter()
+                    .flat_map(Node::children)
+                    .take(MAX_SESSIONS)
+                {
+                    if let Some(id) = text(Some(session), "sessionId")
+                        && self.sessions.get(&id).is_none()
+                    {
+                        self.give(&id);
+                    }
+                }
+            }
+            "terminal/create" => {
+                if let Some(id) = text(result, "terminalId") {
+                    self.terminals.insert(id, None);
+                }
+            }
+            "terminal/release" => {
+                if let Some(id) = &request.terminal
+                    && result.is_some()
+                {
+                    self.terminals.insert(id.clone(), Some(asked));
+                }
+            }
+            _ => {}
+        }
+        let Some(turn) = request
+            .session
+            .as_ref()
+            .and_then(|id| self.sessions.get_mut(id))
+        else {
+            return;
+        };
+        match name {
+            "session/load" => turn.loading = turn.loading.saturating_sub(1),
+            schema::PROMPT => turn.end(asked, seen, result, report),
+            schema::PERMISSION => {
+                turn.permissions.remove(&asked);
+                let outcome = result.and_then(|result| result.get("outcome"));
+                turn.check_outcome(request, asked, seen, outcome, report);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Turns {
+    /// Returns the oldest open request for permission of a session.
+    pub(super) fn open_permission(&self, session: &str) -> Option<u64> {
+        let turn = self.sessions.get(&session.into())?;
+        turn.permissions.first().copied()
+    }
+}
+
+/// Returns the ids of the options of a request for permission.
+fn options(params: Option<Node<'_>>) -> Vec<Box<str>> {
+    const MAX_OPTIONS: usize = 64;
+    let list = params.and_then(|params| params.get("options"));
+    let list = list.filter(|list| list.is_array());
+    let ids = list.into_iter().flat_map(Node::children).take(MAX_OPTIONS);
+    ids.filter_map(|option| text(Some(option), "optionId"))
+        .collect()
+}
+
+impl Turn {
+    fn start(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        if let Some(open) = self.prompt {
+            let text = format!("a prompt while #{open} of the same session is not answered");
+            report.broken_by("prompt-in-turn", seen.whole(), open, text);
+        }
+        self.prompt = Some(seen.index);
+        self.cancelled = None;
+        self.calls.clear();
+    }
+
+    /// Handles the end of a turn. An error has no result.
+    fn end(&mut self, asked: u64, seen: &Seen<'_>, result: Option<Node<'_>>, report: &mut Report) {
+        if self.prompt != Some(asked) {
+            return;
+        }
+        self.prompt = None;
+        self.last = Some((asked, seen.index));
+        let Some(cancel) = self.cancelled.take() else {
+            return;
+        };
+        let reason = result.and_then(|result| result.get("stopReason"));
+        if reason.is_none_or(|reason| !reason.is_text("cancelled")) {
+            let got = reason.map_or_else(|| "an error".into(), quote);
+            let text = format!(
+                "the turn was cancelled by #{cancel}, and ends with {got}; it should be \"cancelled\""
+            );
+            let place = reason.map_or(seen.whole(), |reason| seen.at(reason));
+            report.broken_by("cancel-ignored", place, cancel, text);
+        }
+    }
+
+    fn check_outcome(
+        &self,
+        request: &TurnRequest,
+        asked: u64,
+        seen: &Seen<'_>,
+        outcome: Option<Node<'_>>,
+        report: &mut Report,
+    ) {
+        let Some(outcome) = outcome else {
+            return;
+        };
+        let kind = outcome.get("outcome");
+        let selected = kind.is_some_and(|kind| kind.is_text("selected"));
+        if let Some(cancel) = self.cancelled.filter(|_| selected) {
+            let text =
+                format!("the turn was cancelled by #{cancel}; the outcome should be \"cancelled\"");
+            report.broken_by("permission-after-cancel", seen.at(outcome), cancel, text);
+        }
+        if let Some(option) = outcome.get("optionId").filter(|_| selected)
+            && let Some(id) = option.text()
+            && !request.options.is_empty()
+            && !request.options.iter().any(|offered| **offered == *id)
+        {
+            let text = format!("the option {} is none of those of #{asked}", quote(option));
+            report.broken_by("unknown-option", seen.at(option), asked, text);
+        }
+    }
+
+    fn update(&mut self, seen: &Seen<'_>, params: Option<Node<'_>>, report: &mut Report) {
+        let update = params.and_then(|params| params.get("update"));
+        let Some(kind) = update.and_then(|update| update.get("sessionUpdate")) else {
+            return;
+        };
+        let name = kind.text().unwrap_or_default();
+        let is_known = |names: &[&str]| names.contains(&&*name);
+        if !is_known(&schema::UPDATES) && !is_known(&schema::DRAFT_UPDATES) {
+            let text = format!("no version has the update {}", quote(kind));
+            report.broken("unknown-update", seen.at(kind), text);
+        }
+        if matches!(&*name, "tool_call" | "tool_call_update") && self.loading == 0 {
+            self.follow_call(seen, update, name == "tool_call", report);
+        }
+        let in_turn = name.ends_with("_chunk") || name.starts_with("tool_call") || name == "plan";
+        if in_turn && self.prompt.is_none() && self.loading == 0 {
+            let text = match self.last {
+                Some((prompt, answer)) => {
+                    format!("the turn of #{prompt} ended with #{answer}, and no other one is open")
+                }
+                None => "no prompt of the session is open".into(),
+            };
+            report.broken("update-outside-turn", seen.at(kind), text);
+        }
+    }
+
+    /// Follows the state of a tool call. `new`: the update starts it.
+    fn follow_call(
+        &mut self,
+        seen: &Seen<'_>,
+        update: Option<Node<'_>>,
+        new: bool,
+        report: &mut Report,
+    ) {
+        let Some(id) = text(update, "toolCallId") else {
+            return;
+        };
+        let status = update.and_then(|update| update.get("status"));
+        let place = status.and_then(|node| STATES.iter().position(|name| node.is_text(name)));
+        let whole = seen.whole();
+        match self.calls.get_mut(&id) {
+            Some((index, _)) if new => {
+                let text = format!("the tool call {} was started by #{index}", short(&id));
+                report.broken_by("tool-call-again", whole, *index, text);
+                report.at_most(Severity::Info);
+            }
+            Some((index, state)) => {
+                let (from, to) = (*state, place.unwrap_or(*state));
+                if to < from && from >= 2 || from == 2 && to == 3 {
+                    let text = format!(
+                        "the tool call {} goes from {} to {}",
+                        short(&id),
+                        state_name(from),
+                        state_name(to)
+                    );
+                    report.broken_by("status-back", whole, *index, text);
+                }
+                *state = to;
+            }
+            // A request for permission may come before the update.
+            None if !new
+                && self.prompt.is_some()
+                && update.is_some_and(|update| update.get("sessionUpdate").is_some()) =>
+            {
+                let text = format!("no tool_call of this turn has the id {}", short(&id));
+                report.broken("unknown-tool-call", whole, text);
+            }
+            None => {}
+        }
+        if self.calls.len() < MAX_CALLS {
+            self.calls
+                .entry(id)
+                .or_insert((seen.index, place.unwrap_or(0)));
+        }
+    }
+}

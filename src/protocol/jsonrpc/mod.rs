@@ -1,0 +1,70 @@
+//! jsonrpc: any conversation in JSON-RPC 2.0 or 1.0 that no other protocol recognises.
+//!
+//! ```text
+//!   -> {"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}
+//!   <- {"jsonrpc":"2.0","id":1,"result":[1]}
+//!   -> {"jsonrpc":"2.0","method":"log","params":["x"]}          a notification: no answer
+//!   -> [{…},{…}]                    <- [{…},{…}]                a batch, and its answers in any order
+//! ```
+//!
+//! The shape of a message gives its kind; the method is the subject. Ids of different JSON types are distinct, and each
+//! direction has its own. The protocol is detected only if no other is: see [`Descriptor::is_fallback`].
+
+mod message;
+#[cfg(feature = "rules")]
+mod peer;
+mod schema;
+#[cfg(feature = "rules")]
+mod session;
+
+use super::{Descriptor, Protocol, rpc};
+use crate::framing::{Framing, Hints};
+
+/// The protocol.
+pub struct JsonRpc;
+
+/// Fault codes in addition to those of framing and JSON.
+pub const FAULTS: &[(&str, &str)] = rpc::read::FAULTS;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "jsonrpc",
+    port: None,
+    framings: &[
+        Framing::Lines,
+        Framing::ContentLength,
+        Framing::Http,
+        Framing::WebSocket,
+    ],
+    hints: Hints {
+        measure: None,
+        plausible: None,
+    },
+    sides: ["client", "server"],
+    provider: None,
+    dialects: &[],
+    settings: &[],
+    kinds: &schema::KINDS,
+    recipes: &schema::RECIPES,
+    marks: &schema::MARKS,
+    shapes: || schema::DIALECT.shapes(),
+    faults: FAULTS,
+    value_types: None,
+    is_re_encoded: false,
+    is_sequential: false,
+    is_fallback: true,
+};
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    JsonRpc,
+    ["../rpc/rules.md", "rules.md"],
+    "$CARGO_MANIFEST_DIR/fixtures/jsonrpc/rules",
+    |_, config| session::session(config),
+    |_, side, config| peer::peer(side, config),
+);
+
+impl Protocol for JsonRpc {
+    super::rpc::family_methods!(DESCRIPTOR, schema::DIALECT, message::read, |root, notes| {
+        rpc::read::annotate(root, notes, |_| None);
+    },);
+}

@@ -1,0 +1,38 @@
+//! The schema: any method.
+
+use crate::protocol::make::Recipe;
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE};
+use crate::protocol::rpc::read;
+use crate::protocol::schema::marks::{Generated, Marks};
+use crate::protocol::schema::{ANY, Fresh, INT, TEXT, Type};
+use crate::protocol::{Id, Kind};
+use std::sync::LazyLock;
+
+/// JSON-RPC 2.0 section 4: "a String, Number, or NULL".
+const ID: Type = Type::Either(&[TEXT, INT, Type::Number]);
+
+pub(super) static DIALECT: Dialect = Dialect {
+    methods: &[],
+    answers: &[RESPONSE, FAILURE],
+    open: true,
+    any_method: true,
+    batches: true,
+    object_results: false,
+    id: ID,
+    error_id: Type::Either(&[TEXT, INT, Type::Number, Type::Null]),
+    result: ANY,
+    new_id: |mint| Id::Number(mint.number().into()).text().into_owned(),
+    empty_params: false,
+};
+
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(read::kinds);
+
+/// The messages that can be made.
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
+
+/// Values that differ from run to run.
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
+    generated: vec![Generated::new("id", "id", Fresh::Id).volatile()],
+    ..Marks::default()
+});

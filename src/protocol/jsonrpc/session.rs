@@ -1,0 +1,67 @@
+//! The session of a JSON-RPC conversation: pairs, and the rules of the specification.
+
+use super::schema::DIALECT;
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rpc::dialect::Dialect;
+use crate::protocol::rpc::extension::{Extension, Turn};
+use crate::protocol::rpc::pairing::SentRequest;
+use crate::protocol::rpc::session::RpcSession;
+use crate::protocol::session::text::quote;
+use crate::protocol::session::{Report, Session, SessionConfig};
+use crate::tape::Node;
+
+/// Creates the session of a conversation.
+pub(super) fn session(config: &SessionConfig) -> impl Session + use<> {
+    RpcSession::new(Rules, config)
+}
+
+/// The rules that only this protocol has.
+struct Rules;
+
+impl Extension for Rules {
+    type Own = ();
+    const DIALECT: &'static Dialect = &DIALECT;
+    const SIDES: [&'static str; 2] = ["client", "server"];
+
+    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let name = turn.call.method.and_then(Node::text);
+        if let (Some(method), Some(name)) = (turn.call.method, name)
+            && name.starts_with("rpc.")
+        {
+            let text = format!("{} begins with \"rpc.\", which is reserved", quote(method));
+            report.broken("reserved-method", turn.seen.at(method), text);
+        }
+    }
+
+    fn answers(
+        &mut self,
+        turn: &Turn<'_, '_>,
+        _: &OpenRequest,
+        _: &SentRequest<()>,
+        report: &mut Report,
+    ) {
+        let Some(error) = turn.call.error() else {
+            return;
+        };
+        let code = error.get("code");
+        if let Some(code) = code.filter(|code| code.as_i128().is_some_and(is_reserved)) {
+            let text = format!("the code {} is reserved and has no meaning", quote(code));
+            report.broken("reserved-code", turn.seen.at(code), text);
+        }
+        let data = error.get("data");
+        let traces = [error.get("stack"), data.and_then(|data| data.get("stack"))];
+        if let Some(trace) = traces.into_iter().flatten().find(|node| node.is_string()) {
+            let text = "a stack trace of the server";
+            report.broken("stack-trace", turn.seen.at(trace), text);
+        }
+    }
+}
+
+/// Returns true for a reserved code without a meaning (section 5.1).
+fn is_reserved(code: i128) -> bool {
+    let defined = matches!(code, -32700 | -32603..=-32600 | -32099..=-32000);
+    (-32768..=-32000).contains(&code) && !defined
+}
+
+#[cfg(test)]
+mod tests;

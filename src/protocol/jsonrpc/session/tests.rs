@@ -1,0 +1,166 @@
+//! Cases that a recording of a rule does not show: HTTP, batches, lost bytes and damage.
+
+use super::session;
+use crate::conversation::{Judge, follow};
+use crate::decoder::{DecodeOptions, Decoder};
+use crate::protocol::jsonrpc::JsonRpc;
+use crate::protocol::session::{
+    Behavior as _, ConnectionChange, Report, Session as _, SessionConfig,
+};
+use crate::protocol::{Direction, Origin};
+use std::convert::Infallible;
+
+/// A conversation: findings as rule and index, and pairs as answer and request.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    broken: Vec<(&'static str, u64)>,
+    answers: Vec<(u64, u64)>,
+}
+
+/// Follows messages: connection, direction (`>` or `<`) and text; a text of `lost` is lost bytes.
+fn found(max_open: usize, said: &[(u32, char, String)]) -> Found {
+    let mut decoder = Decoder::new(DecodeOptions::new(vec![&JsonRpc]));
+    let mut session = session(&SessionConfig {
+        max_open,
+        ..SessionConfig::default()
+    });
+    let mut all = Found::default();
+    for (conn, way, text) in said {
+        let origin = Origin {
+            conn: Some(*conn),
+            direction: Some(match way {
+                '>' => Direction::ToServer,
+                _ => Direction::ToClient,
+            }),
+            ..Origin::default()
+        };
+        let mut report = Report::default();
+        if text == "lost" {
+            session.event(origin, ConnectionChange::Lost, &mut report);
+        }
+        let bytes = if text == "lost" { b"" } else { text.as_bytes() };
+        decoder.push(origin, bytes, &mut |decoded| {
+            let mut report = Report::default();
+            session.message(&decoded.seen(), &mut report);
+            all.broken
+                .extend(report.broken.iter().map(|b| (b.rule, b.place.index)));
+            all.answers
+                .extend(report.answer.iter().map(|a| (decoded.index, a.to)));
+        });
+    }
+    let mut report = Report::default();
+    session.finish(&mut report);
+    all.broken
+        .extend(report.broken.iter().map(|b| (b.rule, b.place.index)));
+    all
+}
+
+fn line(conn: u32, way: char, text: &str) -> (u32, char, String) {
+    (conn, way, format!("{text}\n"))
+}
+
+fn http(conn: u32, way: char, body: &str) -> (u32, char, String) {
+    let start = if way == '>' {
+        "POST / HTTP/1.1"
+    } else {
+        "HTTP/1.1 200 OK"
+    };
+    let length = body.len();
+    let head = format!("{start}\r\ncontent-type: application/json\r\ncontent-length: {length}");
+    (conn, way, format!("{head}\r\n\r\n{body}"))
+}
+
+const ASK: &str = r#"{"jsonrpc":"2.0","id":-1,"method":"a"}"#;
+const ANSWER: &str = r#"{"jsonrpc":"2.0","id":-1,"result":1}"#;
+
+#[test]
+fn equal_ids_over_http_pair_on_their_connections() {
+    let said = [
+        http(0, '>', ASK),
+        http(1, '>', ASK),
+        http(1, '<', ANSWER),
+        http(0, '<', ANSWER),
+    ];
+    let found = found(9, &said);
+    assert_eq!(
+        (found.broken, found.answers),
+        (vec![], vec![(2, 1), (3, 0)])
+    );
+}
+
+#[test]
+fn answers_on_another_http_connection_are_paired() {
+    let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let said = [
+        (0, '>', "GET / HTTP/1.1\r\nhost: a\r\n\r\n".to_owned()),
+        (0, '<', stream.to_owned()),
+        http(1, '>', ASK),
+        (
+            1,
+            '<',
+            "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_owned(),
+        ),
+        (0, '<', format!("data: {ANSWER}\n\n")),
+    ];
+    let found = found(9, &said);
+    assert_eq!((found.broken, found.answers), (vec![], vec![(4, 2)]));
+}
+
+#[test]
+fn members_of_a_batch_pair_one_by_one() {
+    let said = [
+        line(
+            0,
+            '>',
+            r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":"1","method":"b"}]"#,
+        ),
+        line(0, '<', r#"{"jsonrpc":"2.0","id":7,"method":"c"}"#),
+        line(
+            0,
+            '<',
+            r#"[{"jsonrpc":"2.0","id":"1","result":1},{"jsonrpc":"2.0","id":1,"result":1}]"#,
+        ),
+        line(0, '>', r#"{"jsonrpc":"2.0","id":7,"result":1}"#),
+    ];
+    let found = found(9, &said);
+    assert_eq!(
+        (found.broken, found.answers),
+        (vec![], vec![(2, 0), (3, 1)])
+    );
+}
+
+#[test]
+fn lost_bytes_and_full_tables_cause_no_findings() {
+    let lost = (0, '<', "lost".to_owned());
+    let said = [
+        line(0, '>', ASK),
+        lost,
+        line(0, '<', &ANSWER.replace("-1", "5")),
+    ];
+    assert_eq!(found(9, &said).broken, []);
+    let ask = |id: &str| line(0, '>', &ASK.replace("-1", id));
+    let said = [ask("1"), ask("2"), line(0, '<', &ANSWER.replace("-1", "1"))];
+    assert_eq!(found(1, &said).answers, [(2, 0)]);
+}
+
+/// Damages the bytes of each example one after another: nothing panics.
+#[test]
+fn damage_never_panics() {
+    for rule in JsonRpc.rules() {
+        let example = rule.example.expect("an example").fires;
+        let mut bytes = example.as_bytes().to_vec();
+        let first = example.find('\n').unwrap_or(0);
+        for at in (first..bytes.len()).step_by(13) {
+            let whole = bytes[at];
+            bytes[at] = whole ^ 0x10;
+            let Ok(_) = follow::<Infallible>(
+                &bytes,
+                &DecodeOptions::new(vec![&JsonRpc]),
+                &Judge::default(),
+                SessionConfig::default(),
+                &mut |_, _| Ok(()),
+            );
+            bytes[at] = whole;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! lsp: the Language Server Protocol, versions 3.17 and 3.18: an editor and a language server.
+//!
+//! ```text
+//!   client                                      server
+//!     | -> initialize {capabilities}              |
+//!     | <- {capabilities}                         |     decide which methods are used
+//!     | -> initialized                            |
+//!     | -> textDocument/didOpen {uri, version}    |     from now on the server has the text of the document
+//!     | -> textDocument/hover {uri, position}     |
+//!     | <- {contents}                             |
+//!     | <- workspace/configuration {items}        |     both sides ask; each direction has its own ids
+//!     | -> shutdown        <- null      -> exit   |
+//! ```
+//!
+//! Kinds: see the schema. The id is the JSON-RPC id, the subject is the method. Messages have a header block with
+//! Content-Length on stdio, pipes and TCP, and none on WebSocket.
+
+mod message;
+#[cfg(feature = "rules")]
+mod peer;
+mod schema;
+#[cfg(feature = "rules")]
+mod session;
+
+use super::{Descriptor, Message, Protocol, rpc};
+use crate::framing::{Framing, Hints};
+
+/// The protocol.
+pub struct Lsp;
+
+/// Fault codes in addition to those of framing and JSON.
+pub const FAULTS: &[(&str, &str)] = rpc::read::FAULTS;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "lsp",
+    port: None,
+    framings: &[Framing::ContentLength, Framing::Http, Framing::WebSocket],
+    hints: Hints {
+        measure: None,
+        plausible: None,
+    },
+    sides: ["client", "server"],
+    provider: None,
+    dialects: &[],
+    settings: &[],
+    kinds: &schema::KINDS,
+    recipes: &schema::RECIPES,
+    marks: &schema::MARKS,
+    shapes: || schema::DIALECT.shapes(),
+    faults: FAULTS,
+    value_types: None,
+    is_re_encoded: false,
+    is_sequential: false,
+    is_fallback: false,
+};
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    Lsp,
+    ["../rpc/rules.md", "../rpc/methods.md", "rules.md"],
+    "$CARGO_MANIFEST_DIR/fixtures/lsp/rules",
+    |_, config| session::session(config),
+    |_, side, config| peer::peer(side, config),
+);
+
+impl Protocol for Lsp {
+    super::rpc::family_methods!(DESCRIPTOR, schema::DIALECT, message::read, |root, notes| {
+        rpc::read::annotate(root, notes, schema::code_name);
+    },);
+
+    fn is_hello(&self, message: &Message<'_>) -> bool {
+        matches!(
+            message.subject.as_deref(),
+            Some("initialize" | "initialized")
+        )
+    }
+}

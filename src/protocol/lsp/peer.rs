@@ -1,0 +1,18 @@
+//! The peers of the Language Server Protocol. The client opens the session; what else a server answers is for the script.
+
+use crate::protocol::Direction;
+use crate::protocol::peer::{Peer, PeerConfig};
+use crate::protocol::rpc::peer::{Opening, RpcPeer};
+
+/// A client without capabilities: servers then send nothing by themselves.
+const OPENING: Opening = Opening {
+    method: "initialize",
+    params: |_| r#"{"processId":null,"rootUri":null,"capabilities":{}}"#.into(),
+    done: "initialized",
+};
+
+/// Creates the peer that sends in direction `side`.
+pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
+    let peer = RpcPeer::new(side, Some(OPENING), config);
+    Box::new(peer.replying("initialize", r#"{"capabilities":{}}"#))
+}

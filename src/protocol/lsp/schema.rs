@@ -1,0 +1,150 @@
+//! The schema: the methods of versions 3.17 and 3.18, and the capabilities that announce them.
+//!
+//! [`methods`] is data, made from the machine-readable specification (metaModel.json 3.18.0) by
+//! `tests/peers/lsp_methods.py`.
+
+mod methods;
+
+use crate::protocol::make::Recipe;
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE};
+use crate::protocol::rpc::read;
+use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::{ANY, Fresh, Releases, TEXT, Type};
+use crate::protocol::{Id, Kind};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Versions up to 3.16 are not distinguished.
+const SINCE_3_17: Releases = Releases(6);
+const SINCE_3_18: Releases = Releases(4);
+
+/// "Abstract Message": an integer of 32 bits, or a string.
+const ID: Type = Type::Either(&[Type::Whole(-(1 << 31), (1 << 31) - 1), TEXT]);
+
+pub(super) static DIALECT: Dialect = Dialect {
+    methods: methods::METHODS,
+    answers: &[RESPONSE, FAILURE],
+    open: true,
+    any_method: true,
+    batches: false,
+    object_results: false,
+    id: ID,
+    error_id: Type::Either(&[ID, Type::Null]),
+    result: ANY,
+    new_id: |mint| Id::Number(mint.number().into()).text().into_owned(),
+    empty_params: false,
+};
+
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let mut kinds = read::kinds();
+    kinds.retain(|kind| {
+        matches!(
+            kind.name,
+            "request" | "notification" | "response" | "error" | "batch"
+        )
+    });
+    kinds
+});
+
+/// The messages that can be made.
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
+
+/// Values that differ from run to run: numbers of processes, versions and tokens.
+const VOLATILE: [&str; 6] = [
+    "request:params.processId",
+    "request:params.clientInfo.version",
+    "request:params.token",
+    "notification:params.token",
+    "request:params.workDoneToken",
+    "request:params.partialResultToken",
+];
+
+/// Values that differ from run to run.
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    let mut collector = Collector::default();
+    DIALECT.collect(["request", "notification", "response"], &mut collector);
+    let mut marks = collector.finish();
+    let volatile = VOLATILE.map(|path| Generated {
+        path: Cow::Borrowed(path),
+        group: "token",
+        fresh: None,
+        volatile: true,
+    });
+    marks
+        .generated
+        .push(Generated::new("id", "id", Fresh::Id).volatile());
+    let result_id = Generated::new("**.resultId", "result", Fresh::Id);
+    let version = Generated::new(
+        "response:result.serverInfo.version",
+        "version",
+        Fresh::Given,
+    );
+    marks.generated.extend(volatile);
+    marks
+        .generated
+        .extend([result_id.volatile(), version.volatile()]);
+    marks
+});
+
+/// Returns the name of a code that only this protocol has.
+pub(super) fn code_name(code: i128) -> Option<&'static str> {
+    Some(match code {
+        -32001 => "unknown error",
+        -32002 => "server not initialized",
+        -32800 => "request cancelled",
+        -32801 => "content modified",
+        -32802 => "server cancelled",
+        -32803 => "request failed",
+        _ => return None,
+    })
+}
+
+/// Returns the member of the server's capabilities that announces a method; `None` if it needs none.
+#[cfg(feature = "rules")]
+pub(super) fn server_capability(method: &str) -> Option<Cow<'static, str>> {
+    Some(match method {
+        "textDocument/documentColor" | "textDocument/colorPresentation" => "colorProvider".into(),
+        "textDocument/formatting" => "documentFormattingProvider".into(),
+        "textDocument/rangeFormatting" | "textDocument/rangesFormatting" => {
+            "documentRangeFormattingProvider".into()
+        }
+        "textDocument/onTypeFormatting" => "documentOnTypeFormattingProvider".into(),
+        "textDocument/prepareRename" => "renameProvider".into(),
+        "textDocument/prepareCallHierarchy" => "callHierarchyProvider".into(),
+        "textDocument/prepareTypeHierarchy" => "typeHierarchyProvider".into(),
+        "workspace/symbol" => "workspaceSymbolProvider".into(),
+        "workspace/executeCommand" => "executeCommandProvider".into(),
+        "workspace/diagnostic" => "diagnosticProvider".into(),
+        _ if method.starts_with("textDocument/semanticTokens/") => "semanticTokensProvider".into(),
+        // The others are the options of `textDocumentSync`.
+        _ => {
+            let name = method.strip_prefix("textDocument/")?;
+            let known = DIALECT.find(method).is_some_and(|method| method.answered);
+            let synced = name.starts_with("willSave");
+            return (known && !synced).then(|| format!("{name}Provider").into());
+        }
+    })
+}
+
+/// Returns the path in the client's capabilities that announces a request of the server; `None` if it needs none.
+#[cfg(feature = "rules")]
+pub(super) fn client_capability(method: &str) -> Option<(&'static str, Cow<'static, str>)> {
+    Some(match method {
+        "workspace/configuration" => ("workspace", "configuration".into()),
+        "workspace/applyEdit" => ("workspace", "applyEdit".into()),
+        "workspace/workspaceFolders" => ("workspace", "workspaceFolders".into()),
+        "window/workDoneProgress/create" => ("window", "workDoneProgress".into()),
+        "window/showDocument" => ("window", "showDocument".into()),
+        _ => {
+            let name = method
+                .strip_prefix("workspace/")?
+                .strip_suffix("/refresh")?;
+            let name = match name {
+                "diagnostic" => "diagnostics",
+                name => name,
+            };
+            ("workspace", name.to_owned().into())
+        }
+    })
+}

@@ -1,0 +1,334 @@
+//! The session of a conversation between an editor and a language server.
+//!
+//! ```text
+//!   initialize -> result -> initialized -> requests, documents, progress -> shutdown -> exit
+//!   capabilities of both sides decide which methods may be used
+//! ```
+
+mod documents;
+mod header;
+mod progress;
+
+use super::schema::{self, DIALECT};
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rpc::dialect::Dialect;
+use crate::protocol::rpc::extension::{Extension, Turn};
+use crate::protocol::rpc::pairing::SentRequest;
+use crate::protocol::rpc::session::RpcSession;
+use crate::protocol::rpc::shape::{Flaw, usual_rule};
+use crate::protocol::session::memory::{ConnId, Connections};
+use crate::protocol::session::text::short;
+use crate::protocol::session::{ConnectionChange, Place, Report, Seen, Session, SessionConfig};
+use crate::protocol::{Direction, Origin, Role};
+use crate::tape::Node;
+use documents::Documents;
+use progress::Progress;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The largest number of connections.
+const MAX_CONNECTIONS: usize = 1 << 10;
+/// The largest number of capabilities and of registered methods.
+const MAX_NAMES: usize = 1 << 10;
+
+/// Creates the session of a conversation.
+pub(super) fn session(config: &SessionConfig) -> impl Session + use<> {
+    let servers = Connections::with_capacity(MAX_CONNECTIONS, 0);
+    let order = config.order;
+    RpcSession::new(Editors { servers, order }, config)
+}
+
+/// The rules that only this protocol has.
+struct Editors {
+    servers: Connections<Server>,
+    /// The order of the two directions is known.
+    order: bool,
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    #[default]
+    New,
+    /// `initialize` was sent.
+    Requested,
+    /// It was answered.
+    Answered,
+    /// `initialized` was sent.
+    Open,
+    /// `shutdown` was sent.
+    Shutdown,
+    Exited,
+}
+
+/// A server and its client.
+#[derive(Default)]
+struct Server {
+    stage: Stage,
+    /// The first client message after the answer, until `initialized` is sent.
+    early: Option<Place>,
+    /// The members of the server's capabilities, and methods that it registered; `None` if they were not seen.
+    offers: Option<BTreeSet<String>>,
+    /// The members of the client's capabilities: `workspace.configuration`.
+    accepts: Option<BTreeSet<String>>,
+    documents: Documents,
+    progress: Progress,
+}
+
+/// The state of an open request.
+#[derive(Debug, Default)]
+struct Sent {
+    /// The number of items of `workspace/configuration`.
+    items: Option<usize>,
+    /// It has a partialResultToken, and a partial result came.
+    partial: Option<Box<str>>,
+}
+
+impl Editors {
+    fn server(&mut self, conn: ConnId) -> &mut Server {
+        self.servers.entry_or_evict(conn, Server::default)
+    }
+
+    /// Checks the order of a message that the client sends.
+    fn check_stage(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let (order, seen) = (self.order, turn.seen);
+        let server = self.server(seen.origin.conn);
+        let name = turn.call.method.and_then(Node::text).unwrap_or_default();
+        let place = seen.whole();
+        let next = match name.as_ref() {
+            "initialize" => Stage::Requested,
+            "initialized" => Stage::Open,
+            "shutdown" => Stage::Shutdown,
+            "exit" => Stage::Exited,
+            _ => server.stage,
+        };
+        match (name.as_ref(), server.stage) {
+            ("initialize", Stage::New) => server.accepts = turn.param("capabilities").map(paths),
+            ("initialize", _) => {
+                let text = "initialize is sent a second time; a server takes it once";
+                report.broken("second-initialize", place, text);
+            }
+            ("exit", stage) if stage < Stage::Shutdown => {
+                let text = "exit without shutdown: the server exits with status 1";
+                report.broken("exit-without-shutdown", place, text);
+            }
+            ("exit" | "initialized", _) => {}
+            (_, Stage::New) if turn.role == Role::Request => {
+                let text = format!("{} before initialize", short(&name));
+                report.broken("request-before-initialize", place, text);
+            }
+            (_, Stage::New | Stage::Requested)
+                if turn.role == Role::Notification && !name.starts_with("$/") =>
+            {
+                let text = format!("{} before initialize is answered is dropped", short(&name));
+                report.broken("notification-before-initialize", place, text);
+            }
+            (_, Stage::New | Stage::Requested) if turn.role == Role::Notification => {}
+            (_, Stage::Requested) if order => {
+                let text = format!("{} before initialize is answered", short(&name));
+                report.broken("request-before-initialize", place, text);
+            }
+            (_, Stage::Answered) if !name.starts_with("$/") => {
+                server.early.get_or_insert(place);
+            }
+            (_, Stage::Shutdown) if turn.role == Role::Request => {
+                let text = format!("{} after shutdown", short(&name));
+                report.broken("request-after-shutdown", place, text);
+            }
+            _ => {}
+        }
+        if next == Stage::Open {
+            server.early = None;
+        }
+        server.stage = server.stage.max(next);
+    }
+
+    /// Checks that a method was announced.
+    fn check_negotiated(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let server = self.server(turn.seen.origin.conn);
+        let Some(method) = turn.method.filter(|_| turn.role == Role::Request) else {
+            return;
+        };
+        let place = turn
+            .call
+            .method
+            .map_or(turn.seen.whole(), |node| turn.seen.at(node));
+        if turn.direction == Some(Direction::ToClient) {
+            let needed = schema::client_capability(method.name);
+            let (Some((section, name)), Some(accepts)) = (needed, &server.accepts) else {
+                return;
+            };
+            let path = format!("{section}.{name}");
+            if !accepts.contains(&path) {
+                let text = format!(
+                    "{} needs {path}, which the client did not announce",
+                    method.name
+                );
+                report.broken("client-capability", place, text);
+            }
+            return;
+        }
+        let needed = schema::server_capability(method.name);
+        let (Some(needed), Some(offers)) = (needed, &server.offers) else {
+            return;
+        };
+        if !offers.contains(needed.as_ref()) && !offers.contains(method.name) {
+            let text = format!(
+                "{} needs {needed}, which the server did not announce",
+                method.name
+            );
+            report.broken("server-capability", place, text);
+        }
+    }
+
+    /// Handles what a server registers later.
+    fn register(&mut self, turn: &Turn<'_, '_>) {
+        let Some(offers) = &mut self.server(turn.seen.origin.conn).offers else {
+            return;
+        };
+        let registrations = turn
+            .param("registrations")
+            .into_iter()
+            .flat_map(Node::children);
+        for method in registrations.filter_map(|one| one.get("method")?.text()) {
+            if offers.len() < MAX_NAMES {
+                // One registration covers all requests for semantic tokens.
+                let capability =
+                    schema::server_capability(&method).filter(|_| method.contains("semantic"));
+                offers.extend(capability.map(Cow::into_owned));
+                offers.insert(method.into_owned());
+            }
+        }
+    }
+}
+
+impl Extension for Editors {
+    type Own = Sent;
+    const DIALECT: &'static Dialect = &DIALECT;
+    const SIDES: [&'static str; 2] = ["client", "server"];
+    const HAS_LINES: bool = false;
+    const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];
+
+    fn rule(flaw: Flaw) -> &'static str {
+        match flaw {
+            Flaw::UnknownMethod | Flaw::UnknownNotification => "unknown-method",
+            flaw => usual_rule(flaw),
+        }
+    }
+
+    fn frame(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        header::check(seen, report);
+    }
+
+    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) -> Sent {
+        if turn.requester() == Direction::ToServer {
+            self.check_stage(turn, report);
+        }
+        self.check_negotiated(turn, report);
+        let server = self.server(turn.seen.origin.conn);
+        server.documents.check(turn, report);
+        server.progress.check(turn, report);
+        if turn.is("client/registerCapability") {
+            self.register(turn);
+        }
+        let items = turn
+            .param("items")
+            .filter(|_| turn.is("workspace/configuration"));
+        Sent {
+            items: items.map(|items| items.children().count()),
+            partial: turn.param("partialResultToken").map(progress::key),
+        }
+    }
+
+    fn answers(
+        &mut self,
+        turn: &Turn<'_, '_>,
+        asked: &OpenRequest,
+        request: &SentRequest<Sent>,
+        report: &mut Report,
+    ) {
+        let seen = turn.seen;
+        let server = self.server(seen.origin.conn);
+        if asked.subject.as_deref() == Some("initialize") {
+            server.stage = server.stage.max(Stage::Answered);
+            let capabilities = turn
+                .call
+                .result
+                .and_then(|result| result.get("capabilities"));
+            server.offers = capabilities.map(names);
+            server.documents.initialize(capabilities);
+        }
+        if let (Some(items), Some(result)) = (request.own.items, turn.call.result)
+            && result.is_array()
+            && result.children().count() != items
+        {
+            let got = result.children().count();
+            let text = format!("{got} settings for {items} items; each item has one");
+            report.broken("configuration-length", seen.at(result), text);
+        }
+        let partial = request.own.partial.as_ref();
+        let partial = partial.is_some_and(|token| server.progress.has_reported(token));
+        if let Some(result) = turn.call.result.filter(|_| partial)
+            && result.children().next().is_some()
+        {
+            let text = "the result is not empty, but partial results were sent before";
+            report.broken("partial-result", seen.at(result), text);
+        }
+    }
+
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
+        if matches!(what, ConnectionChange::Lost | ConnectionChange::Opened) {
+            self.servers.remove(origin.conn);
+            if what == ConnectionChange::Lost {
+                // What was announced and opened is not known any more.
+                let server = self.server(origin.conn);
+                server.stage = Stage::Open;
+                server.documents.forget();
+                server.progress.forget();
+            }
+            return;
+        }
+        let ends = origin.direction != Some(Direction::ToServer) || what != ConnectionChange::Ended;
+        if ends && let Some(server) = self.servers.remove(origin.conn) {
+            server.end(report);
+        }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        for server in self.servers.values() {
+            server.end(report);
+        }
+    }
+}
+
+impl Server {
+    /// Reports what is missing at the end.
+    fn end(&self, report: &mut Report) {
+        if let Some(place) = self.early.filter(|_| self.stage < Stage::Open) {
+            let text = "the client goes on without initialized";
+            report.broken("initialized-missing", place, text);
+        }
+        self.progress.end(report);
+    }
+}
+
+/// Returns the names of the members that are not false.
+fn names(object: Node<'_>) -> BTreeSet<String> {
+    let members = object
+        .members()
+        .filter(|(_, value)| !value.is_null() && value.as_bool() != Some(false));
+    let names = members.filter_map(|(name, _)| name.text().map(std::borrow::Cow::into_owned));
+    names.take(MAX_NAMES).collect()
+}
+
+/// Returns the members of the sections `workspace` and `window`: `workspace.configuration`.
+fn paths(object: Node<'_>) -> BTreeSet<String> {
+    let sections = ["workspace", "window"].into_iter();
+    let all = sections.flat_map(|section| {
+        let names = object.get(section).map(names).unwrap_or_default();
+        names
+            .into_iter()
+            .map(move |name| format!("{section}.{name}"))
+    });
+    all.collect()
+}

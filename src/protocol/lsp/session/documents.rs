@@ -1,0 +1,308 @@
+//! Documents: their versions, and positions in their text (LSP 3.17, "Text Document Synchronization", "Position").
+
+use crate::protocol::rpc::extension::Turn;
+use crate::protocol::session::text::short;
+use crate::protocol::session::{Report, Severity};
+use crate::protocol::{Direction, Role};
+use crate::tape::Node;
+use std::collections::HashMap;
+
+/// The largest number of open documents.
+const MAX_DOCUMENTS: usize = 1 << 8;
+/// The largest text that is stored, in bytes. Positions in longer ones are not checked.
+const MAX_TEXT: usize = 1 << 18;
+
+/// The unit in which characters of a line are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Unit {
+    Utf8,
+    #[default]
+    Utf16,
+    Utf32,
+}
+
+impl Unit {
+    const ALL: [Self; 3] = [Self::Utf8, Self::Utf16, Self::Utf32];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "utf-8",
+            Self::Utf16 => "utf-16",
+            Self::Utf32 => "utf-32",
+        }
+    }
+
+    fn width(self, c: char) -> usize {
+        match self {
+            Self::Utf8 => c.len_utf8(),
+            Self::Utf16 => c.len_utf16(),
+            Self::Utf32 => 1,
+        }
+    }
+
+    fn length(self, line: &str) -> usize {
+        line.chars().map(|c| self.width(c)).sum()
+    }
+}
+
+/// An open document.
+struct Document {
+    version: Option<i128>,
+    /// `None` if it is too long, or a change could not be applied.
+    text: Option<String>,
+}
+
+/// The open documents of a connection.
+#[derive(Default)]
+pub(super) struct Documents {
+    open: HashMap<Box<str>, Document>,
+    unit: Unit,
+    /// Documents may be open without being known.
+    incomplete: bool,
+}
+
+impl Documents {
+    /// Reads the position encoding from the server's capabilities.
+    pub(super) fn initialize(&mut self, capabilities: Option<Node<'_>>) {
+        let named = capabilities.and_then(|all| all.get("positionEncoding")?.text());
+        let unit = Unit::ALL
+            .into_iter()
+            .find(|unit| Some(unit.name()) == named.as_deref());
+        self.unit = unit.unwrap_or_default();
+    }
+
+    /// Documents may be open without being known.
+    pub(super) fn forget(&mut self) {
+        self.open.clear();
+        self.incomplete = true;
+    }
+
+    /// Handles a request or a notification of the client.
+    pub(super) fn check(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let document = turn.param("textDocument");
+        let Some((node, uri)) = document.and_then(|d| Some((d.get("uri")?, d.get("uri")?.text()?)))
+        else {
+            return;
+        };
+        if turn.requester() != Direction::ToServer {
+            return;
+        }
+        let seen = turn.seen;
+        let version = document.and_then(|d| d.get("version"));
+        if turn.is("textDocument/didOpen") {
+            if self.open.contains_key(uri.as_ref()) {
+                let text = format!("{} is open already", short(&uri));
+                report.broken("document-opened-twice", seen.at(node), text);
+            }
+            if self.open.len() >= MAX_DOCUMENTS {
+                self.forget();
+            }
+            let text = document.and_then(|d| d.get("text")?.text());
+            let text = text
+                .filter(|text| text.len() <= MAX_TEXT)
+                .map(std::borrow::Cow::into_owned);
+            let version = version.and_then(Node::as_i128);
+            self.open
+                .insert(uri.as_ref().into(), Document { version, text });
+            return;
+        }
+        let Some(known) = self.open.get_mut(uri.as_ref()) else {
+            let syncs = turn.role == Role::Notification;
+            if !self.incomplete {
+                let name = turn.call.method.and_then(Node::text).unwrap_or_default();
+                let text = format!("{} for {}, which is not open", short(&name), short(&uri));
+                let rule = if syncs {
+                    "document-not-open"
+                } else {
+                    "request-not-open"
+                };
+                report.broken(rule, seen.at(node), text);
+            }
+            return;
+        };
+        if turn.is("textDocument/didClose") {
+            self.open.remove(uri.as_ref());
+        } else if turn.is("textDocument/didChange") {
+            let number = version.and_then(Node::as_i128);
+            if let (Some(old), Some(new), Some(node)) = (known.version, number, version)
+                && new <= old
+            {
+                let text = format!("the version is {new} after {old}; it should rise");
+                report.broken("document-version", seen.at(node), text);
+            }
+            known.version = number.or(known.version);
+            let changes = turn
+                .param("contentChanges")
+                .into_iter()
+                .flat_map(Node::children);
+            for change in changes {
+                check_range(known, self.unit, change.get("range"), turn, report);
+                known.apply(change, self.unit);
+            }
+        } else {
+            check_position(known, self.unit, turn.param("position"), turn, report);
+            check_range(known, self.unit, turn.param("range"), turn, report);
+        }
+    }
+}
+
+impl Document {
+    /// Applies a change: to a range, or of the whole text.
+    fn apply(&mut self, change: Node<'_>, unit: Unit) {
+        let new = change.get("text").and_then(Node::text);
+        let (Some(text), Some(new)) = (self.text.as_mut(), new) else {
+            self.text = None;
+            return;
+        };
+        let range = change.get("range").filter(|range| !range.is_null());
+        let Some(range) = range else {
+            self.text = (new.len() <= MAX_TEXT).then(|| new.into_owned());
+            return;
+        };
+        let at = |end: &str| {
+            range
+                .get(end)
+                .and_then(|position| offset(text, position, unit))
+        };
+        let (start, end) = (at("start"), at("end"));
+        match start.zip(end).filter(|(start, end)| start <= end) {
+            Some((start, end)) if text.len() + new.len() <= MAX_TEXT => {
+                text.replace_range(start..end, &new);
+            }
+            _ => self.text = None,
+        }
+    }
+}
+
+/// Returns line and character of a position.
+fn parts(position: Node<'_>) -> Option<(usize, usize)> {
+    let number = |name| usize::try_from(position.get(name)?.as_i128()?).ok();
+    Some((number("line")?, number("character")?))
+}
+
+/// Returns a line of a text, without its end, and its byte offset.
+fn line(text: &str, number: usize) -> Option<(&str, usize)> {
+    let mut at = 0;
+    // A line ends with CR LF, LF or CR; an empty line follows the last end.
+    for _ in 0..number {
+        let rest = text.get(at..)?;
+        let end = rest.find(['\r', '\n'])?;
+        let cr_lf = rest.get(end..).is_some_and(|end| end.starts_with("\r\n"));
+        at += end + if cr_lf { 2 } else { 1 };
+    }
+    let rest = text.get(at..)?;
+    let end = rest.find(['\r', '\n']).unwrap_or(rest.len());
+    Some((rest.get(..end)?, at))
+}
+
+/// Returns the byte offset of a position. A character past the end of its line is the end of the line.
+fn offset(text: &str, position: Node<'_>, unit: Unit) -> Option<usize> {
+    let (number, character) = parts(position)?;
+    let Some((line, start)) = line(text, number) else {
+        return Some(text.len());
+    };
+    let mut counted = 0;
+    for (at, c) in line.char_indices() {
+        if counted >= character {
+            return Some(start + at);
+        }
+        counted += unit.width(c);
+    }
+    Some(start + line.len())
+}
+
+/// Checks both ends of a range.
+fn check_range(
+    document: &Document,
+    unit: Unit,
+    range: Option<Node<'_>>,
+    turn: &Turn<'_, '_>,
+    report: &mut Report,
+) {
+    let Some((start, end)) = range.and_then(|range| Some((range.get("start")?, range.get("end")?)))
+    else {
+        return;
+    };
+    if let (Some(from), Some(to)) = (parts(start), parts(end))
+        && from > to
+    {
+        let text = "the range ends before it starts";
+        report.broken("range", turn.seen.at(end), text);
+    }
+    check_position(document, unit, Some(start), turn, report);
+    // An end after the last line is usual for a whole document.
+    let inside = parts(end).filter(|(number, _)| {
+        document
+            .text
+            .as_ref()
+            .is_none_or(|text| line(text, *number).is_some())
+    });
+    check_position(
+        document,
+        unit,
+        Some(end).filter(|_| inside.is_some()),
+        turn,
+        report,
+    );
+}
+
+/// Checks that a position is in the text of its document.
+fn check_position(
+    document: &Document,
+    unit: Unit,
+    position: Option<Node<'_>>,
+    turn: &Turn<'_, '_>,
+    report: &mut Report,
+) {
+    let (Some(text), Some(position)) = (&document.text, position) else {
+        return;
+    };
+    let Some((number, character)) = parts(position) else {
+        return;
+    };
+    let place = turn.seen.at(position);
+    let Some((line, _)) = line(text, number) else {
+        let text = format!("line {number} is past the end of the document");
+        return report.broken("position", place, text);
+    };
+    let length = unit.length(line);
+    if character > length {
+        let name = unit.name();
+        let mut others = Unit::ALL.into_iter().filter(|other| *other != unit);
+        let fits = others.find(|other| character <= other.length(line));
+        let hint = fits.map_or(String::new(), |fits| {
+            format!(
+                "; in {} it is inside: perhaps the wrong position encoding",
+                fits.name()
+            )
+        });
+        let text = format!(
+            "character {character} is past the end of line {number}, which has {length} in {name}{hint}"
+        );
+        report.broken("position", place, text);
+        // The specification moves it to the end of the line.
+        if fits.is_none() {
+            report.at_most(Severity::Info);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Unit, line};
+
+    #[test]
+    fn lines_end_with_any_line_end() {
+        let text = "a\r\n\rbc\n";
+        let lines = [Some("a"), Some(""), Some("bc"), Some(""), None];
+        for (number, want) in lines.into_iter().enumerate() {
+            assert_eq!(line(text, number).map(|(line, _)| line), want, "{number}");
+        }
+    }
+
+    #[test]
+    fn characters_are_counted_in_the_unit() {
+        let lengths = Unit::ALL.map(|unit| (unit.name(), unit.length("aä𝄞")));
+        assert_eq!(lengths, [("utf-8", 7), ("utf-16", 4), ("utf-32", 3)]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Checks of header blocks (LSP 3.17, "Header Part").
+
+use crate::framing::fields::fields;
+use crate::framing::{Framing, Head};
+use crate::protocol::session::{Report, Seen};
+use crate::span::Span;
+
+/// Checks the header block of a frame.
+pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
+    let frame = seen.frame;
+    if frame.framing != Framing::ContentLength || !matches!(frame.head, Head::Length(_)) {
+        return;
+    }
+    let block = frame
+        .view
+        .bytes
+        .get(..frame.view.body.at())
+        .unwrap_or_default();
+    if memchr::memmem::find(block, b"\r\n").is_none() {
+        let text = "the lines of the header end in LF; they should end in CR LF";
+        report.broken("header-line-end", seen.whole(), text);
+    }
+    let mut lengths = 0;
+    for field in fields(block) {
+        let value = block.get(field.value.clone()).unwrap_or_default();
+        let place = seen.span(Span::new(field.range.start, field.value.end));
+        if field.is("content-length") {
+            lengths += 1;
+            if lengths == 2 {
+                let text =
+                    "Content-Length is there twice; some readers take the first, some the last";
+                report.broken("length-repeated", place, text);
+            }
+            let usual = block
+                .get(field.range.start..)
+                .is_some_and(|line| line.starts_with(b"Content-Length: "));
+            if !usual {
+                let text =
+                    "Content-Length is spelled unlike the specification, which some readers need";
+                report.broken("header-spelling", place, text);
+            }
+        } else if field.is("content-type") {
+            let value = value.to_ascii_lowercase();
+            let charset =
+                memchr::memmem::find(&value, b"charset=").and_then(|at| value.get(at + 8..));
+            let is_utf8 = |set: &[u8]| set.starts_with(b"utf-8") || set.starts_with(b"utf8");
+            if charset.is_some_and(|set| !is_utf8(set)) {
+                let text = "the charset is not utf-8; readers take the body for UTF-8 all the same";
+                report.broken("charset", place, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Progress and partial results (LSP 3.17, "Work Done Progress", "Partial Result Progress").
+//!
+//! ```text
+//!   workDoneToken, partialResultToken of a request, or window/workDoneProgress/create
+//!     -> $/progress begin, report …, end
+//! ```
+
+use crate::protocol::rpc::extension::Turn;
+use crate::protocol::rpc::spelling;
+use crate::protocol::session::{Place, Report};
+use crate::tape::Node;
+use std::collections::HashMap;
+
+/// The largest number of tokens.
+const MAX_TOKENS: usize = 1 << 10;
+
+/// A token.
+#[derive(Debug)]
+struct Token {
+    begun: Option<Place>,
+    ended: bool,
+    /// Some progress was reported.
+    reported: bool,
+}
+
+/// The tokens of a connection.
+#[derive(Default)]
+pub(super) struct Progress {
+    tokens: HashMap<Box<str>, Token>,
+    /// Tokens may have been missed.
+    incomplete: bool,
+}
+
+/// Returns the key of a token: its JSON.
+pub(super) fn key(token: Node<'_>) -> Box<str> {
+    spelling(token).into()
+}
+
+impl Progress {
+    /// Tokens may have been missed.
+    pub(super) fn forget(&mut self) {
+        self.tokens.clear();
+        self.incomplete = true;
+    }
+
+    /// Returns true if progress with a token was reported.
+    pub(super) fn has_reported(&self, token: &str) -> bool {
+        self.tokens.get(token).is_some_and(|token| token.reported)
+    }
+
+    /// Handles a request or a notification.
+    pub(super) fn check(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        if turn.is("$/progress") {
+            return self.progress(turn, report);
+        }
+        let created = turn
+            .param("token")
+            .filter(|_| turn.is("window/workDoneProgress/create"));
+        let tokens = [
+            turn.param("workDoneToken"),
+            turn.param("partialResultToken"),
+            created,
+        ];
+        for token in tokens.into_iter().flatten().map(key) {
+            if self.tokens.len() >= MAX_TOKENS {
+                return self.forget();
+            }
+            let token = self.tokens.entry(token).or_insert(Token {
+                begun: None,
+                ended: false,
+                reported: false,
+            });
+            (token.begun, token.ended, token.reported) = (None, false, false);
+        }
+    }
+
+    fn progress(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let Some(node) = turn.param("token") else {
+            return;
+        };
+        let place = turn.seen.at(node);
+        let Some(token) = self.tokens.get_mut(spelling(node)) else {
+            if !std::mem::replace(&mut self.incomplete, true) {
+                let text = format!(
+                    "no request and no create announced the token {}",
+                    spelling(node)
+                );
+                report.broken("progress-token", place, text);
+            }
+            return;
+        };
+        token.reported = true;
+        let kind = turn
+            .param("value")
+            .and_then(|value| value.get("kind")?.text());
+        match kind.as_deref() {
+            Some("begin") => token.begun = Some(place),
+            Some("report" | "end") if token.ended || token.begun.is_none() => {
+                let text = "progress without begin, or after end";
+                report.broken("progress-order", place, text);
+            }
+            _ => {}
+        }
+        token.ended |= kind.as_deref() == Some("end");
+    }
+
+    /// Reports progress that does not end.
+    pub(super) fn end(&self, report: &mut Report) {
+        let open = self.tokens.values().filter(|token| !token.ended);
+        let mut places: Vec<Place> = open.filter_map(|token| token.begun).collect();
+        places.sort_by_key(|place| place.index);
+        for place in places {
+            report.broken(
+                "progress-end",
+                place,
+                "progress that begins here has no end",
+            );
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! mcp: the Model Context Protocol, JSON-RPC 2.0 between programs with a language model and servers with tools.
+//!
+//! ```text
+//!   client                                 server           2024-11-05 to 2025-11-25
+//!      | -> {"id":0,"method":"initialize"}    |
+//!      | <- {"id":0,"result":{…}}             |
+//!      | -> {"method":"notifications/initialized"}
+//!      | -> {"id":1,"method":"tools/call"}    |             2026-07-28: without the messages above
+//!      | <- {"method":"notifications/progress"}
+//!      | <- {"id":0,"method":"sampling/createMessage"}      the server asks, too, until 2025-11-25
+//!      | <- {"id":1,"result":{"content":[…]}} |
+//! ```
+//!
+//! Over stdio a message is a line. Over HTTP it is posted; the answer is the body of the response, or an event of it. In
+//! the older transport all answers are events of another connection. Kinds: see the schema. The kind decides the role;
+//! the id is the JSON-RPC id; the subject is the method.
+
+mod message;
+#[cfg(feature = "rules")]
+mod peer;
+mod schema;
+#[cfg(feature = "rules")]
+mod session;
+
+use super::rpc::read;
+use super::{Descriptor, Message, Protocol, Setting};
+use crate::framing::{Framing, Hints};
+
+/// The protocol.
+pub struct Mcp;
+
+/// The descriptor of the protocol.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "mcp",
+    port: None,
+    framings: &[Framing::Lines, Framing::Http, Framing::WebSocket],
+    hints: Hints {
+        measure: None,
+        plausible: None,
+    },
+    sides: ["client", "server"],
+    provider: None,
+    dialects: &[],
+    settings: &[Setting::Tools],
+    kinds: &schema::KINDS,
+    recipes: &schema::RECIPES,
+    marks: &schema::MARKS,
+    shapes: || schema::DIALECT.shapes(),
+    faults: read::FAULTS,
+    value_types: None,
+    is_re_encoded: false,
+    is_sequential: false,
+    is_fallback: false,
+};
+
+#[cfg(feature = "rules")]
+super::session::behavior!(
+    Mcp,
+    [
+        "../rpc/rules.md",
+        "../rpc/methods.md",
+        "../rpc/transports.md",
+        "rules.md"
+    ],
+    "$CARGO_MANIFEST_DIR/fixtures/mcp/rules",
+    |_, config| session::session(config),
+    |_, side, config| peer::peer(side, config),
+);
+
+impl Protocol for Mcp {
+    super::rpc::family_methods!(
+        DESCRIPTOR,
+        schema::DIALECT,
+        |frame, context, parsed| read::read(frame, context, parsed, message::judge),
+        |root, notes| read::annotate(root, notes, message::code_name),
+    );
+
+    fn is_hello(&self, message: &Message<'_>) -> bool {
+        matches!(
+            (message.kind.as_ref(), message.subject.as_deref()),
+            ("request", Some("initialize" | "server/discover"))
+                | ("notification", Some("notifications/initialized"))
+        )
+    }
+}

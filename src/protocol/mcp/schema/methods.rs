@@ -1,0 +1,433 @@
+//! The messages of all versions: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28, from the `schema.ts` of
+//! each.
+//!
+//! Members that only some versions require are optional here. In 2026-07-28 only servers send progress.
+
+use crate::protocol::Direction::{ToClient, ToServer};
+use crate::protocol::schema::{
+    ANY, ARRAY, BOOL, Fresh, INT, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type, UINT,
+    may, message, must, nullable, object, request,
+};
+
+pub(super) const V2025_03: Releases = Releases(2);
+pub(super) const V2025_06: Releases = Releases(4);
+pub(super) const V2025_11: Releases = Releases(8);
+/// Without a handshake and sessions.
+pub(in super::super) const STATELESS: Releases = Releases(16);
+/// With a handshake.
+pub(super) const HANDSHAKE: Releases = Releases(1).or(V2025_03).or(V2025_06).or(V2025_11);
+const SINCE_2025_03: Releases = V2025_03.or(SINCE_2025_06);
+const SINCE_2025_06: Releases = V2025_06.or(SINCE_2025_11);
+const SINCE_2025_11: Releases = V2025_11.or(STATELESS);
+
+const TOKEN: Type = Type::Either(&[TEXT, INT]);
+const META: Member = may("_meta", object![may("progressToken", TOKEN)]);
+const CURSOR: Member = may("cursor", TEXT);
+const NEXT: Member = may("nextCursor", TEXT);
+const TTL: Member = may("ttlMs", UINT)
+    .releases(STATELESS)
+    .marked(&[Mark::Volatile]);
+const CACHE: Member = may("cacheScope", Type::OneOf(&["public", "private"])).releases(STATELESS);
+const RESULT_TYPE: Member = may("resultType", TEXT).releases(STATELESS);
+const INPUT_REQUESTS: Member = may("inputRequests", OBJECT).releases(STATELESS);
+const INPUT_RESPONSES: Member = may("inputResponses", OBJECT).releases(STATELESS);
+const STATE: Member = may("requestState", TEXT)
+    .releases(STATELESS)
+    .marked(&[Mark::Generated("state", Fresh::Id), Mark::Secret]);
+const TASK: &[Mark] = &[Mark::Generated("task", Fresh::Id)];
+const TASK_ID: Member = must("taskId", TEXT).marked(TASK);
+/// The request for a task.
+const AS_TASK: Member = may("task", OBJECT).releases(V2025_11);
+const NEW_TASK: Member = may("task", object![TASK_ID, may("status", TEXT)]).releases(V2025_11);
+const ELICITATION: &[Mark] = &[Mark::Generated("elicitation", Fresh::Id)];
+const LEVEL: Type = Type::OneOf(&[
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+]);
+const ROLE: Type = Type::OneOf(&["user", "assistant"]);
+const INFO: Type = object![
+    must("name", TEXT),
+    must("version", TEXT),
+    may("title", TEXT)
+];
+const CONTENT: Type = object![must("type", TEXT), may("text", TEXT), may("data", TEXT)];
+const RESOURCE: Type = object![must("uri", TEXT), may("text", TEXT), may("blob", TEXT)];
+const SCHEMA: Type = object![may("type", Type::OneOf(&["object"]))];
+const TOOL: Type = object![
+    must("name", TEXT),
+    may("title", TEXT).releases(SINCE_2025_06),
+    may("description", TEXT),
+    must("inputSchema", SCHEMA),
+    may("outputSchema", OBJECT).releases(SINCE_2025_06),
+    may("annotations", OBJECT).releases(SINCE_2025_03),
+];
+const NAMED: Type = object![must("name", TEXT), may("title", TEXT)];
+const LISTED: Type = object![must("name", TEXT), must("uri", TEXT)];
+const TEMPLATE: Type = object![must("name", TEXT), must("uriTemplate", TEXT)];
+const EMPTY: Type = object![META, RESULT_TYPE];
+const TASK_STATE: Type = object![
+    may("taskId", TEXT).marked(TASK),
+    may("status", TEXT),
+    may("createdAt", TEXT).marked(&[Mark::Generated("created", Fresh::Time), Mark::Volatile]),
+    may("lastUpdatedAt", TEXT).marked(&[Mark::Generated("updated", Fresh::Time), Mark::Volatile]),
+];
+
+/// All methods.
+pub(super) static METHODS: &[MessageSchema] = &[
+    request("initialize", ToServer)
+        .of(object![
+            must("protocolVersion", TEXT).default("\"2025-11-25\""),
+            must("capabilities", OBJECT).default("{}"),
+            must("clientInfo", INFO).default(r#"{"name":"wiretool","version":"0"}"#),
+            META,
+        ])
+        .result(object![
+            must("protocolVersion", TEXT),
+            must("capabilities", OBJECT),
+            must("serverInfo", INFO),
+            may("instructions", TEXT),
+            META,
+        ])
+        .releases(HANDSHAKE)
+        .words("[version:protocolVersion] capabilities=")
+        .about("opens a session"),
+    message("notifications/initialized", ToServer)
+        .of(object![META])
+        .releases(HANDSHAKE)
+        .words("")
+        .about("the session is open"),
+    request("server/discover", ToServer)
+        .of(object![META])
+        .result(object![
+            must("supportedVersions", Type::Array(&TEXT)),
+            must("capabilities", OBJECT),
+            may("instructions", TEXT),
+            TTL,
+            CACHE,
+            RESULT_TYPE,
+            META,
+        ])
+        .releases(STATELESS)
+        .words("_meta=")
+        .about("asks for versions and capabilities"),
+    request("ping", ToServer)
+        .of(object![META])
+        .result(EMPTY)
+        .releases(HANDSHAKE)
+        .both_ways()
+        .words("")
+        .about("asks for a sign of life"),
+    request("tools/list", ToServer)
+        .of(object![CURSOR, META])
+        .result(object![
+            must("tools", Type::Array(&TOOL)).marked(&[Mark::Unordered]),
+            NEXT,
+            TTL,
+            CACHE,
+            RESULT_TYPE,
+            META,
+        ])
+        .words("[cursor] _meta=")
+        .about("asks for the tools"),
+    request(CALL, ToServer)
+        .of(object![
+            must("name", TEXT),
+            may("arguments", OBJECT).default("{}"),
+            AS_TASK,
+            INPUT_RESPONSES,
+            STATE,
+            META,
+        ])
+        .result(object![
+            may("content", Type::Array(&CONTENT)),
+            may("isError", BOOL),
+            may("structuredContent", ANY).releases(SINCE_2025_06),
+            NEW_TASK,
+            INPUT_REQUESTS,
+            STATE,
+            RESULT_TYPE,
+            META,
+        ])
+        .words("name [arguments] _meta=")
+        .about("calls a tool"),
+    request("prompts/list", ToServer)
+        .of(object![CURSOR, META])
+        .result(object![
+            must("prompts", Type::Array(&NAMED)).marked(&[Mark::Unordered]),
+            NEXT,
+            TTL,
+            CACHE,
+            RESULT_TYPE,
+            META,
+        ])
+        .words("[cursor] _meta=")
+        .about("asks for the prompts"),
+    request("prompts/get", ToServer)
+        .of(object![
+            must("name", TEXT),
+            may("arguments", OBJECT),
+            INPUT_RESPONSES,
+            STATE,
+            META,
+        ])
+        .result(object![
+            may(
+                "messages",
+                Type::Array(&object![must("role", ROLE), must("content", CONTENT)]),
+            ),
+            may("description", TEXT),
+            INPUT_REQUESTS,
+            STATE,
+            RESULT_TYPE,
+            META,
+        ])
+        .words("name [arguments] _meta=")
+        .about("asks for a prompt"),
+    request("resources/list", ToServer)
+        .of(object![CURSOR, META])
+        .result(object![
+            must("resources", Type::Array(&LISTED)).marked(&[Mark::Unordered]),
+            NEXT,
+            TTL,
+            CACHE,
+            RESULT_TYPE,
+            META,
+        ])
+        .words("[cursor] _meta=")
+        .about("asks for the resources"),
+    request("resources/templates/list", ToServer)
+        .of(object![CURSOR, META])
+        .result(object![
+            must("resourceTemplates", Type::Array(&TEMPLATE)).marked(&[Mark::Unordered]),
+            NEXT,
+            TTL,
+            CACHE,
+            RESULT_TYPE,
+            META,
+        ])
+        .words("[cursor] _meta=")
+        .about("asks for the templates of resources"),
+    request("resources/read", ToServer)
+        .of(object![must("uri", TEXT), INPUT_RESPONSES, STATE, META])
+        .result(object![
+            may("contents", Type::Array(&RESOURCE)),
+            INPUT_REQUESTS,
+            STATE,
+            TTL,
+            CACHE,
+            RESULT_TYPE,
+            META,
+        ])
+        .words("uri _meta=")
+        .about("asks for the contents of a resource"),
+    request("resources/subscribe", ToServer)
+        .of(object![must("uri", TEXT), META])
+        .result(EMPTY)
+        .releases(HANDSHAKE)
+        .words("uri")
+        .about("asks for updates of a resource"),
+    request("resources/unsubscribe", ToServer)
+        .of(object![must("uri", TEXT), META])
+        .result(EMPTY)
+        .releases(HANDSHAKE)
+        .words("uri")
+        .about("ends the updates of a resource"),
+    request("subscriptions/listen", ToServer)
+        .of(object![must("notifications", OBJECT).default("{}"), META])
+        .releases(STATELESS)
+        .words("[notifications] _meta=")
+        .about("asks for notifications; stays open"),
+    message("notifications/subscriptions/acknowledged", ToClient)
+        .of(object![may("notifications", OBJECT), META])
+        .releases(STATELESS),
+    request("completion/complete", ToServer)
+        .of(object![
+            must(
+                "ref",
+                object![
+                    must("type", Type::OneOf(&["ref/prompt", "ref/resource"])),
+                    may("name", TEXT),
+                    may("uri", TEXT),
+                ],
+            ),
+            must("argument", object![must("name", TEXT), must("value", TEXT)]),
+            may("context", OBJECT).releases(SINCE_2025_06),
+            META,
+        ])
+        .result(object![
+            must(
+                "completion",
+                object![
+                    must("values", Type::Array(&TEXT)),
+                    may("total", Type::Number),
+                    may("hasMore", BOOL),
+                ],
+            ),
+            RESULT_TYPE,
+            META,
+        ])
+        .words("ref argument _meta=")
+        .about("asks how an argument may go on"),
+    request("logging/setLevel", ToServer)
+        .of(object![must("level", LEVEL), META])
+        .result(EMPTY)
+        .releases(HANDSHAKE)
+        .words("level")
+        .about("sets the lowest level of log messages"),
+    message("notifications/message", ToClient)
+        .of(object![
+            must("level", LEVEL),
+            may("logger", TEXT),
+            must("data", ANY),
+            META,
+        ])
+        .words("level data [logger]")
+        .about("a log message"),
+    message("notifications/progress", ToClient)
+        .of(PROGRESS)
+        .both_ways()
+        .words("token:progressToken progress [total] message=")
+        .about("the progress of a request"),
+    message("notifications/cancelled", ToServer)
+        .of(CANCELLED)
+        .both_ways()
+        .words("id:requestId [reason]")
+        .about("cancels a request"),
+    message("notifications/tools/list_changed", ToClient)
+        .of(object![META])
+        .words("")
+        .about("the list of tools changed"),
+    message("notifications/prompts/list_changed", ToClient)
+        .of(object![META])
+        .words("")
+        .about("the list of prompts changed"),
+    message("notifications/resources/list_changed", ToClient)
+        .of(object![META])
+        .words("")
+        .about("the list of resources changed"),
+    message("notifications/resources/updated", ToClient)
+        .of(object![must("uri", TEXT), META])
+        .words("uri")
+        .about("a resource changed"),
+    request("roots/list", ToClient)
+        .of(object![META])
+        .result(object![
+            must(
+                "roots",
+                Type::Array(&object![must("uri", TEXT), may("name", TEXT)]),
+            ),
+            META,
+        ])
+        .releases(HANDSHAKE)
+        .words("")
+        .about("asks for the roots of the client"),
+    message("notifications/roots/list_changed", ToServer)
+        .of(object![META])
+        .releases(HANDSHAKE)
+        .words("")
+        .about("the list of roots changed"),
+    request("sampling/createMessage", ToClient)
+        .of(object![
+            must("messages", ARRAY),
+            must("maxTokens", Type::Number).default("100"),
+            may("systemPrompt", TEXT),
+            may("modelPreferences", OBJECT),
+            may("temperature", Type::Number),
+            may("stopSequences", Type::Array(&TEXT)),
+            may("includeContext", TEXT),
+            may("metadata", OBJECT),
+            may("tools", ARRAY).releases(V2025_11),
+            may("toolChoice", OBJECT).releases(V2025_11),
+            AS_TASK,
+            META,
+        ])
+        .result(object![
+            may("role", ROLE),
+            may("content", ANY),
+            may("model", TEXT),
+            may("stopReason", TEXT),
+            NEW_TASK,
+            META,
+        ])
+        .releases(HANDSHAKE)
+        .words("messages maxTokens=")
+        .about("asks the model of the client"),
+    request("elicitation/create", ToClient)
+        .of(object![
+            must("message", TEXT),
+            may("requestedSchema", OBJECT),
+            may("mode", Type::OneOf(&["form", "url"])).releases(V2025_11),
+            may("url", TEXT).releases(V2025_11),
+            may("elicitationId", TEXT)
+                .releases(V2025_11)
+                .marked(ELICITATION),
+            AS_TASK,
+            META,
+        ])
+        .result(object![
+            may("action", Type::OneOf(&["accept", "decline", "cancel"])),
+            nullable("content", OBJECT),
+            NEW_TASK,
+            META,
+        ])
+        .releases(V2025_06.or(V2025_11))
+        .words("message [schema:requestedSchema]")
+        .about("asks the user of the client"),
+    message("notifications/elicitation/complete", ToClient)
+        .of(object![
+            must("elicitationId", TEXT).marked(ELICITATION),
+            META
+        ])
+        .releases(V2025_11),
+    request("tasks/get", ToServer)
+        .of(object![TASK_ID, META])
+        .result(TASK_STATE)
+        .releases(SINCE_2025_11)
+        .both_ways()
+        .words("taskId")
+        .about("asks for the state of a task"),
+    request("tasks/result", ToServer)
+        .of(object![TASK_ID, META])
+        .releases(V2025_11)
+        .both_ways()
+        .words("taskId")
+        .about("asks for the result of a task"),
+    request("tasks/cancel", ToServer)
+        .of(object![TASK_ID, META])
+        .releases(SINCE_2025_11)
+        .both_ways()
+        .words("taskId")
+        .about("cancels a task"),
+    request("tasks/list", ToServer)
+        .of(object![CURSOR, META])
+        .result(object![must("tasks", Type::Array(&TASK_STATE)), NEXT, META])
+        .releases(V2025_11)
+        .both_ways()
+        .words("[cursor]")
+        .about("asks for the tasks"),
+    request("tasks/update", ToServer)
+        .of(object![TASK_ID, INPUT_RESPONSES, META])
+        .releases(STATELESS),
+    message("notifications/tasks/status", ToClient)
+        .both_ways()
+        .of(TASK_STATE)
+        .releases(V2025_11),
+];
+
+/// The method that calls a tool.
+pub(in super::super) const CALL: &str = "tools/call";
+
+const PROGRESS: Type = object![
+    must("progressToken", TOKEN),
+    must("progress", Type::Number),
+    may("total", Type::Number),
+    may("message", TEXT).releases(SINCE_2025_03),
+    META,
+];
+const CANCELLED: Type = object![may("requestId", TOKEN), may("reason", TEXT), META];

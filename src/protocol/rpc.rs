@@ -1,0 +1,314 @@
+//! JSON-RPC 2.0, for the protocols that use it.
+
+#[cfg(feature = "rules")]
+pub(super) mod build;
+#[cfg(feature = "rules")]
+pub(super) mod capabilities;
+pub(super) mod dialect;
+#[cfg(feature = "rules")]
+pub(super) mod extension;
+#[cfg(feature = "rules")]
+pub(super) mod pairing;
+#[cfg(feature = "rules")]
+pub(super) mod peer;
+pub(super) mod read;
+#[cfg(feature = "rules")]
+pub(super) mod session;
+#[cfg(feature = "rules")]
+pub(super) mod shape;
+
+use super::{Direction, Id, Place, Seen};
+use crate::encoding::{Nothing, json};
+use crate::error::DecodeError;
+use crate::framing::Framing;
+use crate::span::{Span, SpannedText};
+use crate::tape::Node;
+
+/// The methods of [`Protocol`](super::Protocol) that are the same in mcp, lsp, acp and jsonrpc: the descriptor, the dialect,
+/// and functions that read a frame and that add remarks.
+macro_rules! family_methods {
+    ($descriptor:expr, $dialect:expr, $read:expr, $annotate:expr $(,)?) => {
+        fn descriptor(&self) -> &'static $crate::protocol::Descriptor {
+            &$descriptor
+        }
+
+        fn read<'a>(
+            &'a self,
+            frame: &$crate::framing::Frame<'a>,
+            context: &$crate::protocol::Context,
+            parsed: &'a mut $crate::encoding::Parsed,
+        ) -> $crate::protocol::Message<'a> {
+            ($read)(frame, context, parsed)
+        }
+
+        fn write(
+            &self,
+            message: $crate::tape::Node<'_>,
+            options: &$crate::protocol::WriteOptions,
+            out: &mut Vec<u8>,
+        ) -> Result<$crate::protocol::Written, $crate::error::Refusal> {
+            $dialect.write(message, options, out)
+        }
+
+        fn make(
+            &self,
+            kind: &str,
+            words: &mut $crate::protocol::make::Words<'_>,
+            mint: &mut $crate::protocol::make::Mint,
+        ) -> Result<$crate::protocol::make::Made, $crate::error::Refusal> {
+            $dialect.make(kind, words, mint)
+        }
+
+        fn content<'n>(
+            &self,
+            root: $crate::tape::Node<'n>,
+            _: &$crate::protocol::Message<'_>,
+        ) -> Option<$crate::tape::Node<'n>> {
+            $crate::protocol::rpc::Call::of(root).content()
+        }
+
+        fn annotate(
+            &self,
+            root: $crate::tape::Node<'_>,
+            _: &$crate::protocol::Message<'_>,
+            notes: &mut $crate::protocol::Notes,
+        ) {
+            ($annotate)(root, notes);
+        }
+
+        fn fixed_direction(
+            &self,
+            message: &$crate::protocol::Message<'_>,
+        ) -> Option<$crate::protocol::Direction> {
+            $dialect.fixed_direction(message)
+        }
+
+        fn parts<'n>(
+            &self,
+            root: $crate::tape::Node<'n>,
+            message: &$crate::protocol::Message<'_>,
+        ) -> Vec<$crate::tape::Node<'n>> {
+            $crate::protocol::rpc::read::parts(root, message)
+        }
+
+        #[cfg(feature = "rules")]
+        fn behavior(&self) -> &dyn $crate::protocol::session::Behavior {
+            self
+        }
+    };
+}
+pub(super) use family_methods;
+
+/// The members of a message.
+pub(super) const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// The members of a JSON-RPC object. If a key is repeated, the last one counts.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Call<'a> {
+    pub(super) version: Option<Node<'a>>,
+    pub(super) id: Option<Node<'a>>,
+    pub(super) method: Option<Node<'a>>,
+    pub(super) params: Option<Node<'a>>,
+    pub(super) result: Option<Node<'a>>,
+    pub(super) error: Option<Node<'a>>,
+    /// A member is present more than once.
+    pub(super) repeats: bool,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn of(root: Node<'a>) -> Self {
+        let mut call = Self::default();
+        if !root.is_map() {
+            return call;
+        }
+        for (key, value) in root.members() {
+            let member = match key.key_bytes().as_ref() {
+                b"jsonrpc" => &mut call.version,
+                b"id" => &mut call.id,
+                b"method" => &mut call.method,
+                b"params" => &mut call.params,
+                b"result" => &mut call.result,
+                b"error" => &mut call.error,
+                _ => continue,
+            };
+            let again = member.replace(value).is_some();
+            call.repeats |= again;
+        }
+        call
+    }
+
+    /// Returns the error. `"error":null` is no error.
+    pub(super) fn error(&self) -> Option<Node<'a>> {
+        self.error.filter(|e| !e.is_null())
+    }
+
+    /// The text of the error, the result or the params.
+    pub(super) fn content(&self) -> Option<Node<'a>> {
+        let error = self.error();
+        error
+            .and_then(|error| error.get("message"))
+            .or(self.result)
+            .or(self.params)
+    }
+
+    pub(super) fn id(&self) -> Id<'a> {
+        let whole = self.id.filter(|id| is_complete(*id));
+        match whole.map_or("", spelling) {
+            "" => Id::None,
+            id => Id::Json(id),
+        }
+    }
+}
+
+/// Returns the source text of a value.
+pub(super) fn spelling(node: Node<'_>) -> &str {
+    std::str::from_utf8(node.span().of(node.bytes())).unwrap_or_default()
+}
+
+/// Returns false for an array or object that an error cut off.
+fn is_complete(node: Node<'_>) -> bool {
+    // The greatest depth of any reader.
+    const DEPTH: u32 = 1000;
+    let container = node.is_map() || node.is_array();
+    !container || json::parse(node.bytes(), node.span(), DEPTH, &mut Nothing).is_ok()
+}
+
+/// Returns true if a number is spelled without a fraction and an exponent.
+pub(super) fn is_integer(node: Node<'_>) -> bool {
+    node.number_text()
+        .is_some_and(|s| !s.contains(['.', 'e', 'E']))
+}
+
+/// Checks the members that `error` must have (JSON-RPC 2.0 section 5.1): an integer `code`, a string `message`.
+pub(super) fn check_error(error: Node<'_>, faults: &mut Vec<DecodeError>) {
+    let mut bad = |field: &'static str, node: Option<Node<'_>>, wanted: &'static str| {
+        let span = node.map_or(error.span(), Node::span);
+        let got = node.map_or("nothing", Node::describe);
+        faults.push(DecodeError::new("bad-error", span, field, wanted, got));
+    };
+    if !error.is_map() {
+        return bad("error", Some(error), "an object");
+    }
+    let (code, message) = (error.get("code"), error.get("message"));
+    if !code.is_some_and(|c| is_integer(c) && spelling(c).parse::<i64>().is_ok()) {
+        bad("error.code", code, "an integer");
+    }
+    if !message.is_some_and(Node::is_string) {
+        bad("error.message", message, "a string");
+    }
+}
+
+/// Returns the outcome of an error: its code.
+pub(super) fn outcome(error: Node<'_>) -> Option<SpannedText<'_>> {
+    let code = error.get("code")?;
+    Some(SpannedText::new(spelling(code), code.span()))
+}
+
+/// Returns the likely cause why a line is not a JSON object. It is more specific than the error of the parser.
+pub(super) fn line_hint(
+    line: &[u8],
+    error: &DecodeError,
+    direction: Option<Direction>,
+) -> Option<&'static str> {
+    let text = line.trim_ascii();
+    let first = text.first().copied().unwrap_or_default();
+    Some(match (first, error.code) {
+        (0xef, _) if text.starts_with(b"\xef\xbb\xbf") => {
+            "a byte order mark: write UTF-8 without one"
+        }
+        (b'{', "trailing-bytes") if follows_cr(line, error.span) => {
+            "a single CR does not end a line: end each message with LF"
+        }
+        (b'{', "trailing-bytes") if error.span.of(line).first() == Some(&b'{') => {
+            "two messages on one line: each needs its own line"
+        }
+        (b'{', "ends-early") if text.len() == 1 => {
+            "pretty-printed JSON: a message must be one line"
+        }
+        (b'{', "ends-early") => {
+            "the line ends inside the message: pretty-printed JSON, or a write that was cut short"
+        }
+        (b'}' | b']', _) => "pretty-printed JSON: a message must be one line",
+        (b'"', "trailing-bytes") if memchr::memchr(b':', text).is_some() => {
+            "pretty-printed JSON: a message must be one line"
+        }
+        (b'{', _) => return None,
+        (b' '..=b'~', "bad-json" | "trailing-bytes" | "bad-utf8")
+            if direction != Some(Direction::ToServer) =>
+        {
+            "a log line on stdout? Only messages may go there, logs belong on stderr"
+        }
+        _ => return None,
+    })
+}
+
+/// Returns the finding for an answer that comes only after the child's stdin was closed, although its side waited for
+/// it: a writer that does not flush writes when it exits. `due`, `closed` and `now` are times.
+pub(super) fn unflushed(seen: &Seen<'_>, due: Option<i64>, closed: Option<i64>) -> Option<String> {
+    /// A side that closes stdin sooner does not wait for answers: 500 ms.
+    const PATIENCE: i64 = 500_000_000;
+    let (due, closed) = (due?, closed?);
+    let took = seen.origin.time?.saturating_sub(closed);
+    let waited = closed.saturating_sub(due);
+    // A line without LF is read only at the end, regardless of when it was written.
+    if lone_cr(seen).is_some() {
+        return None;
+    }
+    // An answer that takes as long again may just be slow.
+    (waited >= PATIENCE && (0..waited).contains(&took)).then(|| {
+        let tenths = waited / 100_000_000;
+        format!(
+            "this comes only after stdin was closed, which waited {}.{} s for it: is stdout flushed?",
+            tenths / 10,
+            tenths % 10
+        )
+    })
+}
+
+/// Returns the position of a CR at the end of the last line of a stream, if no LF follows.
+pub(super) fn lone_cr(seen: &Seen<'_>) -> Option<Place> {
+    let body = seen.frame.view.body;
+    let is_line = seen.frame.framing == Framing::Lines && seen.frame.fault.is_none();
+    // A line that ends with CR LF has the CR after its body.
+    let is_last = seen.frame.len == u64::from(body.len);
+    let ends_with_cr = is_line && is_last && seen.frame.view.body().ends_with(b"\r");
+    ends_with_cr.then(|| Place {
+        offset: seen.frame.offset + seen.frame.len - 1,
+        len: 1,
+        ..seen.whole()
+    })
+}
+
+/// Returns true if a CR is between the part of a line that was read and the rest.
+fn follows_cr(line: &[u8], rest: Span) -> bool {
+    let before = line.get(..rest.at()).unwrap_or_default();
+    let gap = before.get(before.trim_ascii_end().len()..);
+    gap.is_some_and(|gap| gap.contains(&b'\r'))
+}
+
+/// Describes the fault of a value that is JSON but not an object.
+pub(super) fn not_an_object(root: Node<'_>) -> DecodeError {
+    let error = DecodeError::new(
+        "not-an-object",
+        root.span(),
+        "message",
+        "a JSON object",
+        root.describe(),
+    );
+    if root.is_array() {
+        error.hint("a batch: no peer supports batches; send the messages one by one")
+    } else {
+        error
+    }
+}
+
+/// The fault of a blank line.
+pub(super) fn blank_line(body: Span) -> DecodeError {
+    DecodeError::new(
+        "blank-line",
+        body,
+        "message",
+        "a JSON object",
+        "a blank line",
+    )
+}

@@ -1,0 +1,283 @@
+//! A protocol on JSON-RPC 2.0, by the schema of its methods: the check before writing, `make` and marks.
+
+use super::{Call, spelling};
+use crate::error::Refusal;
+use crate::protocol::make::{Made, Mint, Object, Recipe, Words, array, text, unknown_kind, value};
+use crate::protocol::schema::check::{refuse, refuse_nothing};
+use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of, of_type, one_of};
+use crate::protocol::schema::marks::Collector;
+use crate::protocol::schema::{self, INT, MessageSchema, TEXT, Type, may, message, must, object};
+use crate::protocol::{Direction, Message, Role, WriteOptions, Written};
+use crate::tape::Node;
+
+/// A protocol on JSON-RPC.
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
+pub(in crate::protocol) struct Dialect {
+    /// Its methods; each type is that of the params.
+    pub(in crate::protocol) methods: &'static [MessageSchema],
+    /// The answers that `make` builds; each type is that of the whole message.
+    pub(in crate::protocol) answers: &'static [MessageSchema],
+    /// `make` builds requests and notifications of any method.
+    pub(in crate::protocol) open: bool,
+    /// Methods that are not in the schema are written and not reported.
+    pub(in crate::protocol) any_method: bool,
+    /// Batches are written and not reported.
+    pub(in crate::protocol) batches: bool,
+    /// No peer reads a result that is not an object.
+    pub(in crate::protocol) object_results: bool,
+    /// The type of an id.
+    pub(in crate::protocol) id: Type,
+    /// The type of the id of an error, which may answer an unreadable request.
+    pub(in crate::protocol) error_id: Type,
+    /// The type of a result.
+    pub(in crate::protocol) result: Type,
+    /// Makes a new id for a request.
+    pub(in crate::protocol) new_id: fn(&mut Mint) -> String,
+    /// `make` writes empty params.
+    pub(in crate::protocol) empty_params: bool,
+}
+
+const RESULT_OR_ERROR: &str = "a method, or an id and its result or error";
+/// The version, which every message has.
+pub(in crate::protocol) const VERSION: schema::Member =
+    must("jsonrpc", Type::OneOf(&["2.0"])).default("\"2.0\"");
+/// An error object.
+pub(in crate::protocol) const ERROR: Type = object![
+    must("code", INT),
+    must("message", TEXT),
+    may("data", Type::Any),
+];
+/// An answer with a result.
+pub(in crate::protocol) const RESPONSE: MessageSchema = message("response", Direction::ToClient)
+    .role(Some(Role::Response))
+    .of(object![
+        VERSION,
+        must("id", Type::Any),
+        must("result", Type::Any),
+    ])
+    .words("id result")
+    .about("an answer");
+/// An answer with an error.
+pub(in crate::protocol) const FAILURE: MessageSchema = message("error", Direction::ToClient)
+    .role(Some(Role::Error))
+    .of(object![
+        VERSION,
+        must("id", Type::Any),
+        must("error", ERROR),
+    ])
+    .words("id error.code error.message [error.data]")
+    .about("an error answer");
+/// Messages of methods that are not in the schema.
+pub(in crate::protocol) static OTHERS: [MessageSchema; 2] = [
+    schema::request("request", Direction::ToServer).about("any other request"),
+    message("notification", Direction::ToServer).about("any other notification"),
+];
+
+impl Dialect {
+    /// Returns the method with this name.
+    pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
+        self.methods.iter().find(|method| method.is_named(name))
+    }
+
+    /// Returns the direction of a request or a notification, if only one side sends its method.
+    pub(in crate::protocol) fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
+        let asks = matches!(message.role, Some(Role::Request | Role::Notification));
+        let method = self.find(message.subject.as_deref().filter(|_| asks)?)?;
+        (!method.both_ways).then_some(method.direction)
+    }
+
+    /// Writes a message: its own text.
+    pub(in crate::protocol) fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        schema::check::write_json(message, options.force, |root| self.check(root), out)
+    }
+
+    /// Refuses a message that the protocol does not have (JSON-RPC 2.0 sections 4 and 5).
+    pub(in crate::protocol) fn check(&self, root: Node<'_>) -> Result<(), Refusal> {
+        if self.batches && root.is_array() {
+            return root.children().try_for_each(|node| self.check(node));
+        }
+        refuse(root, &object![VERSION])?;
+        let call = Call::of(root);
+        let Some(method) = call.method else {
+            return self.answer(&call);
+        };
+        refuse(method, &TEXT).map_err(|r| r.inside("method"))?;
+        let Some(method) = self.find(&method.text().unwrap_or_default()) else {
+            if self.any_method {
+                let id = call.id.map_or(Ok(()), |id| refuse(id, &self.id));
+                return id.map_err(|r| r.inside("id"));
+            }
+            let names: Vec<_> = self.methods.iter().map(|m| m.name).collect();
+            let wanted = format!("one of {}", names.join(" "));
+            return Err(Refusal::new("method", wanted, spelling(method).to_owned()));
+        };
+        match call.id {
+            Some(_) if !method.answered => {
+                let never = Type::Never("this is a notification");
+                call.id.map_or(Ok(()), |id| refuse(id, &never))
+            }
+            Some(id) => refuse(id, &self.id),
+            None if method.answered => Err(Refusal::whole(self.id.to_string(), "nothing")),
+            None => Ok(()),
+        }
+        .map_err(|r| r.inside("id"))?;
+        match call.params.filter(|params| !params.is_null()) {
+            Some(params) => refuse(params, &method.ty),
+            None => refuse_nothing(&method.ty),
+        }
+        .map_err(|r| r.inside("params"))
+    }
+
+    /// Checks an answer: it has an id, and either a result or an error.
+    fn answer(&self, call: &Call<'_>) -> Result<(), Refusal> {
+        let error = call.error();
+        let id = error.map_or(&self.id, |_| &self.error_id);
+        match (call.id, call.result.or(call.error)) {
+            (None, None) => return Err(Refusal::whole(RESULT_OR_ERROR, "nothing")),
+            (None, _) => return Err(Refusal::new("id", id.to_string(), "nothing")),
+            (Some(node), _) => refuse(node, id).map_err(|r| r.inside("id"))?,
+        }
+        match (call.result, error) {
+            (Some(_), Some(_)) => Err(Refusal::new("error", "nothing beside a result", "one")),
+            (None, None) => Err(Refusal::new("result", "a value, or an error", "nothing")),
+            (None, Some(error)) => refuse(error, &ERROR).map_err(|r| r.inside("error")),
+            (Some(result), None) => refuse(result, &self.result).map_err(|r| r.inside("result")),
+        }
+    }
+
+    /// Returns the messages that [`Dialect::make`] makes.
+    pub(in crate::protocol) fn recipes(&self) -> Vec<Recipe> {
+        let methods = self.methods.iter();
+        let methods = methods.filter_map(|method| schema::make::recipe(method, method.answered));
+        let others = OTHERS.iter().filter(|_| self.open);
+        let others = others.map(|other| Recipe {
+            name: other.name,
+            words: "METHOD [PARAMS]".into(),
+            keys: if other.answered { "id" } else { "" }.into(),
+            about: other.about,
+        });
+        let answers = self.answers.iter();
+        let answers = answers.filter_map(|answer| schema::make::recipe(answer, false));
+        methods.chain(others).chain(answers).collect()
+    }
+
+    /// Makes a message from words.
+    pub(in crate::protocol) fn make(
+        &self,
+        kind: &str,
+        words: &mut Words<'_>,
+        mint: &mut Mint,
+    ) -> Result<Made, Refusal> {
+        let is_made = |message: &&MessageSchema| message.name == kind && message.words.is_some();
+        if let Some(answer) = self.answers.iter().find(is_made) {
+            return Ok(Made {
+                message: schema::make::build(answer, words, mint)?,
+                direction: answer.direction,
+            });
+        }
+        let (answered, direction, name, params);
+        if let Some(method) = self.methods.iter().find(is_made) {
+            (answered, direction, name) = (method.answered, method.direction, method.name);
+            params = schema::make::build(method, words, mint)?;
+        } else if let Some(other) = OTHERS.iter().find(|m| self.open && m.name == kind) {
+            (answered, direction) = (other.answered, other.direction);
+            name = words.word("METHOD, a string")?;
+            params = words.optional().map_or_else(|| "{}".into(), value);
+            words.end()?;
+        } else {
+            return Err(unknown_kind(kind, &self.recipes()));
+        }
+        let mut rpc = Object::default().text("jsonrpc", "2.0");
+        if answered {
+            let id = words.key("id").map(value);
+            rpc = rpc.json("id", &id.unwrap_or_else(|| (self.new_id)(mint)));
+        }
+        let is_left_out = params == "{}" && !self.empty_params;
+        let params = Some(params).filter(|_| !is_left_out);
+        Ok(Made {
+            message: rpc.text("method", name).optional("params", params).finish(),
+            direction,
+        })
+    }
+
+    /// Returns the JSON Schema of each kind: of the methods that `decode` shows as kinds, and of requests,
+    /// notifications, responses and errors.
+    pub(in crate::protocol) fn shapes(&self) -> Vec<MessageJsonSchema> {
+        let rpc = |id: Option<String>, more: Object| {
+            let properties = Object::default().json("jsonrpc", &of(&VERSION.ty));
+            let mut required = vec![text("jsonrpc")];
+            required.extend(id.as_ref().map(|_| text("id")));
+            let properties = properties.optional("id", id).finish();
+            let more = more.finish();
+            let own = of_type("object")
+                .json("required", &array(&required))
+                .json("properties", &properties);
+            own.json("allOf", &array(&[more])).finish()
+        };
+        let of_method = |method: &MessageSchema| {
+            let params = of(&method.ty);
+            let properties = Object::default().json("method", &one_of(&[method.name]));
+            let null = of_type("null").finish();
+            let params = any_of(&[params, null]);
+            let properties = properties.json("params", &params).finish();
+            let required = array(&[text("method")]);
+            let id = method.answered.then(|| of(&self.id));
+            let more = Object::default().json("properties", &properties);
+            rpc(id, more.json("required", &required))
+        };
+        let of_other_method = |answered: bool| {
+            let known: Vec<&str> = self.methods.iter().map(|method| method.name).collect();
+            let not = (!known.is_empty()).then(|| one_of(&known));
+            let method = of_type("string").optional("not", not).finish();
+            let properties = Object::default().json("method", &method).finish();
+            let more = Object::default().json("properties", &properties);
+            let id = answered.then(|| of(&self.id));
+            rpc(id, more.json("required", &array(&[text("method")])))
+        };
+        let answer = |key: &str, id: &Type, ty: &Type| {
+            let properties = Object::default().json(key, &of(ty)).finish();
+            let more = Object::default().json("properties", &properties);
+            let more = more.json("required", &array(&[text(key)]));
+            rpc(Some(of(id)), more)
+        };
+        let mut shapes: Vec<MessageJsonSchema> = Vec::new();
+        for (answered, other) in [(true, "request"), (false, "notification")] {
+            let methods = self.methods.iter().filter(|m| m.answered == answered);
+            let mut all: Vec<String> = methods.clone().map(of_method).collect();
+            if self.open && self.any_method {
+                all.push(of_other_method(answered));
+            }
+            if self.open {
+                shapes.push((other, any_of(&all)));
+            } else {
+                shapes.extend(methods.map(|method| (method.name, of_method(method))));
+            }
+        }
+        for kind in self.answers {
+            shapes.push(match kind.role {
+                Some(Role::Error) => (kind.name, answer("error", &self.error_id, &ERROR)),
+                _ => (kind.name, answer("result", &self.id, &self.result)),
+            });
+        }
+        shapes
+    }
+
+    /// Adds the marks of params and results. `kinds` are the kinds of requests, notifications and results.
+    pub(in crate::protocol) fn collect(&self, kinds: [&'static str; 3], marks: &mut Collector) {
+        let [request, notification, result] = kinds;
+        for method in self.methods {
+            let kind = if method.answered {
+                request
+            } else {
+                notification
+            };
+            marks.add(kind, "params", &method.ty);
+            marks.add(result, "result", &method.result);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Matches requests and answers by id.
+//!
+//! ```text
+//!   reach     the pipes of one child   or   all connections to one HTTP server: an answer may use another one
+//!   requester the runtime              or   the server: each side has its own ids
+//!   id        by JSON type and value: 7 is not "7", "a\u0041" is "aA"
+//! ```
+
+use super::shape::{CallShape, Flaw};
+use super::spelling;
+use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::schema::MessageSchema;
+use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::text::short;
+use crate::protocol::session::{Report, Seen};
+use crate::protocol::{Direction, Origin};
+use crate::tape::Node;
+
+/// The number of stored ids of answers, and of ids without a request.
+const MAX_ENDED: usize = 1 << 8;
+/// The largest number of requests with one id that are tracked at a time.
+const MAX_DUPLICATES: usize = 8;
+
+/// The range in which an id is unique.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::protocol) enum Reach {
+    /// All connections of the conversation.
+    Http,
+    /// One connection.
+    Pipe(Option<u32>),
+}
+
+impl Reach {
+    pub(in crate::protocol) fn of(http: bool, origin: Origin) -> Self {
+        if http {
+            Self::Http
+        } else {
+            Self::Pipe(origin.conn)
+        }
+    }
+}
+
+/// The parts of a request that its answer repeats.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::protocol) struct PairKey {
+    pub(in crate::protocol) reach: Reach,
+    /// The direction of the request.
+    pub(in crate::protocol) requester: Direction,
+    id: Ident,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Ident {
+    Whole(i64),
+    Text(Box<str>),
+    /// A value that is not allowed as an id, as it is spelled.
+    Other(Box<str>),
+}
+
+impl Scoped for PairKey {
+    type Scope = Reach;
+
+    fn scope(&self) -> Self::Scope {
+        self.reach
+    }
+}
+
+impl PairKey {
+    /// Returns the key of a message's id; `None` if the id is null.
+    pub(in crate::protocol) fn of(
+        reach: Reach,
+        requester: Direction,
+        id: Node<'_>,
+    ) -> Option<Self> {
+        if id.is_null() {
+            return None;
+        }
+        let spelled = || spelling(id);
+        let id = if id.is_string() {
+            Ident::Text(id.text()?.into())
+        } else if let Ok(whole) = spelled().parse() {
+            Ident::Whole(whole)
+        } else {
+            Ident::Other(spelled().into())
+        };
+        Some(Self {
+            reach,
+            requester,
+            id,
+        })
+    }
+
+    /// Returns the same value as another type.
+    pub(in crate::protocol) fn retyped(&self) -> Option<Self> {
+        let id = match &self.id {
+            Ident::Whole(n) => Ident::Text(n.to_string().into()),
+            Ident::Text(text) => Ident::Whole(text.parse().ok()?),
+            Ident::Other(_) => return None,
+        };
+        Some(Self { id, ..*self })
+    }
+
+    /// Returns the same id in another range.
+    pub(in crate::protocol) fn at(&self, reach: Reach) -> Self {
+        Self {
+            reach,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same id in the opposite direction.
+    pub(in crate::protocol) fn reversed(&self) -> Self {
+        Self {
+            requester: self.requester.other(),
+            ..self.clone()
+        }
+    }
+}
+
+/// The state of an open request; `own` is the part that only the protocol uses.
+#[derive(Debug, Default)]
+pub(in crate::protocol) struct SentRequest<S> {
+    pub(in crate::protocol) method: Option<&'static MessageSchema>,
+    /// The request has an error: peers may leave it unanswered.
+    pub(in crate::protocol) breaks_rule: bool,
+    /// The answer may have been missed.
+    pub(in crate::protocol) may_be_missed: bool,
+    /// The message that cancelled it.
+    pub(in crate::protocol) cancelled: Option<u64>,
+    /// Requests that used the same id while this one was open.
+    duplicates: Vec<OpenRequest>,
+    /// There was at least one request with the same id.
+    had_duplicate: bool,
+    pub(in crate::protocol) own: S,
+}
+
+impl<S: Default> SentRequest<S> {
+    pub(in crate::protocol) fn new(
+        method: Option<&'static MessageSchema>,
+        breaks_rule: bool,
+        own: S,
+    ) -> Self {
+        Self {
+            method,
+            breaks_rule,
+            own,
+            ..Self::default()
+        }
+    }
+}
+
+impl<S> SentRequest<S> {
+    /// Returns true if a missing answer is reported.
+    pub(in crate::protocol) fn needs_answer(&self) -> bool {
+        !self.breaks_rule && !self.may_be_missed && !self.had_duplicate
+    }
+}
+
+/// The request that an answer belongs to.
+pub(in crate::protocol) enum PairedRequest {
+    /// The answer has no id.
+    NoId,
+    Open(PairKey),
+    /// A request with the same id as another type, which is reported.
+    Retyped(PairKey),
+    /// No open request has the id. The key is that of the missing request.
+    Nothing(PairKey),
+}
+
+/// The result of closing a request.
+pub(in crate::protocol) enum Closed<S> {
+    /// There was no request.
+    Nothing,
+    /// Another request with the same id is open.
+    Twin,
+    Last(OpenRequest, SentRequest<S>),
+}
+
+/// Open requests and recent answers.
+pub(in crate::protocol) struct Pairing<S> {
+    pub(in crate::protocol) open: OpenRequests<PairKey, SentRequest<S>>,
+    /// The index of each recent answer.
+    pub(in crate::protocol) answered: RecentEntries<PairKey, u64>,
+    /// Answers without a request: if the order is not known, the request may come later.
+    unmatched: RecentEntries<PairKey, ()>,
+}
+
+impl<S> Pairing<S> {
+    pub(in crate::protocol) fn with_capacity(capacity: usize) -> Self {
+        Self {
+            open: OpenRequests::with_capacity(capacity),
+            answered: RecentEntries::with_capacity(MAX_ENDED),
+            unmatched: RecentEntries::with_capacity(MAX_ENDED),
+        }
+    }
+
+    /// Returns true if a request uses the id of an open request; both are tracked.
+    pub(in crate::protocol) fn is_duplicate(
+        &mut self,
+        key: &PairKey,
+        shape: &CallShape<'_, '_>,
+        report: &mut Report,
+    ) -> bool {
+        let open = self.open.get_mut(key);
+        let Some((asked, request)) = open.filter(|(_, request)| !request.may_be_missed) else {
+            return false;
+        };
+        let what = asked.describe();
+        let text = |id: &str| format!("the id {id} belongs to {what}, which is not answered yet");
+        shape.report_id_flaw(Flaw::DuplicateId, Some(asked.place.index), text, report);
+        request.had_duplicate = true;
+        if request.duplicates.len() < MAX_DUPLICATES {
+            request.duplicates.push(shape.asked());
+        }
+        true
+    }
+
+    /// Adds a request. Returns the one that had its id.
+    pub(in crate::protocol) fn ask(
+        &mut self,
+        key: PairKey,
+        asked: OpenRequest,
+        mut request: SentRequest<S>,
+    ) -> Option<(OpenRequest, SentRequest<S>)> {
+        // An answer that came earlier counts once.
+        request.may_be_missed |= self.unmatched.remove(&key).is_some();
+        self.open.ask(key, asked, request)
+    }
+
+    /// Finds the request for an answer in direction `way`.
+    pub(in crate::protocol) fn find(
+        &self,
+        reach: Reach,
+        direction: Option<Direction>,
+        shape: &CallShape<'_, '_>,
+        report: &mut Report,
+    ) -> PairedRequest {
+        let requester = direction.map_or(Direction::ToServer, Direction::other);
+        let key = shape
+            .call
+            .id
+            .and_then(|id| PairKey::of(reach, requester, id));
+        let Some(key) = key else {
+            return PairedRequest::NoId;
+        };
+        // If the direction is not known, either side may have sent the request.
+        let other = direction.is_none().then(|| key.reversed());
+        let is_open = |key: &PairKey| self.open.get(key).is_some();
+        if is_open(&key) {
+            return PairedRequest::Open(key);
+        }
+        if let Some(other) = other.as_ref().filter(|key| is_open(key)) {
+            return PairedRequest::Open(other.clone());
+        }
+        let retyped = [Some(&key), other.as_ref()]
+            .into_iter()
+            .flatten()
+            .filter_map(PairKey::retyped)
+            .find(is_open);
+        if let Some(key) = retyped
+            && let Some((asked, _)) = self.open.get(&key)
+        {
+            let asked_id = short(&asked.id);
+            let text = |id: &str| format!("the id is {id}, but the request has {asked_id}");
+            shape.report_id_flaw(Flaw::IdTypeChanged, Some(asked.place.index), text, report);
+            return PairedRequest::Retyped(key);
+        }
+        PairedRequest::Nothing(key)
+    }
+
+    /// Reports an answer without a request.
+    pub(in crate::protocol) fn report_unmatched(
+        &mut self,
+        key: &PairKey,
+        shape: &CallShape<'_, '_>,
+        report: &mut Report,
+    ) {
+        self.unmatched.insert(key.clone(), ());
+        if let Some(answer) = self.answered.get(key) {
+            let text = |id: &str| {
+                format!("the request with the id {id} was answered before, by #{answer}")
+            };
+            return shape.report_id_flaw(Flaw::AnsweredTwice, Some(*answer), text, report);
+        }
+        let own = self.open.get(&key.reversed());
+        let own = own.map(|(asked, _)| (asked.describe(), asked.place.index));
+        let text = |id: &str| match &own {
+            Some((what, index)) => {
+                format!("the id {id} belongs to {what}, #{index}, a request of the same side")
+            }
+            None => format!("no open request has the id {id}"),
+        };
+        shape.report_id_flaw(Flaw::Orphan, None, text, report);
+    }
+
+    /// Closes a request that is answered.
+    pub(in crate::protocol) fn close(
+        &mut self,
+        key: &PairKey,
+        seen: &Seen<'_>,
+        report: &mut Report,
+    ) -> Closed<S> {
+        if let Some((asked, request)) = self.open.get_mut(key)
+            && !request.duplicates.is_empty()
+        {
+            let first = std::mem::replace(asked, request.duplicates.remove(0));
+            report.answers(&first, seen, true);
+            return Closed::Twin;
+        }
+        let Some((asked, request)) = self.open.close(key) else {
+            return Closed::Nothing;
+        };
+        report.answers(&asked, seen, true);
+        self.answered.insert(key.clone(), seen.index);
+        Closed::Last(asked, request)
+    }
+}

@@ -1,0 +1,178 @@
+//! A side of a JSON-RPC conversation, for the protocols that take it as the specification has it.
+//!
+//! ```text
+//!   client   opening request --> answer --> notification: calls are possible
+//! ```
+
+use super::build;
+use super::{Call, spelling};
+use crate::error::Refusal;
+use crate::protocol::make::Mint;
+use crate::protocol::peer::{
+    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request, as_json,
+};
+use crate::protocol::session::Seen;
+use crate::protocol::{Direction, Id, Role};
+use crate::tape::Node;
+
+/// The usual code of an error: -32000, the first that the specification leaves to servers.
+const SERVER_ERROR: i32 = -32000;
+
+/// How a client opens a session.
+#[derive(Clone, Copy)]
+pub(in crate::protocol) struct Opening {
+    /// The first request.
+    pub(in crate::protocol) method: &'static str,
+    /// Its params.
+    pub(in crate::protocol) params: fn(&PeerConfig) -> String,
+    /// The notification after its answer; empty if none follows.
+    pub(in crate::protocol) done: &'static str,
+}
+
+/// The state of a connection.
+#[derive(Debug)]
+enum Stage {
+    /// The opening request was sent with this id.
+    Requested(String),
+    Open,
+    Refused(String),
+}
+
+/// A side of a conversation.
+pub(in crate::protocol) struct RpcPeer {
+    config: PeerConfig,
+    opening: Option<Opening>,
+    /// A method that this side answers by itself, and the result.
+    reply: Option<(&'static str, &'static str)>,
+    mint: Mint,
+    stages: RecentValues<u32, Stage>,
+}
+
+impl RpcPeer {
+    /// Creates the side that sends in direction `side`. Only a client sends the opening.
+    pub(in crate::protocol) fn new(
+        side: Direction,
+        opening: Option<Opening>,
+        config: &PeerConfig,
+    ) -> Self {
+        Self {
+            config: config.clone(),
+            opening: opening.filter(|_| side == Direction::ToServer),
+            reply: None,
+            mint: config.mint(),
+            stages: RecentValues::with_capacity(MAX_ENTRIES),
+        }
+    }
+
+    /// The side answers a method by itself; a recorded answer replaces this one.
+    pub(in crate::protocol) fn replying(self, method: &'static str, result: &'static str) -> Self {
+        Self {
+            reply: Some((method, result)),
+            ..self
+        }
+    }
+
+    fn new_id(&mut self) -> String {
+        Id::Number(self.mint.number().into()).text().into_owned()
+    }
+}
+
+impl Peer for RpcPeer {
+    fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
+        let Some(opening) = self.opening.filter(|_| !self.config.no_hello) else {
+            return;
+        };
+        let id = self.new_id();
+        let params = (opening.params)(&self.config);
+        let message = build::request(&id, opening.method, Some(&params));
+        outgoing.push(Outgoing::new(conn, message));
+    }
+
+    fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
+        let conn = seen.origin.conn.unwrap_or_default();
+        let call = seen.root().map(Call::of).unwrap_or_default();
+        let answers = matches!(seen.message.role, Some(Role::Response | Role::Error));
+        if let (Some((method, result)), Some(id), false) = (self.reply, call.id, answers)
+            && call.method.is_some_and(|name| name.is_text(method))
+        {
+            outgoing.push(Outgoing::new(conn, build::result(spelling(id), result)));
+            return;
+        }
+        let Some((opening, id)) = self.opening.zip(call.id.map(spelling)) else {
+            return;
+        };
+        let is_opening =
+            matches!(self.stages.get(&conn), Some(Stage::Requested(asked)) if asked == id);
+        if !answers || !is_opening {
+            return;
+        }
+        if let Some(error) = call.error() {
+            let text = error.get("message").and_then(Node::text);
+            let text = format!(
+                "{} was answered with an error: {}",
+                opening.method,
+                text.unwrap_or_default()
+            );
+            self.stages.put(conn, Stage::Refused(text));
+            return;
+        }
+        if self.config.no_hello || opening.done.is_empty() {
+            self.stages.put(conn, Stage::Open);
+            return;
+        }
+        let message = build::notification(opening.done, Some("{}"));
+        outgoing.push(Outgoing::new(conn, message));
+    }
+
+    fn sent(&mut self, seen: &Seen<'_>, _: i64) {
+        let Some(opening) = self.opening else {
+            return;
+        };
+        let conn = seen.origin.conn.unwrap_or_default();
+        let call = seen.root().map(Call::of).unwrap_or_default();
+        let is = |name: &str| call.method.is_some_and(|method| method.is_text(name));
+        match call.id {
+            Some(id) if is(opening.method) => {
+                self.stages
+                    .put(conn, Stage::Requested(spelling(id).to_owned()));
+            }
+            None if is(opening.done) => {
+                self.stages.put(conn, Stage::Open);
+            }
+            _ => {}
+        }
+    }
+
+    fn closed(&mut self, conn: u32, _: i64) {
+        self.stages.take(&conn);
+    }
+
+    fn readiness(&self, conn: u32) -> Readiness {
+        match (self.opening, self.stages.get(&conn)) {
+            (None, _) | (_, Some(Stage::Open)) => Readiness::Ready,
+            (_, Some(Stage::Refused(why))) => Readiness::Refused(why.clone()),
+            _ => Readiness::Waits("the answer to the opening request"),
+        }
+    }
+
+    fn encode_reply(
+        &mut self,
+        to: &Request,
+        reply: PeerReply<'_>,
+        _: i64,
+    ) -> Result<Outgoing, Refusal> {
+        let message = match reply {
+            PeerReply::Ask(method, params) => {
+                let id = self.new_id();
+                build::request(&id, method, Some(as_json(params, "params")?))
+            }
+            PeerReply::Tell(method, params) => {
+                build::notification(method, Some(as_json(params, "params")?))
+            }
+            _ => build::answer(to, reply, SERVER_ERROR, |_| None)?.ok_or_else(|| {
+                reply.refused("result, error, ask or tell: a request has one answer")
+            })?,
+        };
+        Ok(Outgoing::new(to.conn, message))
+    }
+}

@@ -1,0 +1,316 @@
+//! Reads a frame as JSON-RPC, for the protocols that take it as the specification has it.
+//!
+//! ```text
+//!   {method, id}          request           {id, result}     response       [ … ]    batch
+//!   {method}              notification      {id?, error}     error
+//! ```
+//!
+//! Over HTTP a body that is not a message is no fault: it belongs to the exchange.
+
+use super::{Call, line_hint, outcome};
+use crate::encoding::Parsed;
+use crate::error::DecodeError;
+use crate::framing::fields::fields;
+use crate::framing::{Frame, Framing, Head, Places};
+use crate::protocol::{Context, Evidence, Id, Kind, Message, Notes, Role};
+use crate::span::SpannedText;
+use crate::tape::Node;
+
+/// The fault codes of all of these protocols.
+pub(in crate::protocol) const FAULTS: &[(&str, &str)] = &[
+    ("not-an-object", "JSON, but not an object or a batch"),
+    (
+        "not-a-message",
+        "an object without method, result and error",
+    ),
+];
+
+const KINDS: [(&str, Option<Role>, &str); 9] = [
+    ("request", Some(Role::Request), "asks for an answer"),
+    ("notification", Some(Role::Notification), "needs no answer"),
+    ("response", Some(Role::Response), "an answer"),
+    ("error", Some(Role::Error), "an answer with an error"),
+    ("batch", None, "several messages as an array"),
+    (
+        "blank-line",
+        Some(Role::Control),
+        "a line without a message",
+    ),
+    (
+        "http-request",
+        Some(Role::Control),
+        "an HTTP request without a message",
+    ),
+    (
+        "http-response",
+        Some(Role::Control),
+        "an HTTP response without a message",
+    ),
+    (
+        "sse-event",
+        Some(Role::Control),
+        "a server-sent event without a message",
+    ),
+];
+
+/// Returns the kinds of messages that all of these protocols have.
+pub(in crate::protocol) fn kinds() -> Vec<Kind> {
+    let kind = |(name, role, about)| Kind { name, role, about };
+    KINDS.into_iter().map(kind).collect()
+}
+
+/// The largest number of members of a batch that are examined for the protocol.
+const MAX_EXAMINED: usize = 64;
+
+/// Returns the evidence that a message of this role belongs to a protocol.
+pub(in crate::protocol) type Judge = fn(&Call<'_>, Role) -> Evidence;
+
+/// Reads a frame.
+pub(in crate::protocol) fn read<'a>(
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+    judge: Judge,
+) -> Message<'a> {
+    let view = frame.view;
+    let mut message = Message {
+        valid: true,
+        ..Message::new(view.body)
+    };
+    let text = view.body().trim_ascii();
+    let exchange = Exchange::of(frame);
+    if let Some(exchange) = exchange.filter(|exchange| !exchange.is_json(frame, text)) {
+        message.valid = text.is_empty();
+        exchange.control(&mut message);
+        return message;
+    }
+    if text.is_empty() {
+        if frame.framing == Framing::Lines {
+            (message.kind, message.role) = ("blank-line".into(), Some(Role::Control));
+            return message;
+        }
+        message.valid = false;
+        let (wanted, got) = ("a JSON object", "nothing");
+        let error = DecodeError::new("empty", view.body, "message", wanted, got);
+        message.faults.push(error);
+        return message;
+    }
+    if let Err(mut error) = parsed.json(view.bytes, view.body) {
+        let mut relative = error.clone();
+        relative.span.start = relative.span.start.saturating_sub(view.body.start);
+        let hint = line_hint(view.body(), &relative, context.direction);
+        if let Some(hint) = hint.filter(|_| frame.framing == Framing::Lines) {
+            error.hint = Some(hint.into());
+        }
+        message.valid = false;
+        message.faults.push(error);
+    }
+    let parsed = &*parsed;
+    if let Some(root) = parsed.root(view.bytes) {
+        message.value = Some(parsed);
+        interpret(root, exchange, judge, &mut message);
+    }
+    message
+}
+
+/// Sets kind, role, id, subject and evidence.
+fn interpret<'a>(
+    root: Node<'a>,
+    exchange: Option<Exchange>,
+    judge: Judge,
+    message: &mut Message<'a>,
+) {
+    if root.is_array() {
+        message.kind = "batch".into();
+        let calls = members(root).map(Call::of);
+        let roles = calls.filter_map(|call| Some((role(&call)?, call)));
+        for (role, call) in roles.take(MAX_EXAMINED) {
+            message.evidence = message.evidence.max(judge(&call, role));
+            let first = message.role.is_none_or(|had| rank(role) < rank(had));
+            message.role = if first { Some(role) } else { message.role };
+        }
+        return;
+    }
+    let call = Call::of(root);
+    let Some(role) = role(&call) else {
+        if !message.valid {
+            // Too little was read for a decision.
+        } else if let Some(exchange) = exchange {
+            exchange.control(message);
+        } else {
+            (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
+            message.faults.push(not_a_message(root));
+        }
+        return;
+    };
+    (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
+    message.role = Some(role);
+    message.kind = role.name().into();
+    message.evidence = judge(&call, role);
+    match role {
+        Role::Error => message.outcome = call.error().and_then(outcome),
+        Role::Request | Role::Notification => {
+            message.subject = call.method.and_then(Node::spanned_text);
+        }
+        _ => {}
+    }
+}
+
+/// Returns the members of a batch; the message itself if it is none.
+pub(in crate::protocol) fn members(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let batch = root.is_array();
+    let single = (!batch).then_some(root);
+    single
+        .into_iter()
+        .chain(root.children().filter(move |_| batch))
+}
+
+/// Returns the requests of a batch.
+pub(in crate::protocol) fn parts<'n>(root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
+    let is_request = |node: &Node<'_>| role(&Call::of(*node)) == Some(Role::Request);
+    let batch = root.is_array() && message.role == Some(Role::Request);
+    let parts = root.children().filter(|_| batch);
+    parts.filter(is_request).collect()
+}
+
+/// The order of roles that decides the role of a batch.
+fn rank(role: Role) -> u8 {
+    match role {
+        Role::Request => 0,
+        Role::Error => 2,
+        Role::Notification => 3,
+        _ => 1,
+    }
+}
+
+/// Returns the role of an object; `None` if it is not a message.
+pub(in crate::protocol) fn role(call: &Call<'_>) -> Option<Role> {
+    // In JSON-RPC 1.0 a notification has a null id.
+    let asks = |id: Node<'_>| !id.is_null() || call.version.is_some();
+    if call.method.is_some() {
+        return Some(if call.id.is_some_and(asks) {
+            Role::Request
+        } else {
+            Role::Notification
+        });
+    }
+    let answers = call.id.is_some() || call.version.is_some();
+    match (call.error().filter(|_| answers), call.result) {
+        (Some(_), _) => Some(Role::Error),
+        (None, Some(_)) if answers => Some(Role::Response),
+        _ => None,
+    }
+}
+
+/// Returns true for a message of the Debug Adapter Protocol: the same framing, but not JSON-RPC.
+pub(in crate::protocol) fn is_debug_adapter(root: Node<'_>) -> bool {
+    let is = |word| root.get("type").is_some_and(|node| node.is_text(word));
+    root.get("seq").is_some() && ["request", "response", "event"].into_iter().any(is)
+}
+
+/// Describes a value that is not a message.
+fn not_a_message(root: Node<'_>) -> DecodeError {
+    let at = root.span();
+    if !root.is_map() {
+        let (wanted, got) = ("a JSON object", root.describe());
+        return DecodeError::new("not-an-object", at, "message", wanted, got);
+    }
+    let wanted = "a method, a result or an error";
+    if is_debug_adapter(root) {
+        let got = "a message of the Debug Adapter Protocol";
+        let error = DecodeError::new("not-a-message", at, "message", wanted, got);
+        return error
+            .hint("it has the framing of the Language Server Protocol, but is not JSON-RPC");
+    }
+    DecodeError::new("not-a-message", at, "message", wanted, "none of them")
+}
+
+/// The part of an HTTP exchange.
+#[derive(Clone, Copy)]
+struct Exchange {
+    kind: &'static str,
+    status: u16,
+}
+
+impl Exchange {
+    fn of(frame: &Frame<'_>) -> Option<Self> {
+        let Head::Http {
+            start,
+            status,
+            event,
+            ..
+        } = frame.head
+        else {
+            return None;
+        };
+        let kind = match event {
+            true => "sse-event",
+            false if start.starts_with("HTTP/") => "http-response",
+            false => "http-request",
+        };
+        Some(Self { kind, status })
+    }
+
+    /// Returns true if a body may be JSON, by its type and its first byte.
+    fn is_json(self, frame: &Frame<'_>, text: &[u8]) -> bool {
+        let Some(first) = text.first() else {
+            return false;
+        };
+        let kind = header(frame, "content-type").unwrap_or_default();
+        let kind = kind.to_ascii_lowercase();
+        let typed = memchr::memmem::find(&kind, b"json").is_some();
+        matches!(first, b'{' | b'[') || (typed && self.kind != "sse-event")
+    }
+
+    /// Sets the message to a part of the exchange.
+    fn control(self, message: &mut Message<'_>) {
+        (message.kind, message.role) = (self.kind.into(), Some(Role::Control));
+        (message.id, message.id_span) = (Id::None, None);
+        if self.status > 0 && self.kind != "sse-event" {
+            message.outcome = Some(SpannedText::without_span(self.status.to_string()));
+        }
+    }
+}
+
+/// Returns a field of the head of a frame, if the frame is one run of the stream.
+pub(in crate::protocol) fn header<'a>(frame: &Frame<'a>, name: &str) -> Option<&'a [u8]> {
+    let (Head::Http { len, .. }, Places::Run(_)) = (frame.head, frame.view.places) else {
+        return None;
+    };
+    let head = frame.view.bytes.get(..len as usize)?;
+    let found = fields(head).find(|field| field.is(name))?;
+    head.get(found.value)
+}
+
+/// Adds the meaning of error codes. `name` knows those of the protocol.
+pub(in crate::protocol) fn annotate(
+    root: Node<'_>,
+    notes: &mut Notes,
+    name: fn(i128) -> Option<&'static str>,
+) {
+    if !notes.has_remarks() {
+        return;
+    }
+    for node in members(root).take(MAX_EXAMINED) {
+        let code = Call::of(node).error().and_then(|error| error.get("code"));
+        if let Some(code) = code
+            && let Some(number) = code.as_i128()
+            && let Some(name) = name(number).or_else(|| code_name(number))
+        {
+            notes.remark(code, name);
+        }
+    }
+}
+
+/// Returns the name of a code of JSON-RPC 2.0 section 5.1.
+fn code_name(code: i128) -> Option<&'static str> {
+    Some(match code {
+        -32700 => "parse error",
+        -32600 => "invalid request",
+        -32601 => "method not found",
+        -32602 => "invalid params",
+        -32603 => "internal error",
+        -32099..=-32000 => "server error",
+        _ => return None,
+    })
+}

@@ -1,0 +1,413 @@
+//! The session of a JSON-RPC conversation, for the protocols that take it as the specification has it.
+//!
+//! ```text
+//!   frame -> members of a batch -> shape -> pairs: direction, JSON type and value of the id
+//!   HTTP: the connection of the exchange first, then any connection of the same HTTP session
+//! ```
+//!
+//! A protocol adds its own state as an [`Extension`].
+
+use super::Call;
+use super::extension::{Extension, Turn};
+use super::pairing::{Closed, PairKey, PairedRequest, Pairing, Reach, SentRequest};
+use super::read;
+use super::shape::CallShape;
+use crate::framing::Head;
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::session::memory::Connections;
+use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::{
+    ConnectionChange, Report, Seen, Session, SessionConfig, Waiting, http,
+};
+use crate::protocol::{Direction, Id, Origin, Role};
+use crate::tape::Node;
+use std::collections::HashMap;
+
+/// The largest number of connections.
+const MAX_CONNECTIONS: usize = 1 << 12;
+
+/// A connection.
+#[derive(Default)]
+struct Connection {
+    http: bool,
+    /// The HTTP session.
+    session: Option<Box<str>>,
+    /// The request in the last exchange.
+    posted: Option<PairKey>,
+    /// Bytes were lost, or the capture does not start with the connection.
+    lost: bool,
+}
+
+/// The state of a conversation.
+pub(in crate::protocol) struct RpcSession<E: Extension> {
+    own: E,
+    pairs: Pairing<E::Own>,
+    connections: Connections<Connection>,
+    /// The connections of open requests over HTTP, by their key in [`Reach::Http`].
+    elsewhere: HashMap<PairKey, Vec<Option<u32>>>,
+}
+
+impl<E: Extension> RpcSession<E> {
+    pub(in crate::protocol) fn new(own: E, config: &SessionConfig) -> Self {
+        Self {
+            own,
+            pairs: Pairing::with_capacity(config.max_open),
+            connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
+            elsewhere: HashMap::new(),
+        }
+    }
+
+    /// Handles the parts of a frame that are not a message, and returns its direction.
+    fn handle_frame(&mut self, seen: &Seen<'_>, report: &mut Report) -> Option<Direction> {
+        let connection = self
+            .connections
+            .entry_or_evict(seen.origin.conn, Connection::default);
+        let mut direction = seen.origin.direction;
+        if let Head::Http { status, event, .. } = seen.frame.head {
+            connection.http = true;
+            let asks = status == 0 && !event;
+            direction = direction.or(Some(if asks {
+                Direction::ToServer
+            } else {
+                Direction::ToClient
+            }));
+            let session = E::SESSION_FIELD.zip(http::head(seen));
+            let session = session.and_then(|(name, head)| http::field(head, name).0);
+            connection.session = session.map(Into::into).or(connection.session.take());
+            let posted = connection.posted.take();
+            let answers = matches!(seen.message.id, Id::Json(id) if id != "null");
+            match posted {
+                Some(key) if status >= 400 && !answers => {
+                    self.handle_refusal(&key, seen, status, report);
+                }
+                // The events of a response follow its head.
+                Some(key) if event => connection.posted = Some(key),
+                _ => {}
+            }
+        }
+        if E::HAS_LINES && seen.message.kind == "blank-line" {
+            let text = "a line without a message; readers skip it";
+            report.broken("blank-line", seen.whole(), text);
+        }
+        self.own.frame(seen, report);
+        direction
+    }
+
+    /// Handles an HTTP response that refuses a request: no answer will come.
+    fn handle_refusal(&mut self, key: &PairKey, seen: &Seen<'_>, status: u16, report: &mut Report) {
+        if let Some((asked, _)) = self.pairs.open.close(key) {
+            self.forget(key);
+            report.answers(&asked, seen, true);
+            self.own.refused(seen, &asked, status, report);
+        }
+    }
+
+    /// Handles a batch (JSON-RPC 2.0 section 6).
+    fn batch(&mut self, seen: &Seen<'_>, root: Node<'_>, turn: Ask, report: &mut Report) {
+        let empty = root.children().next().is_none();
+        if !E::DIALECT.batches {
+            let text = "a batch: peers do not take several messages at once";
+            report.broken("batch", seen.whole(), text);
+        } else if empty {
+            let text = "an empty batch; it should have at least one message";
+            report.broken("batch-empty", seen.whole(), text);
+        }
+        let mut of = None;
+        for node in root.children() {
+            report.answer = None;
+            self.message(seen, node, turn, report);
+            of = of.or(report.answer.take());
+            if read::role(&Call::of(node)).is_none() && E::DIALECT.batches {
+                let text = format!("{} is not a message", quote(node));
+                report.broken("batch-member", seen.at(node), text);
+            }
+        }
+        // All answers of a batch come together.
+        let missing = of.as_ref().and_then(|of| self.pairs.open.at(of.to));
+        let counts = |request: &SentRequest<E::Own>| E::DIALECT.batches && request.needs_answer();
+        if let Some((_, asked, _)) = missing.filter(|(_, _, request)| counts(request)) {
+            let text = format!("the batch lacks the answer to {}", asked.describe());
+            report.broken_by("batch-answer", seen.whole(), asked.place.index, text);
+        }
+        report.answer = of;
+    }
+
+    /// Handles a message, or a member of a batch.
+    fn message(&mut self, seen: &Seen<'_>, root: Node<'_>, ask: Ask, report: &mut Report) {
+        let call = Call::of(root);
+        let Some(role) = read::role(&call) else {
+            return;
+        };
+        let before = report.broken.len();
+        let shape = CallShape {
+            dialect: E::DIALECT,
+            sides: E::SIDES,
+            rule: E::rule,
+            role: Some(role),
+            seen,
+            call: &call,
+        };
+        let mut method = None;
+        if !ask.faulty {
+            method = shape.check(root, ask.direction, report);
+            shape.check_form(report);
+        }
+        let turn = Turn {
+            seen,
+            call,
+            role,
+            method,
+            direction: ask.direction,
+            reach: Reach::Pipe(seen.origin.conn),
+            breaks_rule: ask.faulty || report.broken.len() > before,
+            in_batch: ask.in_batch,
+        };
+        match role {
+            Role::Request | Role::Notification if ask.faulty => {}
+            Role::Request | Role::Notification => self.asks(&turn, &shape, report),
+            _ => self.answers(&turn, &shape, report),
+        }
+    }
+
+    fn asks(&mut self, turn: &Turn<'_, '_>, shape: &CallShape<'_, '_>, report: &mut Report) {
+        let own = self.own.asks(turn, report);
+        if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| turn.is(name)) {
+            self.cancels(turn, id, report);
+        }
+        let requester = turn.requester();
+        let key = turn
+            .call
+            .id
+            .and_then(|id| PairKey::of(turn.reach, requester, id));
+        let Some(key) = key.filter(|_| turn.role == Role::Request) else {
+            return;
+        };
+        if self.pairs.is_duplicate(&key, shape, report) {
+            return;
+        }
+        if self.is_http(turn.seen) {
+            let conns = self.elsewhere.entry(key.at(Reach::Http)).or_default();
+            conns.push(turn.seen.origin.conn);
+            let connection = self.connections.get_mut(turn.seen.origin.conn);
+            if let Some(connection) = connection.filter(|_| requester == Direction::ToServer) {
+                connection.posted = Some(key.clone());
+            }
+        }
+        let request = SentRequest::new(turn.method, turn.breaks_rule, own);
+        self.pairs.ask(key, shape.asked(), request);
+    }
+
+    fn is_http(&self, seen: &Seen<'_>) -> bool {
+        let connection = self.connections.get(seen.origin.conn);
+        connection.is_some_and(|connection| connection.http)
+    }
+
+    /// Records that a request is cancelled.
+    fn cancels(&mut self, turn: &Turn<'_, '_>, id: &str, report: &mut Report) {
+        let Some(id) = turn.param(id) else {
+            return;
+        };
+        let Some(key) = PairKey::of(turn.reach, turn.requester(), id) else {
+            return;
+        };
+        let key = self.resolve(key, turn.seen);
+        match self.pairs.open.get_mut(&key) {
+            Some((_, request)) => request.cancelled = Some(turn.seen.index),
+            None if self.pairs.answered.get(&key).is_some() => {}
+            None => {
+                let text = format!("no open request has the id {}", quote(id));
+                report.broken("cancel-unknown", turn.seen.at(id), text);
+            }
+        }
+    }
+
+    /// Returns the key of an open request that a message of this connection means: over HTTP it may have been sent on
+    /// another connection.
+    fn resolve(&self, key: PairKey, seen: &Seen<'_>) -> PairKey {
+        if self.pairs.open.get(&key).is_some() || !self.is_http(seen) {
+            return key;
+        }
+        let session = |conn| {
+            self.connections
+                .get(conn)
+                .and_then(|c| c.session.as_deref())
+        };
+        let mine = session(seen.origin.conn);
+        let conns = self.elsewhere.get(&key.at(Reach::Http));
+        let mut conns = conns.into_iter().flatten().copied();
+        let found = conns.find(|conn| {
+            let theirs = session(*conn);
+            mine.is_none() || theirs.is_none() || mine == theirs
+        });
+        found.map_or(key.clone(), |conn| key.at(Reach::Pipe(conn)))
+    }
+
+    fn answers(&mut self, turn: &Turn<'_, '_>, shape: &CallShape<'_, '_>, report: &mut Report) {
+        let seen = turn.seen;
+        let mut reach = turn.reach;
+        let requester = turn.direction.map_or(Direction::ToServer, Direction::other);
+        if let Some(key) = turn
+            .call
+            .id
+            .and_then(|id| PairKey::of(reach, requester, id))
+        {
+            reach = self.resolve(key, seen).reach;
+        }
+        let key = match self.pairs.find(reach, turn.direction, shape, report) {
+            PairedRequest::Open(key) | PairedRequest::Retyped(key) => key,
+            PairedRequest::NoId => return,
+            PairedRequest::Nothing(key) => {
+                let connection = self.connections.get(seen.origin.conn);
+                if !connection.is_some_and(|c| c.lost) && !turn.breaks_rule {
+                    self.pairs.report_unmatched(&key, shape, report);
+                }
+                return;
+            }
+        };
+        match self.pairs.close(&key, seen, report) {
+            Closed::Nothing | Closed::Twin => {}
+            Closed::Last(asked, request) => {
+                self.forget(&key);
+                if let Some(method) = request.method.filter(|_| !turn.breaks_rule) {
+                    shape.result(method, report);
+                }
+                let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
+                if batch && !turn.in_batch && turn.role != Role::Error {
+                    let text = "this answers a member of a batch; it should be in an array";
+                    let index = asked.place.index;
+                    report.broken_by("batch-answer", seen.whole(), index, text);
+                }
+                self.own.answers(turn, &asked, &request, report);
+            }
+        }
+    }
+
+    /// Removes a closed request from the connections over HTTP.
+    fn forget(&mut self, key: &PairKey) {
+        let (Reach::Pipe(conn), shared) = (key.reach, key.at(Reach::Http)) else {
+            return;
+        };
+        if let Some(conns) = self.elsewhere.get_mut(&shared) {
+            let at = conns.iter().position(|c| *c == conn);
+            at.map(|at| conns.remove(at));
+            if conns.is_empty() {
+                self.elsewhere.remove(&shared);
+            }
+        }
+    }
+
+    fn unanswered(asked: &OpenRequest, request: &SentRequest<E::Own>, report: &mut Report) {
+        if request.needs_answer() && E::needs_answer(request) {
+            let text = format!("{} ({}) has no answer", asked.describe(), short(&asked.id));
+            report.broken("unanswered", asked.place, text);
+        }
+    }
+}
+
+/// The facts about a frame that its messages share.
+#[derive(Clone, Copy)]
+struct Ask {
+    direction: Option<Direction>,
+    faulty: bool,
+    in_batch: bool,
+}
+
+impl<E: Extension> Session for RpcSession<E> {
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        let faulty = !report.broken.is_empty() || !seen.message.valid || seen.frame.fault.is_some();
+        let direction = self.handle_frame(seen, report);
+        let root = seen.root();
+        let Some(root) = root.filter(|_| seen.message.role != Some(Role::Control)) else {
+            return;
+        };
+        let ask = Ask {
+            direction,
+            faulty,
+            in_batch: root.is_array(),
+        };
+        if root.is_array() {
+            self.batch(seen, root, ask, report);
+        } else {
+            self.message(seen, root, ask, report);
+        }
+    }
+
+    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
+        let reach = Reach::Pipe(origin.conn);
+        let http = self.connections.get(origin.conn).is_some_and(|c| c.http);
+        match what {
+            ConnectionChange::Opened => {
+                self.connections.remove(origin.conn);
+            }
+            ConnectionChange::Lost => {
+                let connection = self
+                    .connections
+                    .entry_or_evict(origin.conn, Connection::default);
+                connection.lost = true;
+                self.pairs.open.retain(reach, |_, _, request| {
+                    request.may_be_missed = true;
+                    true
+                });
+            }
+            // An answer may come on another connection.
+            _ if http => {}
+            _ => {
+                let answers = origin.direction.filter(|_| what == ConnectionChange::Ended);
+                let gone = self.pairs.open.end_where(reach, |key| {
+                    answers.is_none_or(|direction| key.requester != direction)
+                });
+                for (_, asked, request) in &gone {
+                    Self::unanswered(asked, request, report);
+                }
+            }
+        }
+        self.own.event(origin, what, report);
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        for (_, asked, request) in self.pairs.open.sorted() {
+            Self::unanswered(asked, request, report);
+        }
+        self.own.finish(report);
+    }
+
+    fn waiting(&self) -> Vec<Waiting> {
+        let why = |request: &SentRequest<E::Own>| {
+            if request.breaks_rule {
+                Some("it breaks a rule itself, so peers may not answer it".to_owned())
+            } else {
+                self.own.waits(request)
+            }
+        };
+        let open = self.pairs.open.sorted().into_iter();
+        open.map(|(_, asked, request)| asked.waiting(why(request)))
+            .collect()
+    }
+
+    fn is_open(&self, index: u64) -> bool {
+        self.pairs.open.at(index).is_some()
+    }
+
+    fn refused(&self) -> u64 {
+        self.pairs.open.refused()
+    }
+}
+
+/// Reports a request that an HTTP response refuses.
+pub(in crate::protocol) fn report_refusal(
+    seen: &Seen<'_>,
+    asked: &OpenRequest,
+    status: u16,
+    report: &mut Report,
+) {
+    let (request, why) = (asked.describe(), refusal_text(seen));
+    let text = format!("{request} is refused with status {status}{why}");
+    report.broken_by("refused", seen.whole(), asked.place.index, text);
+}
+
+/// Returns the text of an error in an HTTP response as ` (text)`; empty if there is none.
+fn refusal_text(seen: &Seen<'_>) -> String {
+    let error = seen.root().and_then(|root| root.get("error"));
+    let text = error.and_then(|error| error.get("message").unwrap_or(error).text());
+    text.map_or(String::new(), |text| format!(" ({})", short(&text)))
+}

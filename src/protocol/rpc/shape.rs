@@ -1,0 +1,397 @@
+//! Shape findings of JSON-RPC 2.0: the rules that one message breaks, by the schema of its method.
+//!
+//! ```text
+//!   {jsonrpc, id, method, params}          a known method of this side, an id if it is answered, params of its type
+//!   {jsonrpc, id, result | error}          one of the two; an error has code and message
+//! ```
+//!
+//! A protocol maps each error to its rule.
+
+use super::dialect::{Dialect, ERROR, VERSION};
+use super::{Call, MEMBERS, is_integer, spelling};
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::schema::check::{At, TypeProblem, Wrong, fits, refuse_nothing};
+use crate::protocol::schema::lint::lint;
+use crate::protocol::schema::{MessageSchema, Type, object};
+use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::{Direction, Role};
+use crate::tape::Node;
+
+/// Readers with 64-bit floats round larger integers.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// The possible errors of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum Flaw {
+    RepeatedMember,
+    VersionMissing,
+    VersionWrong,
+    ResultBesideMethod,
+    IdMissing,
+    IdType,
+    IdRange,
+    NullId,
+    NullIdOfError,
+    UnknownMethod,
+    UnknownNotification,
+    WrongDirection,
+    RequestWithoutId,
+    NotificationWithId,
+    ParamsMissing,
+    ParamsType,
+    MissingParam,
+    ParamType,
+    NullBeside,
+    ResultAndError,
+    NullResult,
+    MissingResult,
+    ResultType,
+    ErrorShape,
+    ErrorCode,
+    ErrorMessage,
+    DuplicateId,
+    IdTypeChanged,
+    AnsweredTwice,
+    Orphan,
+}
+
+/// A message, and the facts for its check.
+#[derive(Clone, Copy)]
+pub(in crate::protocol) struct CallShape<'s, 'a> {
+    pub(in crate::protocol) dialect: &'static Dialect,
+    /// The names of the sides that send to the server and to the client.
+    pub(in crate::protocol) sides: [&'static str; 2],
+    /// Returns the rule that an error breaks.
+    pub(in crate::protocol) rule: fn(Flaw) -> &'static str,
+    /// The role of the message, or of the member of a batch.
+    pub(in crate::protocol) role: Option<Role>,
+    pub(in crate::protocol) seen: &'s Seen<'a>,
+    pub(in crate::protocol) call: &'s Call<'a>,
+}
+
+impl<'a> CallShape<'_, 'a> {
+    fn report_flaw(&self, flaw: Flaw, place: Place, text: impl Into<String>, report: &mut Report) {
+        let rule = (self.rule)(flaw);
+        if !rule.is_empty() {
+            report.broken(rule, place, text);
+        }
+    }
+
+    /// Returns what is stored of a request. A member of a batch has its own method and id.
+    pub(super) fn asked(&self) -> OpenRequest {
+        let asked = OpenRequest::of(self.seen);
+        if self.seen.message.kind != "batch" {
+            return asked;
+        }
+        OpenRequest {
+            subject: self
+                .call
+                .method
+                .and_then(Node::text)
+                .map(|m| m.as_ref().into()),
+            id: self.call.id().text().as_ref().into(),
+            ..asked
+        }
+    }
+
+    /// Reports an error of the id, with a related message.
+    pub(super) fn report_id_flaw(
+        &self,
+        flaw: Flaw,
+        related: Option<u64>,
+        text: impl Fn(&str) -> String,
+        report: &mut Report,
+    ) {
+        if let Some(id) = self.call.id {
+            let (rule, place, text) = ((self.rule)(flaw), self.seen.at(id), text(&quote(id)));
+            if rule.is_empty() {
+                return;
+            }
+            match related {
+                Some(related) => report.broken_by(rule, place, related, text),
+                None => report.broken(rule, place, text),
+            }
+        }
+    }
+
+    /// Checks a message; returns its method if it is known.
+    pub(in crate::protocol) fn check(
+        &self,
+        root: Node<'a>,
+        direction: Option<Direction>,
+        report: &mut Report,
+    ) -> Option<&'static MessageSchema> {
+        let mut had = [false; MEMBERS.len()];
+        for (key, _) in root.members() {
+            let at = MEMBERS.iter().position(|name| key.is_text(name));
+            let had = at.and_then(|at| had.get_mut(at));
+            if had.is_some_and(|had| std::mem::replace(had, true)) {
+                let text = format!("{} is repeated; it should be there once", quote(key));
+                self.report_flaw(Flaw::RepeatedMember, self.seen.at(key), text, report);
+            }
+        }
+        let version = object![VERSION];
+        let flaw = |problem: &TypeProblem<'_, 'a>| match problem.wrong {
+            Wrong::Missing(_) => Some(Flaw::VersionMissing),
+            _ => Some(Flaw::VersionWrong),
+        };
+        self.lint(root, (&version, ""), &flaw, report);
+        match self.role {
+            Some(Role::Request | Role::Notification) => self.request(direction, report),
+            Some(Role::Response | Role::Error) => {
+                self.response(root, report);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn lint(
+        &self,
+        node: Node<'a>,
+        what: (&Type, &str),
+        flaw: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<Flaw>,
+        report: &mut Report,
+    ) {
+        let rule = |problem: &TypeProblem<'_, 'a>| match problem.rule() {
+            None => flaw(problem).map(self.rule).filter(|rule| !rule.is_empty()),
+            rule => rule,
+        };
+        lint(self.seen, node, what, &rule, report);
+    }
+
+    /// Checks a request or a notification.
+    fn request(
+        &self,
+        direction: Option<Direction>,
+        report: &mut Report,
+    ) -> Option<&'static MessageSchema> {
+        let Call { id, method, .. } = *self.call;
+        let at = |node| self.seen.at(node);
+        for (name, node) in [("result", self.call.result), ("error", self.call.error)] {
+            if let Some(node) = node {
+                let text = format!("a message with a method has no {name}; only an answer has it");
+                self.report_flaw(Flaw::ResultBesideMethod, at(node), text, report);
+            }
+        }
+        self.id(report);
+        if let Some(id) = id.filter(|id| id.is_null()) {
+            let text = "the id is null: peers take this for a notification and do not answer";
+            self.report_flaw(Flaw::NullId, at(id), text, report);
+            return None;
+        }
+        let node = method?;
+        let name = node.text()?;
+        let found = self.dialect.find(&name);
+        let Some(method) = found.filter(|method| !method.releases.is_empty()) else {
+            let (flaw, what) = match id {
+                Some(_) => (Flaw::UnknownMethod, "method"),
+                None => (Flaw::UnknownNotification, "notification"),
+            };
+            // Such messages may be ignored.
+            if !name.starts_with("$/") {
+                let text = format!("no release has a {what} {}", short(&name));
+                self.report_flaw(flaw, at(node), text, report);
+            }
+            return None;
+        };
+        let wrong = |direction: &Direction| *direction != method.direction && !method.both_ways;
+        if let Some(direction) = direction.filter(wrong) {
+            let [mut sends, mut other] = self.sides;
+            if direction == Direction::ToClient {
+                std::mem::swap(&mut sends, &mut other);
+            }
+            let text = format!("the {sends} sends {name}, but only the {other} may send it");
+            self.report_flaw(Flaw::WrongDirection, at(node), text, report);
+            return None;
+        }
+        match (method.answered, id) {
+            (true, None) => {
+                let text = format!("{name} is a request: without an id it is never answered");
+                self.report_flaw(Flaw::RequestWithoutId, self.seen.whole(), text, report);
+            }
+            (false, Some(id)) => {
+                let text = format!("{name} is a notification: it should have no id");
+                self.report_flaw(Flaw::NotificationWithId, at(id), text, report);
+            }
+            _ => self.params(method, report),
+        }
+        Some(method)
+    }
+
+    /// Checks the type of the id.
+    fn id(&self, report: &mut Report) {
+        let wrong = |id: &Node<'_>| !id.is_null() && !fits(*id, &self.dialect.id);
+        if let Some(id) = self.call.id.filter(wrong) {
+            let flaw = if is_integer(id) {
+                Flaw::IdRange
+            } else {
+                Flaw::IdType
+            };
+            let text = format!("the id is {}; it should be {}", quote(id), self.dialect.id);
+            self.report_flaw(flaw, self.seen.at(id), text, report);
+        }
+    }
+
+    fn params(&self, method: &MessageSchema, report: &mut Report) {
+        let whole = format!("the params of {}", method.name);
+        let Some(params) = self.call.params.filter(|params| !params.is_null()) else {
+            if !self.dialect.empty_params && refuse_nothing(&method.ty).is_ok() {
+                return;
+            }
+            let text = format!("{whole} are missing; at least {{}} should be there");
+            let params = self.call.params;
+            let place = params.map_or(self.seen.whole(), |params| self.seen.at(params));
+            return self.report_flaw(Flaw::ParamsMissing, place, text, report);
+        };
+        let flaws = [Flaw::ParamsType, Flaw::MissingParam, Flaw::ParamType];
+        self.members(params, (&method.ty, &whole), flaws, report);
+    }
+
+    /// Checks the result of a known method.
+    pub(in crate::protocol) fn result(&self, method: &MessageSchema, report: &mut Report) {
+        let result = self.call.result.filter(|result| !result.is_null());
+        if let Some(result) = result.filter(|_| self.call.error().is_none()) {
+            // No peer reads a result that is not an object.
+            let ty = if !self.dialect.object_results || fits(result, &Type::Object(&[])) {
+                method.result
+            } else {
+                Type::Object(&[])
+            };
+            let whole = format!("the result of {}", method.name);
+            let flaws = [Flaw::ResultType, Flaw::MissingResult, Flaw::ResultType];
+            self.members(result, (&ty, &whole), flaws, report);
+        }
+    }
+
+    /// Checks members. `flaws` are the errors of the whole, of a missing member and of a wrong one.
+    fn members(&self, node: Node<'a>, what: (&Type, &str), flaws: [Flaw; 3], report: &mut Report) {
+        let [whole, missing, wrong] = flaws;
+        let flaw = |problem: &TypeProblem<'_, 'a>| match (problem.at, problem.wrong) {
+            (At::Root, _) => Some(whole),
+            (_, Wrong::Missing(_)) => Some(missing),
+            (_, Wrong::Type(_)) => Some(wrong),
+            _ => None,
+        };
+        self.lint(node, what, &flaw, report);
+    }
+
+    /// Checks a response or an error.
+    fn response(&self, root: Node<'a>, report: &mut Report) {
+        let Call { result, error, .. } = *self.call;
+        let at = |node| self.seen.at(node);
+        self.id(report);
+        let flaw = match self.call.id {
+            None => Some((
+                Flaw::IdMissing,
+                root,
+                "an answer without an id: its request is unknown",
+            )),
+            Some(id) if !id.is_null() => None,
+            Some(id) if self.call.error().is_none() => Some((
+                Flaw::NullId,
+                id,
+                "the id of a result is null; it should be the request's",
+            )),
+            Some(id) => Some((
+                Flaw::NullIdOfError,
+                id,
+                "the id of an error is null: peers refuse to read it",
+            )),
+        };
+        let content = match (result, error) {
+            (Some(node), Some(error)) if node.is_null() || error.is_null() => {
+                let node = if error.is_null() { error } else { node };
+                Some((
+                    Flaw::NullBeside,
+                    node,
+                    "one of result and error is null; it should not be there at all",
+                ))
+            }
+            (Some(_), Some(error)) => Some((
+                Flaw::ResultAndError,
+                error,
+                "result and error are both there; an answer has one of them",
+            )),
+            (Some(result), None) if result.is_null() => Some((
+                Flaw::NullResult,
+                result,
+                "result is null: peers take it for absent and refuse the message",
+            )),
+            _ => None,
+        };
+        for (flaw, node, text) in flaw.into_iter().chain(content) {
+            self.report_flaw(flaw, at(node), text, report);
+        }
+        if let Some(error) = self.call.error() {
+            let flaw = |problem: &TypeProblem<'_, 'a>| match problem.at {
+                At::Member(_, "code", _) => Some(Flaw::ErrorCode),
+                At::Member(_, "message", _) => Some(Flaw::ErrorMessage),
+                _ => Some(Flaw::ErrorShape),
+            };
+            self.lint(error, (&ERROR, "error"), &flaw, report);
+        }
+    }
+
+    /// Checks the form of the message, which is the same in all protocols.
+    pub(super) fn check_form(&self, report: &mut Report) {
+        let (seen, call) = (self.seen, self.call);
+        if let Some(id) = call.id {
+            let digits = spelling(id);
+            let number = digits.trim_start_matches('-').parse::<u128>();
+            if digits.contains(['.', 'e', 'E']) && id.number_text().is_some() {
+                let text =
+                    format!("the id is {digits}; a fraction may come back as another number");
+                report.broken("id-fraction", seen.at(id), text);
+            } else if number.is_ok_and(|number| number > u128::from(MAX_EXACT)) {
+                let text = format!("the id is {digits}; readers in JavaScript round it");
+                report.broken("id-range", seen.at(id), text);
+            }
+        }
+        if let Some(method) = call.method {
+            if !method.is_string() {
+                let text = format!("the method is {}; it should be a string", quote(method));
+                report.broken("method-type", seen.at(method), text);
+            }
+            let params = call.params.filter(|p| !p.is_map() && !p.is_array());
+            if let Some(params) = params {
+                let text = format!(
+                    "params are {}; they should be an object or an array",
+                    quote(params)
+                );
+                report.broken("params-shape", seen.at(params), text);
+            }
+        }
+    }
+}
+
+/// Returns the rules that all of these protocols have.
+pub(in crate::protocol) const fn usual_rule(flaw: Flaw) -> &'static str {
+    match flaw {
+        Flaw::RepeatedMember => "duplicate-key",
+        Flaw::VersionMissing | Flaw::VersionWrong => "version",
+        Flaw::ResultBesideMethod => "result-beside-method",
+        Flaw::IdMissing => "missing-id",
+        Flaw::IdType => "id-type",
+        Flaw::NullId => "null-id",
+        Flaw::WrongDirection => "wrong-direction",
+        Flaw::RequestWithoutId => "request-without-id",
+        Flaw::NotificationWithId => "notification-with-id",
+        Flaw::ParamsMissing | Flaw::MissingParam => "missing-param",
+        Flaw::ParamsType | Flaw::ParamType => "param-type",
+        Flaw::NullBeside => "null-beside",
+        Flaw::ResultAndError => "result-and-error",
+        Flaw::MissingResult | Flaw::ResultType => "result-type",
+        Flaw::ErrorShape | Flaw::ErrorCode | Flaw::ErrorMessage => "error-shape",
+        Flaw::DuplicateId => "duplicate-id",
+        Flaw::IdTypeChanged => "id-type-changed",
+        Flaw::AnsweredTwice => "answered-twice",
+        Flaw::Orphan => "orphan",
+        Flaw::UnknownMethod
+        | Flaw::UnknownNotification
+        | Flaw::NullIdOfError
+        | Flaw::NullResult
+        | Flaw::IdRange => "",
+    }
+}

@@ -1,0 +1,62 @@
+//! Requests that stay open: the expected message, and the rule that the end of the conversation breaks.
+
+use super::state::{Batch, CallKey, OpenKind, SeqStream};
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::session::Waiting;
+
+/// Returns the expected message for an open request, and the reason why it may take long.
+pub(super) fn waiting_for(
+    (_, asked, state): (&CallKey, &OpenRequest, &OpenKind),
+) -> Option<Waiting> {
+    let why = match state {
+        OpenKind::Single { own: true, .. } | OpenKind::Batch(Batch { own: true, .. }) => Some(
+            "the calling connection announced the namespace itself; a runtime reads its answer after 30 s",
+        ),
+        OpenKind::Single { .. } | OpenKind::Batch(_) => None,
+        OpenKind::Stream(SeqStream { orphan: true, .. }) => return None,
+        OpenKind::Stream(stream) => stream
+            .acknowledged
+            .then_some("it was acknowledged by a runtime, which forwards no items"),
+        OpenKind::Channel(channel) => match &channel.flows {
+            [opener, other] if opener.done.is_some() != other.done.is_some() => {
+                let mut waiting = asked.waiting(Some("closed by one side only".into()));
+                if other.done.is_some() {
+                    waiting.owes = asked.origin().direction;
+                }
+                return Some(waiting);
+            }
+            _ if channel.acknowledged => {
+                Some("it was acknowledged by a runtime, which forwards no items")
+            }
+            _ => Some("closed by neither side"),
+        },
+    };
+    Some(asked.waiting(why.map(Into::into)))
+}
+
+/// Returns the broken rule of a request that stays open, and the text.
+pub(super) fn find_open_problem(
+    asked: &OpenRequest,
+    state: &OpenKind,
+) -> Option<(&'static str, String)> {
+    let what = asked.describe();
+    Some(match state {
+        OpenKind::Single { .. } | OpenKind::Batch(_) => {
+            ("unanswered", format!("{what} has no answer"))
+        }
+        // The missing items of an orphan were reported.
+        OpenKind::Stream(stream) if stream.orphan || stream.acknowledged => return None,
+        OpenKind::Stream(_) => ("stream-unfinished", format!("{what} is not ended")),
+        // Real peers cannot close a channel, except those in Rust.
+        OpenKind::Channel(channel) if channel.peers => return None,
+        OpenKind::Channel(channel) => {
+            let closed = channel.flows.iter().any(|flow| flow.done.is_some());
+            let by = if closed {
+                "one side only"
+            } else {
+                "neither side"
+            };
+            ("channel-not-closed", format!("{what} is closed by {by}"))
+        }
+    })
+}

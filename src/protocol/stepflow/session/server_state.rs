@@ -1,0 +1,166 @@
+//! The state of one server: the handshake, and the running requests.
+//!
+//! ```text
+//!   New -- initialize --> Requested -- result --> Answered -- initialized --> Ready
+//!    '-- any other message, reported once --------------------------------^
+//! ```
+
+use super::super::schema;
+use crate::protocol::Direction;
+use crate::protocol::rpc::Call;
+use crate::protocol::rpc::pairing::PairKey;
+use crate::protocol::schema::{MessageSchema, Releases};
+use crate::protocol::session::memory::PerDirection;
+use crate::protocol::session::{Place, Report, Seen};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The state of the handshake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Handshake {
+    #[default]
+    New,
+    /// `initialize` was sent, with this index.
+    Requested(u64),
+    /// It was answered at this position; `initialized` must follow.
+    Answered(Place),
+    Ready,
+    /// The handshake was not seen, or its error was reported.
+    Assumed,
+}
+
+/// The state of one server: the range in which ids are unique.
+#[derive(Debug)]
+pub(super) struct ServerScope {
+    pub(super) handshake: Handshake,
+    /// Running executes by index, each with the callbacks for which it waits, also by index.
+    pub(super) executes: BTreeMap<u64, BTreeMap<u64, PairKey>>,
+    /// Open requests of each side by index, if answers share one pipe.
+    pub(super) order: PerDirection<BTreeSet<u64>>,
+    /// Messages of a direction were not shown or recorded.
+    pub(super) lost: PerDirection<bool>,
+    /// The time at which the server's stdin was closed.
+    pub(super) closed: Option<i64>,
+    /// Unflushed output was reported.
+    pub(super) unflushed: bool,
+    /// The releases that fit all messages so far; empty after a mismatch was reported.
+    releases: Releases,
+}
+
+impl Default for ServerScope {
+    fn default() -> Self {
+        Self {
+            handshake: Handshake::New,
+            executes: BTreeMap::new(),
+            order: PerDirection::default(),
+            lost: PerDirection::default(),
+            closed: None,
+            unflushed: false,
+            releases: Releases::ALL,
+        }
+    }
+}
+
+impl ServerScope {
+    pub(super) fn has_lost(&self, way: Direction) -> bool {
+        *self.lost.get(Some(way))
+    }
+
+    /// Handles lost bytes, which may have contained any message.
+    pub(super) fn record_loss(&mut self, way: Option<Direction>) {
+        for direction in [Direction::ToServer, Direction::ToClient] {
+            *self.lost.get_mut(Some(direction)) |= way.is_none_or(|way| way == direction);
+        }
+        if self.handshake != Handshake::Ready {
+            self.handshake = Handshake::Assumed;
+        }
+        for callbacks in self.executes.values_mut() {
+            callbacks.clear();
+        }
+    }
+
+    /// Handles a request or a notification of the runtime; `again` is set for a restarted child.
+    pub(super) fn check_handshake(
+        &mut self,
+        seen: &Seen<'_>,
+        method: Option<&MessageSchema>,
+        again: bool,
+        report: &mut Report,
+    ) {
+        let place = seen.whole();
+        let name = method.map_or("this", |m| m.name);
+        let opens_session = method.is_some_and(schema::opens_session);
+        let confirms = method.is_some_and(|m| !m.answered);
+        self.handshake = match self.handshake {
+            Handshake::New | Handshake::Assumed if opens_session => {
+                Handshake::Requested(seen.index)
+            }
+            _ if opens_session => {
+                let text = "initialize is sent again; it should be sent once for each session";
+                report.broken("second-initialize", place, text);
+                Handshake::Requested(seen.index)
+            }
+            Handshake::New if confirms => {
+                let text = "initialized is sent, but initialize was not; it should come first";
+                report.broken("initialized-early", place, text);
+                Handshake::Assumed
+            }
+            // A runtime of 0.5 to 0.7 does not initialize the child that it starts after a crash.
+            Handshake::New if again => Handshake::Assumed,
+            Handshake::New => {
+                let text = format!("{name} is sent before initialize, which should come first");
+                report.broken("before-initialize", place, text);
+                Handshake::Assumed
+            }
+            Handshake::Requested(asked) if confirms => {
+                let text = format!("initialized is sent before #{asked} is answered");
+                report.broken_by("initialized-early", place, asked, text);
+                Handshake::Assumed
+            }
+            Handshake::Requested(asked) => {
+                let text = format!("{name} is sent before initialize, #{asked}, is answered");
+                report.broken_by("before-initialized", place, asked, text);
+                Handshake::Assumed
+            }
+            Handshake::Answered(_) if confirms => Handshake::Ready,
+            Handshake::Answered(answer) => {
+                let text = format!("{name} is sent before initialized, which should come first");
+                report.broken_by("before-initialized", place, answer.index, text);
+                Handshake::Assumed
+            }
+            done => done,
+        };
+    }
+
+    /// Handles the answer to `initialize`.
+    pub(super) fn opened(&mut self, asked: u64, seen: &Seen<'_>, well: bool) {
+        if self.handshake == Handshake::Requested(asked) {
+            self.handshake = if well {
+                Handshake::Answered(seen.whole())
+            } else {
+                Handshake::New
+            };
+        }
+    }
+
+    /// Checks that all messages fit one release.
+    pub(super) fn check_release(
+        &mut self,
+        seen: &Seen<'_>,
+        method: &MessageSchema,
+        call: &Call<'_>,
+        report: &mut Report,
+    ) {
+        let releases = method.releases_of(call.params, call.result);
+        if !self.releases.is_empty() && self.releases.and(releases).is_empty() {
+            let text = format!(
+                "this {} is of releases {}; earlier messages are of {}",
+                method.name,
+                schema::names(releases),
+                schema::names(self.releases)
+            );
+            let place = call.method.map_or(seen.whole(), |m| seen.at(m));
+            report.broken("mixed-releases", place, text);
+        }
+        self.releases = self.releases.and(releases);
+    }
+}

@@ -1,0 +1,148 @@
+//! Selects the columns of a line and their widths.
+//!
+//! ```text
+//!   120 and more   index offset conn time kind subject id latency detail
+//!   100 to 119     conn time kind subject id latency detail
+//!    76 to 99      conn kind subject id latency detail
+//!    64 to 75      conn kind subject id detail
+//!   under 64       conn kind subject id outcome, all narrower
+//! ```
+//!
+//! Output to a file or pipe has the columns of 120, and only arguments and results are cut.
+
+use super::super::Look;
+use super::super::wrap::columns;
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthChar as _;
+
+/// The number of columns of output that does not go to a terminal.
+const PIPE_WIDTH: usize = 120;
+/// The width of `10:00:00.120`.
+pub(super) const TIME_WIDTH: usize = 12;
+/// The width of `999.9 ms`.
+pub(super) const LATENCY_WIDTH: usize = 8;
+/// The minimum width for arguments and results if nothing is cut.
+const MIN_CONTENT: usize = 40;
+/// The maximum width for the text of an error in that case.
+const MAX_ERROR: usize = 160;
+
+/// The columns of a line.
+pub(super) struct Columns {
+    pub index: Option<usize>,
+    pub offset: Option<usize>,
+    pub time: bool,
+    pub kind: usize,
+    pub subject: usize,
+    pub id: usize,
+    pub latency: bool,
+    /// Arguments and results are shown.
+    pub content: bool,
+    /// The minimum width for the text of an error.
+    pub error: usize,
+    width: usize,
+    least: usize,
+}
+
+impl Columns {
+    /// Returns the columns that fit. `kinds` is the length of the longest kind, `ids` of the longest id.
+    pub fn new(look: Look, kinds: usize, ids: usize, time: bool) -> Self {
+        let width = look.width.unwrap_or(PIPE_WIDTH);
+        let (kind, subject, id) = match width {
+            0..48 => (8, 8, 6),
+            48..64 => (10, 12, 8),
+            64..100 => (13, 18, 12),
+            100..160 => (16, 20, 12),
+            _ => (26, 32, 12),
+        };
+        let kind = match look.width {
+            None => kinds.clamp(4, 26),
+            Some(_) => kinds.clamp(4, kind),
+        };
+        Self {
+            index: (width >= 120).then_some(5),
+            offset: (width >= 120 && !look.without_positions).then_some(8),
+            time: time && width >= 100,
+            kind,
+            subject,
+            id: id.min(ids),
+            latency: time && width >= 76,
+            content: width >= 64 && !look.without_positions,
+            error: if look.width.is_some() { 0 } else { MAX_ERROR },
+            width,
+            least: if look.width.is_some() { 0 } else { MIN_CONTENT },
+        }
+    }
+
+    /// Returns the width that is left after `used` columns.
+    pub fn detail_width(&self, used: usize) -> usize {
+        self.width.saturating_sub(used).max(self.least)
+    }
+}
+
+/// Returns the number of columns of a text without color codes.
+pub(super) fn width(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.chars().map(char_width).sum()
+}
+
+fn char_width(c: char) -> usize {
+    if c.is_ascii() {
+        1
+    } else {
+        c.width().unwrap_or(0)
+    }
+}
+
+/// Returns the start of a text that fits the width, with an ellipsis if the text is cut.
+pub(super) fn fit(text: &str, space: usize) -> Cow<'_, str> {
+    let (mut used, mut end) = (0, 0);
+    for (at, c) in text.char_indices() {
+        if used < space {
+            end = at;
+        }
+        used += char_width(c);
+        if used > space {
+            return match text.get(..end).unwrap_or_default() {
+                _ if space == 0 => Cow::Borrowed(""),
+                start if start.ends_with('…') => Cow::Borrowed(start),
+                start => Cow::Owned([start, "…"].concat()),
+            };
+        }
+    }
+    Cow::Borrowed(text)
+}
+
+/// Adds a line, cut with an ellipsis at the width of the terminal.
+pub(super) fn push_cut(line: &str, look: Look, out: &mut String) {
+    match look.width.filter(|width| columns(line) > *width) {
+        None => out.push_str(line),
+        Some(width) => cut(line, width.saturating_sub(1), out),
+    }
+    out.push('\n');
+}
+
+/// Adds the start of a line that fits the width, an ellipsis, and all color codes, so that no color stays on.
+fn cut(line: &str, mut space: usize, out: &mut String) {
+    let (mut code, mut full) = (false, false);
+    for c in line.chars() {
+        code |= c == '\u{1b}';
+        if code {
+            out.push(c);
+            code = c != 'm';
+            continue;
+        }
+        let wide = c.width().unwrap_or(0);
+        if !full && wide > space {
+            if !out.ends_with('…') {
+                out.push('…');
+            }
+            full = true;
+        }
+        if !full {
+            space -= wide;
+            out.push(c);
+        }
+    }
+}

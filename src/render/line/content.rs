@@ -1,0 +1,179 @@
+//! Writes arguments, results and texts of errors in brief: `{path: "/tmp/x", mode: {…}}`.
+
+use super::super::short_id;
+use crate::decoder::Decoded;
+use crate::protocol::{Notes, Role, annotate};
+use crate::tape::{Node, Scalar, Value};
+use std::fmt::Write as _;
+
+/// The maximum number of characters of a text; texts of errors are not limited.
+const MAX_TEXT: usize = 32;
+/// The minimum number of letters and digits without a space that form an id.
+const MIN_ID: usize = 24;
+/// The maximum number of bytes of a blob.
+const MAX_BYTES: usize = 8;
+
+/// Options for the content of a cell.
+pub(super) struct Content {
+    pub show_secrets: bool,
+    /// The width of the cell, including the text before the content.
+    pub space: usize,
+}
+
+impl Content {
+    /// Adds the content of a message to the text in the cell. The result may be longer than the cell.
+    pub fn push(&self, decoded: &Decoded<'_>, notes: &mut Notes, out: &mut String) {
+        let message = decoded.message;
+        let Some(root) = decoded.root() else {
+            return;
+        };
+        let is_batch = message.kind == "batch";
+        let content = match decoded.protocol.content(root, message) {
+            Some(content) => content,
+            None if is_batch => root,
+            None => return,
+        };
+        if is_batch && content.is_array() {
+            return push_batch(content, self.space, out);
+        }
+        let is_error = message.role == Some(Role::Error);
+        notes.clear();
+        if !self.show_secrets {
+            annotate(decoded.protocol, root, message, notes);
+        }
+        if !out.is_empty() {
+            out.push_str(if is_error { ": " } else { " " });
+        }
+        match content.text().filter(|_| is_error && content.is_string()) {
+            Some(_) if notes.is_secret(content) => out.push_str("(secret)"),
+            Some(text) => out.push_str(start(&text, self.space)),
+            None => self.push_value(content, notes, out),
+        }
+    }
+
+    fn push_value(&self, node: Node<'_>, notes: &Notes, out: &mut String) {
+        if notes.is_secret(node) {
+            return out.push_str("(secret)");
+        }
+        match node.value() {
+            Value::Map => self.push_list(node, notes, ['{', '}'], out),
+            Value::Array => self.push_list(node, notes, ['[', ']'], out),
+            Value::Scalar(Scalar::Bin(bytes) | Scalar::Ext(_, bytes)) => push_blob(bytes, out),
+            Value::Scalar(Scalar::Str(bytes)) => match std::str::from_utf8(bytes) {
+                Ok(text) => push_text(text, out),
+                Err(_) => push_blob(bytes, out),
+            },
+            Value::Scalar(Scalar::Json(..)) => {
+                push_text(&node.text().unwrap_or_default(), out);
+            }
+            Value::Scalar(Scalar::Name(_, _, name)) | Value::Label(name) => out.push_str(name),
+            Value::Scalar(Scalar::Uint(number)) => {
+                let _ = write!(out, "{number}");
+            }
+            Value::Scalar(Scalar::Null) => out.push_str("null"),
+            Value::Scalar(Scalar::Bool(value)) => {
+                out.push_str(if value { "true" } else { "false" });
+            }
+            Value::Scalar(_) => match node.number_text() {
+                Some(number) => out.push_str(start(number, MAX_TEXT)),
+                None => push_lossless(node, out),
+            },
+        }
+    }
+
+    /// Adds the members or elements of a value while they fit. If the tape does not hold them, an ellipsis stands for them.
+    fn push_list(&self, node: Node<'_>, notes: &Notes, [open, close]: [char; 2], out: &mut String) {
+        out.push(open);
+        let mut members = node.members();
+        let mut children = node.children();
+        let mut first = true;
+        loop {
+            let member = if node.is_map() {
+                members.next().map(|(key, value)| (Some(key), value))
+            } else {
+                children.next().map(|value| (None, value))
+            };
+            let Some((key, value)) = member else {
+                break;
+            };
+            if !first {
+                out.push_str(", ");
+            }
+            first = false;
+            if out.len() > self.space {
+                out.push('…');
+                break;
+            }
+            if let Some(key) = key {
+                let name = key.key_bytes();
+                out.push_str(start(&String::from_utf8_lossy(&name), MAX_TEXT));
+                out.push_str(": ");
+            }
+            self.push_value(value, notes, out);
+        }
+        // An empty list consists of two brackets, or of one byte.
+        if first && (node.omitted() > 0 || node.span().len > 2) {
+            out.push('…');
+        } else if !first && node.omitted() > 0 {
+            out.push_str(", …");
+        }
+        out.push(close);
+    }
+}
+
+/// Adds the content of a batch: `2 messages: math.add, math.sub`.
+fn push_batch(messages: Node<'_>, space: usize, out: &mut String) {
+    let count = messages.count();
+    let _ = write!(out, "{count} message{}", if count == 1 { "" } else { "s" });
+    let names = messages.children().filter_map(|message| {
+        let names = ["method", "target", "tool"];
+        names.into_iter().find_map(|name| message.get(name)?.text())
+    });
+    for (n, name) in names.enumerate() {
+        if out.len() > space {
+            break;
+        }
+        out.push_str(if n == 0 { ": " } else { ", " });
+        out.push_str(start(&name, MAX_TEXT));
+    }
+}
+
+fn push_lossless(node: Node<'_>, out: &mut String) {
+    let mut bytes = Vec::new();
+    crate::encoding::lossless::write(node, &mut bytes);
+    out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+fn push_text(text: &str, out: &mut String) {
+    let is_id = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+    out.push('"');
+    if text.len() >= MIN_ID && text.bytes().all(is_id) {
+        out.push_str(&short_id(text));
+    } else {
+        let start = start(text, MAX_TEXT);
+        out.push_str(start);
+        if start.len() < text.len() {
+            out.push('…');
+        }
+    }
+    out.push('"');
+}
+
+/// Returns at most the first `max` characters.
+fn start(text: &str, max: usize) -> &str {
+    let end = text
+        .char_indices()
+        .nth(max)
+        .map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or_default()
+}
+
+/// Adds bytes as hex, at most the first [`MAX_BYTES`].
+fn push_blob(bytes: &[u8], out: &mut String) {
+    out.push_str("0x");
+    let start = bytes.get(..MAX_BYTES).unwrap_or(bytes);
+    out.push_str(&::hex::encode(start));
+    if bytes.len() > MAX_BYTES {
+        let _ = write!(out, "… ({} bytes)", bytes.len());
+    }
+}

@@ -1,0 +1,354 @@
+//! Renders a fixture's messages for a snapshot.
+//!
+//! ```text
+//!   #3 ← response  id [volatile]  (saikuro, prefix, response, 30 bytes at 43)
+//!        43..47     length   26
+//!        48..52     id  [volatile]
+//! ```
+
+use super::hidden_values::{HiddenValues, each_hidden, values_of};
+use super::settings::FixtureOptions;
+use super::{Error, MAX_RENDERING, VOLATILE};
+use crate::capture::{Event, Problem};
+use crate::conversation::pipeline::PipelineSink;
+use crate::conversation::{Conversation, Finding, Verdict};
+use crate::decoder::Decoded;
+use crate::diff::Ignore;
+use crate::encoding::json::{self as json_encoding, write_str};
+use crate::path::{Path, PathStep};
+use crate::protocol::schema::Fresh;
+use crate::protocol::schema::marks::Generated;
+use crate::protocol::{Id, Notes, Protocol};
+use crate::render::fields::brief;
+use crate::render::format::Format;
+use crate::render::line::Lines;
+use crate::render::tree::Detail;
+use crate::render::{Look, findings, hex, json, tree};
+use crate::span::{Span, SpannedText};
+use crate::tape::{Node, Tape};
+
+/// Fields of heads that differ in every run, or depend on such values.
+const HEADS: [&str; 7] = [
+    "content-length",
+    "date",
+    "length",
+    "sec-websocket-accept",
+    "sec-websocket-key",
+    "traceparent",
+    "x-request-id",
+];
+/// The minimum length of a row of a tree.
+const ROW: usize = 16;
+/// The maximum depth of a line of JSON that is examined.
+const DEPTH: u32 = 2048;
+
+/// Collects a rendering.
+pub(super) struct ShownSnapshot<'h> {
+    how: &'h FixtureOptions,
+    look: Look,
+    /// The patterns for the last protocol.
+    ignore: Option<(&'static str, Ignore)>,
+    /// The hidden values, which texts can mention.
+    values: HiddenValues,
+    notes: Notes,
+    lines: Lines,
+    text: String,
+    /// The number of hidden values.
+    hidden: usize,
+    /// The last known time.
+    now: Option<i64>,
+}
+
+impl<'h> ShownSnapshot<'h> {
+    pub fn new(how: &'h FixtureOptions) -> Self {
+        let look = Look {
+            // Control characters must not reach a file that terminals show.
+            terminal: true,
+            // Hidden values have different lengths in different runs.
+            without_positions: how.hides(),
+            ..Look::default()
+        };
+        Self {
+            how,
+            look,
+            ignore: None,
+            values: HiddenValues::default(),
+            notes: Notes::default(),
+            lines: Lines::default(),
+            text: String::new(),
+            hidden: 0,
+            now: None,
+        }
+    }
+
+    /// Adds a note that belongs to no message.
+    pub fn note(&mut self, text: &str) {
+        if self.how.format == Format::Json {
+            let mut out = b"{\"note\":".to_vec();
+            write_str(text, &mut out);
+            self.text.push_str(&String::from_utf8_lossy(&out));
+            self.text.push_str("}\n");
+        } else {
+            self.text.push_str("! ");
+            let style = self.look.style;
+            style.push_wire(&mut self.text, crate::render::style::Tone::Plain, text);
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds findings that belong to no current message.
+    fn findings(&mut self, found: &[Finding]) {
+        for finding in &self.masked(found) {
+            if self.how.format == Format::Json {
+                let mut out = b"{\"finding\":".to_vec();
+                findings::write_json(finding, None, &mut out);
+                out.extend_from_slice(b"}\n");
+                let out = redacted(&out, &|_| false, self.how.hides());
+                self.text.push_str(&String::from_utf8_lossy(&out));
+            } else {
+                findings::write_below(finding, None, self.look, &mut self.text);
+            }
+        }
+    }
+
+    /// Returns findings with hidden values replaced.
+    fn masked(&self, found: &[Finding]) -> Vec<Finding> {
+        let mut found = found.to_vec();
+        for finding in &mut found {
+            let about = finding.related.into_iter().chain([finding.place.index]);
+            let about: Vec<u64> = about.collect();
+            finding.text = self.values.mask(&finding.text, &about);
+        }
+        found
+    }
+
+    /// Returns an error if the rendering is too long.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.text.len() > MAX_RENDERING {
+            Err(Error::TooLong)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Prepares the patterns of hidden values for a protocol.
+    fn load_patterns(&mut self, protocol: &dyn Protocol) {
+        let name = protocol.name();
+        if self.ignore.as_ref().is_none_or(|(known, _)| *known != name) {
+            let hidden = |one: &&Generated| {
+                one.volatile || matches!(one.fresh, Some(Fresh::Id | Fresh::Time))
+            };
+            let own = protocol.descriptor().marks.generated.iter().filter(hidden);
+            let own = own.map(|one| one.path.as_ref());
+            let own = own.filter(|_| self.how.redact_volatile);
+            let asked = self.how.ignore.iter().map(String::as_str);
+            self.ignore = Some((name, Ignore::new(own.chain(asked))));
+        }
+    }
+
+    fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
+        let ignore = self.ignore.take();
+        let kind = decoded.message.kind.as_ref();
+        let hidden = |path: &Path| {
+            let ignore = ignore.as_ref();
+            ignore.is_some_and(|(_, ignore)| ignore.covers(kind, path))
+        };
+        let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
+        let root = decoded.root();
+        if let Some(root) = root {
+            each_hidden(root, &mut Path::new(), &hidden, &mut |_| self.hidden += 1);
+        }
+        let mut values = root.map_or_else(Vec::new, |root| values_of(root, &hidden));
+        // Titles contain the id and the subject too.
+        let mut message = decoded.message.clone();
+        if let Some(subject) = &message.subject
+            && values.iter().any(|value| **value == **subject)
+        {
+            message.subject = Some(SpannedText::without_span(VOLATILE));
+        }
+        if id_is_hidden(decoded, &hidden) {
+            values.push(message.id.text().trim_matches('"').to_owned());
+            message.id = Id::Text(VOLATILE.into());
+        }
+        if verdict.is_some() {
+            self.values.store(decoded.index, values);
+        }
+        let findings = verdict.map(|verdict| self.masked(verdict.findings));
+        let verdict = verdict.map(|verdict| Verdict {
+            findings: findings.as_deref().unwrap_or_default(),
+            ..verdict
+        });
+        let decoded = &Decoded {
+            message: &message,
+            raw: None,
+            ..*decoded
+        };
+        let (look, text) = (self.look, &mut self.text);
+        match self.how.format {
+            Format::Tree => {
+                let detail = Detail {
+                    hidden: &hidden_field,
+                    hidden_heads: if self.how.redact_volatile {
+                        &HEADS
+                    } else {
+                        &[]
+                    },
+                    replacement: VOLATILE,
+                    checksums: true,
+                };
+                tree::write_with_detail(decoded, verdict, look, detail, &mut self.notes, text);
+            }
+            Format::Line => self.lines.write(decoded, verdict, look, text),
+            Format::Hex => hex::write(decoded, verdict, look, &mut self.notes, text),
+            Format::Json => {
+                let mut out = Vec::new();
+                json::write(decoded, verdict, look, &mut out);
+                let out = redacted(&out, &hidden, self.how.hides());
+                text.push_str(&String::from_utf8_lossy(&out));
+            }
+        }
+        self.ignore = ignore;
+    }
+
+    /// Ends the rendering.
+    pub fn finish(
+        mut self,
+        conversation: Option<Conversation<'_>>,
+    ) -> Result<(String, usize), Error> {
+        if let Some(mut conversation) = conversation {
+            let waiting = conversation.waiting();
+            let found = conversation.finish().findings.to_vec();
+            self.findings(&found);
+            let sides = conversation.sides();
+            // The responses to one direction are in another file.
+            for mut one in waiting {
+                if conversation.is_one_way() {
+                    break;
+                }
+                if self.how.redact_volatile && !one.id.is_empty() {
+                    VOLATILE.clone_into(&mut one.id);
+                }
+                one.id = self.values.mask(&one.id, &[one.place.index]);
+                one.what = self.values.mask(&one.what, &[one.place.index]);
+                let why = one.why.as_deref();
+                one.why = why.map(|why| self.values.mask(why, &[one.place.index]));
+                let mut text = "it waits for an answer:".to_owned();
+                findings::write_waiting(&one, self.now, sides, Look::default(), &mut text);
+                self.note(text.trim_end());
+            }
+        }
+        self.check()?;
+        Ok((self.text, self.hidden))
+    }
+}
+
+impl PipelineSink for ShownSnapshot<'_> {
+    type Error = Error;
+
+    fn message(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+    ) -> Result<(), Error> {
+        // A rendering that is refused in the end need not be completed.
+        self.check()?;
+        let mut nodes = 0;
+        let rows = matches!(self.how.format, Format::Tree | Format::Hex);
+        if let Some(root) = decoded.root().filter(|_| rows) {
+            root.each(&mut |_| nodes += 1);
+        }
+        if nodes > (MAX_RENDERING - self.text.len()) / ROW {
+            return Err(Error::TooLong);
+        }
+        self.now = decoded.origin.time.or(self.now);
+        self.load_patterns(decoded.protocol);
+        self.show(decoded, verdict);
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<(), Error> {
+        self.now = event.time.and_then(|t| i64::try_from(t).ok()).or(self.now);
+        self.findings(findings);
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        self.note(&problem.to_string());
+    }
+
+    fn note(&mut self, text: &str) {
+        Self::note(self, text);
+    }
+}
+
+/// Returns `true` if the message's id is a hidden value.
+fn id_is_hidden(decoded: &Decoded<'_>, hidden: &dyn Fn(&Path) -> bool) -> bool {
+    let id = &decoded.message.id;
+    if *id == Id::None {
+        return false;
+    }
+    let id = id.text();
+    let mut members = decoded.root().into_iter().flat_map(Node::members);
+    let member = |key: &str| Path::from(vec![PathStep::Member(key.to_owned())]);
+    hidden(&member("id"))
+        || members.any(|(key, value)| {
+            hidden(&member(&key.text().unwrap_or_default()))
+                && value.text().map_or_else(|| brief(value), String::from) == id
+        })
+}
+
+/// Members with positions.
+const POSITION_KEYS: [&str; 4] = ["offset", "len", "body_offset", "body_len"];
+
+/// Returns a line of JSON without the hidden values of its message, and without positions if these
+/// differ from run to run.
+fn redacted(line: &[u8], hidden: &dyn Fn(&Path) -> bool, unplaced: bool) -> Vec<u8> {
+    let mut parts: Vec<(Span, &str)> = Vec::new();
+    let mut tape = Tape::new();
+    tape.clear(u32::MAX);
+    let whole = Span::new(0, line.len());
+    let parsed = json_encoding::parse(line, whole, DEPTH, &mut tape);
+    let root = tape.root(line).filter(|_| parsed.is_ok());
+    if let Some(root) = root.filter(|_| unplaced) {
+        for (key, value) in root.members() {
+            let name = key.text().unwrap_or_default();
+            let lists = matches!(name.as_ref(), "fault" | "faults" | "finding" | "findings");
+            for one in std::iter::once(value)
+                .chain(value.children())
+                .filter(|_| lists)
+            {
+                collect_positions(one, &mut parts);
+            }
+        }
+        collect_positions(root, &mut parts);
+    }
+    if let Some(message) = root.and_then(|root| root.get("message")) {
+        each_hidden(message, &mut Path::new(), hidden, &mut |node| {
+            parts.push((node.span(), VOLATILE));
+        });
+    }
+    parts.sort_by_key(|(span, _)| span.at());
+    let (mut out, mut at) = (Vec::with_capacity(line.len()), 0);
+    for (span, instead) in parts {
+        out.extend_from_slice(line.get(at..span.at()).unwrap_or_default());
+        if !instead.is_empty() {
+            write_str(instead, &mut out);
+        }
+        at = span.end();
+    }
+    out.extend_from_slice(line.get(at..).unwrap_or_default());
+    out
+}
+
+/// Adds the members of an object with positions, each with the comma before it.
+fn collect_positions(object: Node<'_>, parts: &mut Vec<(Span, &str)>) {
+    let mut before: Option<usize> = None;
+    for (key, value) in object.members() {
+        let end = value.span().end();
+        let is_place = POSITION_KEYS.contains(&key.text().unwrap_or_default().as_ref());
+        if let Some(before) = before.filter(|_| is_place) {
+            parts.push((Span::new(before, end), ""));
+        }
+        before = Some(end);
+    }
+}

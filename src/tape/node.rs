@@ -1,0 +1,400 @@
+//! Values of a tape: kind, position and children.
+
+use super::{EntryKind, KeyName, Scalar, Tape, TapeEntry};
+use crate::span::{Span, SpannedText};
+use std::borrow::Cow;
+
+/// A value in a tape, with the bytes that it refers to. `Copy`: pass it by value.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    pub(super) tape: &'a Tape,
+    pub(super) bytes: &'a [u8],
+    pub(super) index: u32,
+}
+
+/// The kind of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// A value without children.
+    Scalar(Scalar<'a>),
+    /// A key from a schema.
+    Label(&'a str),
+    /// Values in order.
+    Array,
+    /// Keys and values.
+    Map,
+}
+
+impl<'a> Node<'a> {
+    /// Returns its index in the tape, for tables by node.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// Returns the index after it and everything below it.
+    pub fn end(self) -> usize {
+        self.tape.entry(self.index).after(self.index())
+    }
+
+    /// Returns the bytes that its spans refer to.
+    pub fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Returns the span of its whole encoding, header included.
+    pub fn span(self) -> Span {
+        let e = self.tape.entry(self.index);
+        Span {
+            start: e.start,
+            len: e.len,
+        }
+    }
+
+    /// Returns the content of text or bytes: the end of the encoding, without its last `tail`
+    /// bytes.
+    #[inline]
+    fn content(self, e: &TapeEntry, tail: usize) -> &'a [u8] {
+        let end = (e.start as usize + e.len as usize).saturating_sub(tail);
+        let start = end.saturating_sub(e.bits as usize);
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+
+    /// Returns the name of a name or label.
+    fn name(self) -> &'a str {
+        let id = self.tape.entry(self.index).next as usize;
+        self.tape.names.get(id).map_or("", KeyName::as_str)
+    }
+
+    /// Returns the value.
+    pub fn value(self) -> Value<'a> {
+        let e = self.tape.entry(self.index);
+        Value::Scalar(match e.kind {
+            EntryKind::Null => Scalar::Null,
+            EntryKind::Bool => Scalar::Bool(e.bits != 0),
+            EntryKind::BoolByte => Scalar::BoolByte(e.bits as u8),
+            EntryKind::Uint => Scalar::Uint(e.bits),
+            EntryKind::Int => Scalar::Int(e.bits.cast_signed()),
+            EntryKind::F32 => Scalar::F32(e.bits as u32),
+            EntryKind::F64 => Scalar::F64(e.bits),
+            EntryKind::Number => Scalar::Number(self.span().of(self.bytes)),
+            EntryKind::Str => Scalar::Str(self.content(e, 0)),
+            EntryKind::Json => Scalar::Json(self.content(e, 1), false),
+            EntryKind::JsonEscaped => Scalar::Json(self.content(e, 1), true),
+            EntryKind::Bin => Scalar::Bin(self.content(e, 0)),
+            EntryKind::Ext => Scalar::Ext(e.ext, self.content(e, 0)),
+            EntryKind::Name => Scalar::Name(e.bits.cast_signed(), e.next, self.name()),
+            EntryKind::Label => return Value::Label(self.name()),
+            EntryKind::Array => return Value::Array,
+            EntryKind::Map => return Value::Map,
+        })
+    }
+
+    /// Returns `true` for a map.
+    pub fn is_map(self) -> bool {
+        self.tape.entry(self.index).kind == EntryKind::Map
+    }
+
+    /// Returns `true` for an array.
+    pub fn is_array(self) -> bool {
+        self.tape.entry(self.index).kind == EntryKind::Array
+    }
+
+    /// Returns `true` for null.
+    pub fn is_null(self) -> bool {
+        self.tape.entry(self.index).kind == EntryKind::Null
+    }
+
+    /// Returns its children in order; for a map, keys and values alternate.
+    #[inline]
+    pub fn children(self) -> Children<'a> {
+        let e = self.tape.entry(self.index);
+        let end = if matches!(e.kind, EntryKind::Array | EntryKind::Map) {
+            e.next
+        } else {
+            0
+        };
+        Children {
+            node: Node {
+                index: self.index + 1,
+                ..self
+            },
+            end,
+        }
+    }
+
+    /// Returns the number of children that the tape omitted; keys and values count separately.
+    pub fn omitted(self) -> usize {
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            EntryKind::Array | EntryKind::Map => e.bits as usize,
+            _ => 0,
+        }
+    }
+
+    /// Returns the number of members or elements, stored or omitted.
+    pub fn count(self) -> usize {
+        let all = self.children().count() + self.omitted();
+        if self.is_map() { all / 2 } else { all }
+    }
+
+    /// Returns a map's keys and values; for an array, its elements in pairs.
+    #[inline]
+    pub fn members(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
+        let mut children = self.children();
+        std::iter::from_fn(move || Some((children.next()?, children.next()?)))
+    }
+
+    /// Calls `visit` with this node and every one below it, in order.
+    pub fn each(self, visit: &mut dyn FnMut(Node<'a>)) {
+        let mut index = self.index();
+        let end = self.tape.entry(self.index).after(index);
+        while index < end {
+            visit(Node {
+                index: index as u32,
+                ..self
+            });
+            index += 1;
+        }
+    }
+
+    /// Returns the value of a text key; the last one if the key is repeated, as in most peers.
+    pub fn get(self, key: &str) -> Option<Node<'a>> {
+        let e = self.tape.entry(self.index);
+        if e.kind != EntryKind::Map {
+            return None;
+        }
+        // Rules look up many keys of each message: this takes one step for each entry, and most
+        // keys already differ in length.
+        let (mut index, mut found) = (self.index + 1, None);
+        while index < e.next {
+            let name = self.tape.entry(index);
+            let differs = matches!(name.kind, EntryKind::Str | EntryKind::Json)
+                && name.bits != key.len() as u64;
+            let value = index + 1;
+            if !differs && (Node { index, ..self }).is_text(key) {
+                found = (value < e.next).then_some(Node {
+                    index: value,
+                    ..self
+                });
+            }
+            index = self.tape.entry(value).after(value as usize) as u32;
+        }
+        found
+    }
+
+    /// Returns the `n`th element of an array.
+    pub fn at(self, n: usize) -> Option<Node<'a>> {
+        if self.is_array() {
+            self.children().nth(n)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the bytes of its text with unresolved escapes; empty if it is not text.
+    #[inline]
+    pub fn raw_text(self) -> &'a [u8] {
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            EntryKind::Str => self.content(e, 0),
+            EntryKind::Json | EntryKind::JsonEscaped => self.content(e, 1),
+            _ => b"",
+        }
+    }
+
+    /// Returns the raw bytes of text or of bytes.
+    pub fn raw_content(self) -> Option<&'a [u8]> {
+        match self.value() {
+            Value::Scalar(
+                Scalar::Json(raw, _) | Scalar::Str(raw) | Scalar::Bin(raw) | Scalar::Ext(_, raw),
+            ) => Some(raw),
+            _ => None,
+        }
+    }
+
+    /// Returns the bytes of a key, escapes resolved; empty if it is not text.
+    #[inline]
+    pub fn key_bytes(self) -> Cow<'a, [u8]> {
+        match self.tape.entry(self.index).kind {
+            EntryKind::JsonEscaped | EntryKind::Label => self.resolved(),
+            _ => Cow::Borrowed(self.raw_text()),
+        }
+    }
+
+    #[cold]
+    fn resolved(self) -> Cow<'a, [u8]> {
+        match self.text() {
+            Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+            Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+            None => Cow::Borrowed(b""),
+        }
+    }
+
+    /// Returns `true` if it is exactly this text.
+    #[inline]
+    pub fn is_text(self, text: &str) -> bool {
+        let e = self.tape.entry(self.index);
+        let tail = match e.kind {
+            EntryKind::Str => 0,
+            EntryKind::Json => 1,
+            EntryKind::JsonEscaped | EntryKind::Label => {
+                return self.text().is_some_and(|t| t == text);
+            }
+            _ => return false,
+        };
+        e.bits == text.len() as u64 && self.content(e, tail) == text.as_bytes()
+    }
+
+    /// Returns its text, escapes resolved; `None` if it is not text or not UTF-8.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        let text = |bytes| std::str::from_utf8(bytes).ok();
+        match self.tape.entry(self.index).kind {
+            EntryKind::Str | EntryKind::Json => text(self.raw_text()).map(Cow::Borrowed),
+            EntryKind::JsonEscaped => text(self.raw_text()).map(unescape),
+            EntryKind::Name | EntryKind::Label => Some(Cow::Borrowed(self.name())),
+            _ => None,
+        }
+    }
+
+    /// Returns its text and position; `None` if it is not text or not UTF-8.
+    pub fn spanned_text(self) -> Option<SpannedText<'a>> {
+        Some(SpannedText::new(self.text()?, self.span()))
+    }
+
+    /// Returns a number as written in JSON.
+    pub fn number_text(self) -> Option<&'a str> {
+        match self.value() {
+            Value::Scalar(Scalar::Number(s)) => std::str::from_utf8(s).ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` for text of any kind.
+    pub fn is_string(self) -> bool {
+        let kind = self.tape.entry(self.index).kind;
+        matches!(
+            kind,
+            EntryKind::Str | EntryKind::Json | EntryKind::JsonEscaped
+        )
+    }
+
+    /// Returns its truth value.
+    pub fn as_bool(self) -> Option<bool> {
+        match self.value() {
+            Value::Scalar(Scalar::Bool(v)) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// Returns its whole number; also for a float without fraction (some peers write all numbers as
+    /// floats).
+    pub fn as_i128(self) -> Option<i128> {
+        let whole =
+            |f: f64| (f.fract() == 0.0 && f.abs() < 9_007_199_254_740_992.0).then_some(f as i128);
+        match self.value() {
+            Value::Scalar(Scalar::Uint(v)) => Some(v as i128),
+            Value::Scalar(Scalar::Int(v) | Scalar::Name(v, ..)) => Some(v as i128),
+            Value::Scalar(Scalar::F64(v)) => whole(f64::from_bits(v)),
+            Value::Scalar(Scalar::F32(v)) => whole(f32::from_bits(v) as f64),
+            Value::Scalar(Scalar::Number(_)) => {
+                let text = self.number_text()?;
+                text.parse()
+                    .ok()
+                    .or_else(|| text.parse().ok().and_then(whole))
+            }
+            _ => None,
+        }
+    }
+
+    /// Describes the kind of the value for an error message.
+    pub fn describe(self) -> &'static str {
+        match self.value() {
+            Value::Scalar(s) => match s {
+                Scalar::Null => "null",
+                Scalar::Bool(_) | Scalar::BoolByte(_) => "a bool",
+                Scalar::Uint(_) | Scalar::Int(_) | Scalar::Name(..) => "an integer",
+                Scalar::F32(_) | Scalar::F64(_) => "a float",
+                Scalar::Number(s) if s.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) => {
+                    "a fraction"
+                }
+                Scalar::Number(_) => "an integer",
+                Scalar::Str(_) | Scalar::Json(..) => "a string",
+                Scalar::Bin(_) => "bytes",
+                Scalar::Ext(..) => "an extension value",
+            },
+            Value::Label(_) => "a field name",
+            Value::Array => "an array",
+            Value::Map => "a map",
+        }
+    }
+}
+
+/// The children of a node; see [`Node::children`].
+pub struct Children<'a> {
+    node: Node<'a>,
+    end: u32,
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = Node<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Node<'a>> {
+        if self.node.index >= self.end {
+            return None;
+        }
+        let here = self.node;
+        self.node.index = here.tape.entry(here.index).after(here.index()) as u32;
+        Some(here)
+    }
+}
+
+/// Resolves the escapes of valid JSON text. A lone surrogate becomes U+FFFD.
+pub fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
+        rest = rest.get(at + 2..).unwrap_or_default();
+        out.push(match escape {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'u' => {
+                let (c, used) = unicode_escape(rest);
+                rest = rest.get(used..).unwrap_or_default();
+                c
+            }
+            c => c as char,
+        });
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Returns the character of the text after `\u`, and the length of that text.
+fn unicode_escape(text: &str) -> (char, usize) {
+    let unit = |at: usize| {
+        text.get(at..at + 4)
+            .and_then(|h| u32::from_str_radix(h, 16).ok())
+    };
+    match unit(0) {
+        Some(high @ 0xd800..=0xdbff) if text.get(4..6) == Some("\\u") => match unit(6) {
+            Some(low @ 0xdc00..=0xdfff) => (
+                char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00))
+                    .unwrap_or('\u{fffd}'),
+                10,
+            ),
+            _ => ('\u{fffd}', 4),
+        },
+        Some(code) => (char::from_u32(code).unwrap_or('\u{fffd}'), 4),
+        None => ('\u{fffd}', 0),
+    }
+}

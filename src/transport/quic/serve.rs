@@ -1,0 +1,235 @@
+//! QUIC connections of a handler: each stream is a connection of its own, with the queue and the pumps of a socket.
+//!
+//! ```text
+//!   handler --Send(stream 4)--> opener --> open 0, 4 --> write_parts     streams are opened in the order of their ids
+//!   handler <--Accepted, Received, Eof-- read_until_end <-- accept
+//! ```
+
+use super::CLOSE_TIMEOUT;
+use super::config::{Endpoints, QuicClient, QuicServer};
+use super::delivery::delivered;
+use super::errors::{add_close, code_of};
+use crate::capture::{ChunkSource, EventKind};
+use crate::live::handler::{Channel, Ended};
+use crate::transport::address::Address;
+use crate::transport::connection::{Connection, ConnectionEvent, STALL_TIMEOUT, WriteEnd};
+use crate::transport::socket_io::{read_until_end, write_parts};
+use quinn::{ConnectionError, RecvStream, SendStream, VarInt};
+use std::io;
+use std::sync::Arc;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+
+/// The handles of a stream. One that is dropped before its connection ends sends a FIN or `STOP_SENDING`.
+type Handles = (Option<SendStream>, Option<RecvStream>);
+/// A stream with its handles, open in QUIC.
+type Opened = (Arc<Connection>, Handles);
+
+/// Performs the handshake with a client, and serves it.
+pub(in crate::transport) async fn accept(
+    incoming: quinn::Incoming,
+    server: &QuicServer,
+    connection: &Arc<Connection>,
+) {
+    let accepted = tokio::select! {
+        biased;
+        () = connection.wait_for_abandonment() => return connection.end_unopened().await,
+        accepted = server.accept(incoming) => accepted,
+    };
+    match accepted {
+        Ok((quic, _)) => serve(&quic, connection).await,
+        Err(why) => connection.fail(&why).await,
+    }
+}
+
+/// Connects to a server, and serves the connection.
+pub(in crate::transport) async fn connect(
+    to: &Address,
+    client: &QuicClient,
+    alpn: &[String],
+    connection: &Arc<Connection>,
+) {
+    connection.record_event(connection.event(EventKind::Open));
+    let endpoints = Endpoints::default();
+    let address = match to {
+        Address::Tcp { host, port } | Address::Over { host, port, .. } => (host.as_str(), *port),
+        Address::Unix(_) => return connection.refuse(to, "it is not a QUIC address").await,
+    };
+    let connected = tokio::select! {
+        biased;
+        () = connection.wait_for_abandonment() => return connection.end_unopened().await,
+        connected = client.connect(&endpoints, address, alpn) => connected,
+    };
+    match connected {
+        Ok(quic) => serve(&quic, connection).await,
+        Err(why) => connection.refuse(to, &why).await,
+    }
+    endpoints.finish(CLOSE_TIMEOUT).await;
+}
+
+/// Serves the streams of a connection until it ends. Records and reports the end.
+async fn serve(quic: &quinn::Connection, connection: &Arc<Connection>) {
+    let (opener, wanted) = unbounded_channel();
+    let (opened_streams, mut ready) = unbounded_channel();
+    let _ = connection.opener.set(opener);
+    connection.emit(ConnectionEvent::Opened).await;
+    let mut streams = JoinSet::new();
+    let opening = tokio::spawn(open_streams(quic.clone(), wanted, opened_streams));
+    let closing = connection.wait_for(|state| state.end.filter(|end| *end >= WriteEnd::Close));
+    tokio::pin!(closing);
+    let mut skipped = Vec::new();
+    let end = loop {
+        let (stream, handles) = tokio::select! {
+            biased;
+            Some(stream) = ready.recv() => stream,
+            Ok((send, receive)) = quic.accept_bi() => accepted(connection, (Some(send), Some(receive))).await,
+            Ok(receive) = quic.accept_uni() => accepted(connection, (None, Some(receive))).await,
+            end = &mut closing => break Some(end),
+            _ = quic.closed() => break None,
+            Some(ended) = streams.join_next() => {
+                skipped.extend(ended.ok());
+                continue;
+            }
+        };
+        let quic = quic.clone();
+        streams.spawn(async move { serve_stream(&quic, &stream, handles).await });
+    };
+    opening.abort();
+    if end == Some(WriteEnd::Reset) {
+        quic.close(VarInt::from_u32(0), b"");
+    }
+    let finishing = async { while streams.join_next().await.is_some() {} };
+    if tokio::time::timeout(STALL_TIMEOUT, finishing)
+        .await
+        .is_err()
+    {
+        let conn = connection.conn;
+        connection.print(&format!(
+            "connection {conn}: the other side does not take what it was sent: cut"
+        ));
+    }
+    if end == Some(WriteEnd::Close) {
+        delivered(quic, STALL_TIMEOUT).await;
+    }
+    let ended = match quic.close_reason() {
+        None => {
+            quic.close(VarInt::from_u32(0), b"");
+            connection.closed(true);
+            Ended::Closed
+        }
+        Some(ConnectionError::LocallyClosed) => connection.end_by_us(),
+        Some(reason) => {
+            let mut close = connection.stream_event(EventKind::Close, connection.theirs);
+            if let Some(error) = add_close(&mut close, &reason) {
+                connection.print(&format!("connection {}: {error}", connection.conn));
+            }
+            connection.ended(close);
+            match reason {
+                ConnectionError::ApplicationClosed(_) => Ended::Closed,
+                _ => Ended::Reset,
+            }
+        }
+    };
+    drop((streams, skipped));
+    connection.report_end(ended).await;
+}
+
+/// Opens streams in the order of their ids. One that is skipped is opened, too, and stays unused.
+async fn open_streams(
+    quic: quinn::Connection,
+    mut wanted: UnboundedReceiver<Arc<Connection>>,
+    opened: UnboundedSender<Opened>,
+) -> Option<()> {
+    let mut skipped: Vec<Handles> = Vec::new();
+    while let Some(stream) = wanted.recv().await {
+        let id = stream.stream?;
+        loop {
+            // Waits while the peer allows no more streams.
+            let handles: Handles = if id & 2 == 0 {
+                let (send, receive) = quic.open_bi().await.ok()?;
+                (Some(send), Some(receive))
+            } else {
+                (quic.open_uni().await.ok(), None)
+            };
+            let next: u64 = handles.0.as_ref()?.id().into();
+            if next >= id {
+                opened.send((stream, handles)).ok()?;
+                break;
+            }
+            skipped.push(handles);
+        }
+    }
+    // The handles of skipped streams stay until the connection has ended.
+    quic.closed().await;
+    Some(())
+}
+
+/// Announces a stream that the peer has opened.
+async fn accepted(connection: &Arc<Connection>, handles: Handles) -> Opened {
+    let id = handles.1.as_ref().map(|receive| receive.id().into());
+    let channel = Channel {
+        conn: connection.conn,
+        stream: id,
+    };
+    let stream = Connection::new(channel, connection.ours, &connection.common);
+    stream.emit(ConnectionEvent::Accepted).await;
+    (stream, handles)
+}
+
+/// Reads and writes until both directions or the connection have ended. Returns the handles that are still needed.
+async fn serve_stream(
+    quic: &quinn::Connection,
+    stream: &Arc<Connection>,
+    (mut send, mut receive): Handles,
+) -> Handles {
+    let reading = async {
+        if let Some(receive) = &mut receive {
+            match read_until_end(receive, stream).await {
+                Ok(()) => {
+                    stream.eof(stream.theirs, false);
+                    stream.emit(ConnectionEvent::Eof).await;
+                }
+                Err(error) => record_code(EventKind::Reset, stream.theirs, &error, stream),
+            }
+        }
+    };
+    let writing = async {
+        let Some(send) = &mut send else { return };
+        let written = tokio::select! {
+            written = write_parts(send, stream) => written,
+            _ = quic.closed() => Err(io::ErrorKind::ConnectionAborted.into()),
+        };
+        match written {
+            // A close of the connection sends no FIN.
+            Ok(()) if stream.finishes() => {
+                let _ = send.finish();
+                stream.eof(stream.ours, false);
+            }
+            Ok(()) => {}
+            Err(error) => {
+                record_code(EventKind::Stop, stream.ours, &error, stream);
+                stream.discard_unsent();
+            }
+        }
+    };
+    let closing = stream.wait_for(|s| {
+        let is_written = !s.has_parts() && s.end >= Some(WriteEnd::Close);
+        is_written.then_some(())
+    });
+    tokio::select! {
+        biased;
+        ((), ()) = async { tokio::join!(reading, writing) } => {}
+        () = closing => {}
+    }
+    stream.report_end(Ended::Closed).await;
+    (send, receive)
+}
+
+/// Records the code with which the peer has ended one direction of a stream.
+fn record_code(what: EventKind<'_>, dir: ChunkSource, error: &io::Error, stream: &Connection) {
+    if let Some(code) = code_of(error) {
+        let mut event = stream.stream_event(what, dir);
+        event.more.insert("code".into(), code.into());
+        stream.record_event(event);
+    }
+}

@@ -1,0 +1,131 @@
+//! What a user says of an input, and its bytes do not bear out.
+
+use crate::common;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// A file of this name with these bytes, gone with the folder.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, bytes: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+/// What a command says on stderr, and its exit status.
+fn warning_of(args: &[&str], stdin: &[u8]) -> (i32, String) {
+    let mut child = common::wiretool()
+        .args(args)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap(), text)
+}
+
+const READY: &str = r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
+const ACK: &str = r#"{"jsonrpc":"2.0","id":0,"result":{}}"#;
+const INVOKE: &str =
+    r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
+const RESULT: &str = r#"{"jsonrpc":"2.0","id":0,"result":["0x1"]}"#;
+const SHUTDOWN: &str = r#"{"jsonrpc":"2.0","method":"shutdown"}"#;
+
+fn lines(all: &[&str]) -> String {
+    all.join("\n") + "\n"
+}
+
+#[test]
+fn protocol_without_messages_gives_warning() {
+    let saikuro = std::fs::read("fixtures/saikuro/call.hex").unwrap();
+    let oracle = lines(&[READY, RESULT]);
+    let cases: &[(&str, &[u8], Option<&str>)] = &[
+        (
+            "oracle",
+            &saikuro,
+            Some("these bytes look like saikuro (prefix): -p saikuro reads them"),
+        ),
+        (
+            "telequick",
+            oracle.as_bytes(),
+            Some("these bytes look like oracle (lines): -p oracle reads them"),
+        ),
+        ("saikuro", &saikuro, None),
+        ("oracle", oracle.as_bytes(), None),
+        // It reads as nothing else either.
+        ("oracle", b"warming up\n", None),
+    ];
+    for (protocol, bytes, wanted) in cases {
+        for command in ["decode", "lint"] {
+            let (_, reported) = warning_of(&[command, "-p", protocol], bytes);
+            let found = reported.lines().find(|line| line.contains("look like"));
+            assert_eq!(
+                found.map(|l| l.trim_start_matches("wiretool: stdin: ")),
+                *wanted,
+                "{command} -p {protocol}: {reported}"
+            );
+        }
+    }
+}
+
+#[test]
+fn swapped_files_give_warning() {
+    let folder = Folder::new();
+    let to = folder.file("to", &lines(&[ACK, INVOKE, SHUTDOWN]));
+    let from = folder.file("from", &lines(&[READY, RESULT]));
+    let (to, from) = (to.to_str().unwrap(), from.to_str().unwrap());
+    for command in ["decode", "lint"] {
+        let (code, reported) = warning_of(&[command, "--c2s", from, "--s2c", to], b"");
+        let wanted = format!("the two files seem to be swapped: use --c2s {to} --s2c {from}");
+        assert!(reported.contains(&wanted), "{command}: {reported}");
+        assert_eq!(code, i32::from(command == "lint"));
+        let (_, reported) = warning_of(&[command, "--c2s", to, "--s2c", from], b"");
+        assert!(!reported.contains("wrong way"), "{command}: {reported}");
+        let (_, reported) = warning_of(&[command, "--dir", "s2c", to], b"");
+        assert!(
+            reported.contains("--dir seems to be the wrong direction"),
+            "{command}: {reported}"
+        );
+        let (_, reported) = warning_of(&[command, "--dir", "c2s", to], b"");
+        assert!(!reported.contains("wrong way"), "{command}: {reported}");
+    }
+    // One message is not enough, and one that goes the right way speaks against it.
+    for all in [&[SHUTDOWN][..], &[INVOKE, SHUTDOWN, READY]] {
+        let (_, reported) = warning_of(
+            &["decode", "-p", "oracle", "--dir", "s2c"],
+            lines(all).as_bytes(),
+        );
+        assert!(!reported.contains("wrong way"), "{reported}");
+    }
+}
+
+#[test]
+fn surplus_answers_are_found_without_order() {
+    let folder = Folder::new();
+    let to = folder.file("to", &lines(&[ACK, INVOKE, SHUTDOWN]));
+    let once = folder.file("once", &lines(&[READY, RESULT]));
+    let twice = folder.file("twice", &lines(&[READY, RESULT, RESULT]));
+    for (from, found) in [(&once, false), (&twice, true)] {
+        let output = common::wiretool()
+            .args(["lint", "--c2s"])
+            .args([&to, &PathBuf::from("--s2c"), from])
+            .output()
+            .unwrap();
+        let reported = String::from_utf8(output.stdout).unwrap();
+        // Number and offset are those of the file that holds it.
+        let wanted =
+            "/twice:106: error oracle/extra-line: #2 ← id 0 has 2 answers and 1 request (see #1)";
+        assert_eq!(reported.contains(wanted), found, "{reported}");
+        assert_eq!(output.status.code(), Some(i32::from(found)));
+    }
+}

@@ -1,0 +1,182 @@
+//! The forms in which programs print bytes: `fixtures/inputs/*.txt` show the one frame of `frame.bin`, or are logs.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use wiretool::capture::{CaptureInput, Form, Item};
+use wiretool::protocol::Direction;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What an input gives.
+#[derive(Default)]
+struct Run {
+    form: &'static str,
+    evidence: String,
+    bytes: Vec<u8>,
+    missing: u64,
+    /// The direction and time of each chunk, and its text.
+    chunks: String,
+}
+
+fn run(form: Form, text: &[u8], step: usize) -> Run {
+    let mut run = Run::default();
+    let mut input = CaptureInput::new(form);
+    let mut sink = |item: Item<'_>| match item {
+        Item::Chunk(chunk) => {
+            run.bytes.extend_from_slice(chunk.bytes);
+            let direction = chunk.direction.map_or("-", Direction::name);
+            let time = chunk
+                .time
+                .map_or("-".into(), |t| (t / 1_000_000).to_string());
+            let text = String::from_utf8_lossy(chunk.bytes);
+            let _ = write!(run.chunks, "{direction} {time} {text}");
+        }
+        Item::Gap(gap) => run.missing += gap.to - gap.from,
+        Item::Problem(problem) => panic!("{problem}"),
+        _ => {}
+    };
+    for piece in text.chunks(step) {
+        input.push(piece, &mut sink);
+    }
+    input.finish(&mut sink);
+    run.form = input.form().name();
+    input.evidence().clone_into(&mut run.evidence);
+    run
+}
+
+fn read(name: &str) -> Vec<u8> {
+    fs::read(root().join("fixtures/inputs").join(name)).expect("a fixture")
+}
+
+fn is_text(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end == "txt")
+}
+
+#[test]
+fn every_form_of_a_frame_gives_its_bytes() {
+    let frame = read("frame.bin");
+    let mut names: Vec<String> = fs::read_dir(root().join("fixtures/inputs"))
+        .expect("a folder")
+        .map(|file| {
+            file.expect("a file")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+        })
+        .filter(|name| is_text(name) && !name.starts_with("log-"))
+        .collect();
+    names.sort();
+    assert!(names.len() > 60, "{} inputs", names.len());
+    let mut failures = String::new();
+    for name in &names {
+        let text = read(name);
+        let whole = run(Form::Auto, &text, text.len());
+        let split = run(Form::Auto, &text, 7);
+        // A text that was cut gives a part, and says how much is missing if it knows.
+        let wanted = match name.as_str() {
+            "node-buffer-cut.txt" => (50, 19),
+            "hex-cut.txt" => (50, 0),
+            _ => (frame.len(), 0),
+        };
+        let same = whole.form == split.form && whole.bytes == split.bytes;
+        if (whole.bytes.len(), whole.missing) != wanted || !frame.starts_with(&whole.bytes) || !same
+        {
+            let _ = writeln!(
+                failures,
+                "{name}: {} ({}) gives {} bytes, {} missing; in pieces {} bytes",
+                whole.form,
+                whole.evidence,
+                whole.bytes.len(),
+                whole.missing,
+                split.bytes.len()
+            );
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn forms_can_be_chosen() {
+    let frame = read("frame.bin");
+    for (name, form) in [
+        ("xxd-e.txt", Form::Dump),
+        ("od-o2.txt", Form::Dump),
+        ("gdb-characters.txt", Form::Dump),
+        ("elixir-binary.txt", Form::Literal),
+        ("python-bytes.txt", Form::Literal),
+        ("base64-sentence.txt", Form::Text),
+        ("hex-sentence.txt", Form::Text),
+    ] {
+        let text = read(name);
+        let run = run(form, &text, text.len());
+        assert!(run.bytes == frame, "{name} as {}", run.form);
+    }
+}
+
+#[test]
+fn logs_give_messages_with_direction_and_time() {
+    let mut shown = String::new();
+    for name in [
+        "log-arrows.txt",
+        "log-cri.txt",
+        "log-docker.txt",
+        "log-journal.txt",
+        "log-kubectl.txt",
+        "log-logfmt.txt",
+        "log-python-repr.txt",
+        "log-sides.txt",
+        "log-structured.txt",
+        "log-structured-text.txt",
+    ] {
+        let text = read(name);
+        let run = run(Form::Auto, &text, 5);
+        assert_eq!(run.form, "log", "{name}: {}", run.evidence);
+        let _ = write!(shown, "{name}\n{}", run.chunks);
+    }
+    let ready = r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
+    let call = r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"pow","calldata":["0x3"]}}"#;
+    let spaced = |text: &str| text.replace(':', ": ").replace(",\"", ", \"");
+    let late = format!("s2c 1795341601500 {ready}\n");
+    let mut wanted = format!("log-arrows.txt\n{late}c2s 1795341601750 {call}\n");
+    for name in ["cri", "docker", "journal"] {
+        let _ = write!(wanted, "log-{name}.txt\n{late}");
+    }
+    let _ = write!(wanted, "log-kubectl.txt\n- - {ready}\n");
+    for name in ["logfmt", "python-repr"] {
+        let _ = write!(wanted, "log-{name}.txt\n{late}");
+    }
+    let _ = write!(wanted, "log-sides.txt\ns2c - {ready}\nc2s - {call}\n");
+    let _ = writeln!(
+        wanted,
+        "log-structured.txt\ns2c 1795341601500 {}",
+        spaced(ready)
+    );
+    let _ = writeln!(wanted, "c2s 1795341601750 {}", spaced(call));
+    let _ = write!(wanted, "log-structured-text.txt\n{late}");
+    assert_eq!(shown, wanted);
+}
+
+/// Text without bytes or messages stays what it is.
+#[test]
+fn prose_and_source_code_are_raw() {
+    let mut files = vec![
+        root().join("CHANGELOG.md"),
+        root().join("CONTRIBUTING.md"),
+        root().join("LICENSE-MIT"),
+        root().join("LICENSE-APACHE"),
+        root().join("Cargo.toml"),
+        root().join("Cargo.lock"),
+    ];
+    for folder in ["src/cli", "src/capture", "completions", ".ci"] {
+        let inside = fs::read_dir(root().join(folder)).expect("a folder");
+        files.extend(inside.map(|file| file.expect("a file").path()));
+    }
+    for path in files.iter().filter(|path| path.is_file()) {
+        let text = fs::read(path).expect("a file");
+        let run = run(Form::Auto, &text, text.len().max(1));
+        assert_eq!(run.form, "raw", "{}: {}", path.display(), run.evidence);
+    }
+}

@@ -1,0 +1,139 @@
+//! Packet captures on the command line: the file is built here, byte by byte.
+
+use crate::common::{run, temporary, wiretool};
+use std::path::PathBuf;
+use wiretool::capture::{CaptureInput, Form, Item};
+use wiretool::protocol::Direction;
+
+/// Returns a pcap file with link type RAW: two connections, one of saikuro and one of no protocol.
+pub fn capture(name: &str) -> PathBuf {
+    let mut call = Vec::new();
+    let mut input = CaptureInput::new(Form::Hex);
+    let mut sink = |item: Item<'_>| {
+        if let Item::Chunk(chunk) = item
+            && chunk.direction == Some(Direction::ToServer)
+        {
+            call.extend_from_slice(chunk.bytes);
+        }
+    };
+    input.push(
+        &std::fs::read("fixtures/saikuro/call.hex").unwrap(),
+        &mut sink,
+    );
+    input.finish(&mut sink);
+    let mut file = Vec::new();
+    for n in [0xa1b2_c3d4_u32, 4 << 16 | 2, 0, 0, 65535, 101] {
+        file.extend_from_slice(&n.to_le_bytes());
+    }
+    let segments: [(u16, u32, u8, &[u8]); 5] = [
+        (50_000, 9, 2, b""),
+        (50_000, 10, 16, &call),
+        (50_001, 9, 2, b""),
+        (50_001, 10, 16, b"\xff\xfe not a message of any protocol"),
+        (50_000, 10 + call.len() as u32 + 5, 16, &call),
+    ];
+    for (at, (port, sequence, flags, payload)) in segments.into_iter().enumerate() {
+        let total = (40 + payload.len()) as u16;
+        let mut packet = vec![0x45, 0];
+        packet.extend_from_slice(&total.to_be_bytes());
+        packet.extend_from_slice(&[0, 0, 0x40, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]);
+        packet.extend_from_slice(&port.to_be_bytes());
+        // The second connection has another server.
+        packet.extend_from_slice(&(port - 43_000).to_be_bytes());
+        packet.extend_from_slice(&sequence.to_be_bytes());
+        packet.extend_from_slice(&[0, 0, 0, 0, 0x50, flags, 1, 0, 0, 0, 0, 0]);
+        packet.extend_from_slice(payload);
+        let len = packet.len() as u32;
+        for n in [100, at as u32, len, len] {
+            file.extend_from_slice(&n.to_le_bytes());
+        }
+        file.extend_from_slice(&packet);
+    }
+    let path = temporary().join(name);
+    std::fs::write(&path, file).unwrap();
+    path
+}
+
+#[test]
+fn recording_of_a_capture_gives_the_same_lines() {
+    let pcap = capture("same-lines.pcap");
+    let recording = temporary().join("same-lines.jsonl");
+    let decode = |path: &PathBuf| {
+        let output = wiretool()
+            .args(["decode", "-f", "json"])
+            .arg(path)
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    let (code, lines) = decode(&pcap);
+    assert_eq!(code, Some(1), "a gap is a fault");
+    assert_eq!(lines.lines().count(), 3, "{lines}");
+    assert!(lines.contains("a gap of 5 bytes"), "{lines}");
+    let made = wiretool()
+        .args(["decode", "-q", "-w"])
+        .arg(&recording)
+        .arg(&pcap)
+        .output();
+    assert_eq!(made.unwrap().status.code(), Some(1));
+    assert_eq!(decode(&recording), (code, lines));
+}
+
+#[test]
+fn unrecognised_connections_are_named_and_ports_choose() {
+    let pcap = capture("ports.pcap");
+    let path = pcap.to_str().unwrap();
+    let (_, _, stderr) = run(wiretool().args(["decode", path]), "");
+    assert!(
+        stderr.contains("1 connection has bytes that no protocol recognises (conn 1)"),
+        "{}",
+        stderr
+    );
+    let (_, _, stderr) = run(
+        wiretool().args(["decode", "-v", "--port", "50000", path]),
+        "",
+    );
+    assert!(!stderr.contains("no protocol recognises"), "{}", stderr);
+    assert!(
+        stderr.contains("conn 0: 127.0.0.1:50000 -> 127.0.0.1:7000"),
+        "{}",
+        stderr
+    );
+}
+
+#[test]
+fn commands_read_packet_captures() {
+    let pcap = capture("commands.pcap");
+    let path = pcap.to_str().unwrap();
+    for (command, wanted) in [
+        (&["lint", "-f", "json"][..], "saikuro"),
+        (&["stat"], "call"),
+        (&["redact"], "\"captured\":\"pcap\""),
+    ] {
+        let (_, stdout, stderr) = run(wiretool().args(command).arg(path), "");
+        assert!(stdout.contains(wanted), "{command:?}: {stdout} {stderr}");
+    }
+    let (code, _, stderr) = run(wiretool().args(["diff", path, path]), "");
+    assert_ne!(code, 2, "{stderr}");
+}
+
+#[test]
+fn named_format_exits_with_2() {
+    for (bytes, wanted) in [
+        (&b"\x7fELF\x02\x01\x01"[..], "an ELF program"),
+        (b"\x89PNG\r\n\x1a\n....", "a PNG image"),
+        (b"PK\x03\x04....", "a zip archive"),
+        (b"SQLite format 3\0...", "an SQLite database"),
+        (b"PAR1....", "a Parquet file"),
+        (b"3866:9:websocket;0:~", "a flow file of mitmproxy"),
+        (b"\xd4\xc3\xb2\xa1\x02\0\x04\0", "cut short in its header"),
+    ] {
+        let (code, stdout, stderr) = run(wiretool().arg("decode"), bytes);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(wanted), "{}", stderr);
+        assert_eq!(stdout, "");
+    }
+}

@@ -1,0 +1,70 @@
+//! The live commands over QUIC, as `wiretool help live` shows them.
+
+use crate::common;
+use crate::common::programs::{Run, read_until};
+use std::collections::BTreeMap;
+
+const TOPIC: &str = include_str!("../../src/cli/topics/live.md");
+const FIRST: &str = "wiretool stub telequick --script fixtures/cli/gateway.toml";
+
+/// A command of the topic, with files in a folder and with the ports of this run.
+fn words(line: &str, folder: &str, ports: &BTreeMap<String, String>) -> Vec<String> {
+    let in_folder = |word: &str| word.rsplit('.').next() == Some("pem") || word == "calls.jsonl";
+    let words = line.split_whitespace().skip(1);
+    let words = words.map(|word| match word {
+        word if in_folder(word) => format!("{folder}/{word}"),
+        word => ports.get(word).map_or(word, String::as_str).to_owned(),
+    });
+    words.collect()
+}
+
+#[test]
+fn live_commands_of_the_topic_work_together() {
+    let at = TOPIC.find(FIRST).unwrap();
+    let block = TOPIC[at..].split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let mut ports = BTreeMap::new();
+    let mut running = Vec::new();
+    let mut outputs = Vec::new();
+    for line in block.lines() {
+        let mut words = words(line, folder, &ports);
+        let listen = words.iter().position(|word| word == "--listen");
+        if let Some(at) = listen {
+            let shown = std::mem::replace(&mut words[at + 1], "quic://127.0.0.1:0".to_owned());
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let run = Run::new(&words);
+            let said = read_until(&run.stderr, "listening on ");
+            let said = match said.split_once("listening on ") {
+                Some((_, rest)) if rest.contains(['\n', ',']) => rest.to_owned(),
+                Some((_, rest)) => rest.to_owned() + &read_until(&run.stderr, "\n"),
+                None => unreachable!("{said}"),
+            };
+            let address = said.split([',', '\n', ' ']).next().unwrap();
+            ports.insert(shown, address.to_owned());
+            running.push(run);
+            continue;
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (code, out, err) = common::run(common::wiretool().args(&words), "");
+        assert_eq!(code, 0, "{line}: {out}{err}");
+        outputs.push((out, err));
+        // The proxy of this client ends with its connection.
+        let run = running.pop().unwrap();
+        let (status, _, said) = run.end();
+        assert!(status.success(), "{said}");
+    }
+    let [(sent, _), (_, replayed)] = outputs.as_slice() else {
+        panic!("{outputs:?}");
+    };
+    let heads: Vec<&str> = sent.lines().filter(|line| line.starts_with('#')).collect();
+    let kinds: Vec<&str> = heads
+        .iter()
+        .filter_map(|line| line.split('←').nth(1)?.split_whitespace().next())
+        .collect();
+    assert_eq!(kinds, ["CallEvent", "CallEvent"], "{sent}");
+    assert_eq!(
+        replayed.trim(),
+        "wiretool: 1 sent, 2 answers compared, 0 differ"
+    );
+}

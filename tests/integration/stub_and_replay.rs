@@ -1,0 +1,359 @@
+//! Plays both sides of real sessions: a stub answers from a recording, and a replay of the same recording finds no
+//! difference.
+//!
+//! Reads recordings that `tests/recordings.py` makes of the captures in `WIRETOOL_CAPTURES`. Prints a note if there are
+//! none.
+
+use crate::common;
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Valid sessions that cannot be played, with the reason.
+const SKIPPED: &[(&str, &str)] = &[
+    (
+        "oracle-real-executor-deep",
+        "an answer is nested too deeply to be read",
+    ),
+    (
+        "oracle-sdk-oracle-shutdown_spaces_as_in_doc",
+        "nothing was asked",
+    ),
+    (
+        "sael-synthetic-header-text",
+        "its WebSocket messages hold another framing",
+    ),
+    (
+        "saikuro-11-doc-shaped.1",
+        "a channel is closed by the recording and by the protocol, where all is said at once",
+    ),
+];
+
+/// A stub that listens. It is killed when this value is dropped.
+struct Stub(Child, String);
+
+impl Drop for Stub {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Stub {
+    fn start(protocol: &str, scheme: &str, recording: &Path) -> Result<Self, String> {
+        let mut child = common::wiretool()
+            .args(["stub", protocol, "-q", "--from-recording"])
+            .arg(recording)
+            .args(["--listen", &format!("{scheme}://127.0.0.1:0")])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        stderr.read_line(&mut line).expect("stderr is read");
+        // The output is read, so that a full pipe does not block the process.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let Some((_, address)) = line.trim().split_once("listening on ") else {
+            let _ = child.wait();
+            return Err(line);
+        };
+        let address = address.split(',').next().unwrap_or_default().to_owned();
+        Ok(Self(child, address))
+    }
+}
+
+fn recordings() -> Option<PathBuf> {
+    let captures = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from);
+    let Some(captures) = captures.filter(|folder| folder.is_dir()) else {
+        println!("WIRETOOL_CAPTURES names no folder: real sessions are not looked at");
+        return None;
+    };
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("both-sides");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py");
+    let made = Command::new("python3")
+        .args([&script, &captures, &out])
+        .status();
+    assert!(made.is_ok_and(|status| status.success()), "no recordings");
+    Some(out)
+}
+
+/// The outcome of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum SessionOutcome {
+    Played,
+    /// It breaks rules of the document and some rules of real peers.
+    Invalid,
+    /// It is known not to be playable, or it holds no request.
+    Skipped,
+}
+
+/// The minimum number of played sessions of each protocol. A smaller number means that valid sessions are classified as
+/// unhealthy.
+const MIN_PLAYED: &[(&str, usize)] = &[
+    ("oracle", 51),
+    ("sael", 14),
+    ("saikuro", 3),
+    ("stepflow", 1),
+];
+
+/// The protocol of a session.
+fn protocol_of(path: &Path) -> String {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap();
+    name.split('-').next().unwrap().to_owned()
+}
+
+/// Returns the outcome, or a description of the failure.
+fn play(path: &Path) -> Result<SessionOutcome, String> {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap();
+    // Sessions that the document allows are played even if a real peer refuses them.
+    let is_healthy = ["both", "document"].iter().any(|dialect| {
+        let mut lint = common::wiretool();
+        lint.args(["lint", "-q", "--dialect", dialect]).arg(path);
+        lint.output().expect("the binary runs").status.success()
+    });
+    if SKIPPED.iter().any(|(left, _)| *left == name) {
+        return Ok(SessionOutcome::Skipped);
+    }
+    if !is_healthy {
+        return Ok(SessionOutcome::Invalid);
+    }
+    let protocol = &protocol_of(path);
+    let text = std::fs::read_to_string(path).unwrap();
+    let is_stdio = text
+        .lines()
+        .next()
+        .unwrap()
+        .contains(r#""transport":"stdio""#);
+    // A session that ended before the client sent a message.
+    if !text.contains(r#""dir":"c2s""#) {
+        return Ok(SessionOutcome::Skipped);
+    }
+    let scheme = match protocol.as_str() {
+        "sael" => "ws",
+        "saikuro" if text.contains("GET /") => "ws",
+        "stepflow" => "http",
+        _ => "tcp",
+    };
+    let mut replay = common::wiretool();
+    replay.arg("replay").arg(path).args(["--timeout", "20s"]);
+    let _stub = if is_stdio {
+        let binary = env!("CARGO_BIN_EXE_wiretool");
+        replay.args(["--", binary, "stub", protocol, "-q", "--from-recording"]);
+        replay.arg(path);
+        None
+    } else {
+        let stub = Stub::start(protocol, scheme, path).map_err(|e| format!("{name}: {e}"))?;
+        replay.args(["--connect", &stub.1]);
+        Some(stub)
+    };
+    let output = replay.stdin(Stdio::null()).output();
+    let output = output.expect("the binary runs");
+    if output.status.success() {
+        return Ok(SessionOutcome::Played);
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (shown, sent) = (text(&output.stdout), text(&output.stderr));
+    Err(format!("{name}: {}\n{shown}{sent}", output.status))
+}
+
+#[test]
+fn valid_sessions_are_played_by_both_sides() {
+    let Some(recordings) = recordings() else {
+        return;
+    };
+    let files = std::fs::read_dir(recordings).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let half = files.len().div_ceil(2).max(1);
+    let all: Vec<(String, Result<SessionOutcome, String>)> = std::thread::scope(|scope| {
+        let one = |path: &PathBuf| (protocol_of(path), play(path));
+        let threads: Vec<_> = files
+            .chunks(half)
+            .map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>()))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|t| t.join().unwrap())
+            .collect()
+    });
+    let mut counts: BTreeMap<(&str, SessionOutcome), usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for (protocol, came) in &all {
+        match came {
+            Ok(came) => *counts.entry((protocol, *came)).or_default() += 1,
+            Err(why) => wrong.push(why.as_str()),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for ((protocol, came), count) in &counts {
+        println!("{protocol}: {count} {came:?}");
+    }
+    for (protocol, least) in MIN_PLAYED {
+        let played = counts
+            .get(&(protocol, SessionOutcome::Played))
+            .copied()
+            .unwrap_or_default();
+        assert!(
+            played >= *least,
+            "{protocol}: {played} are played, of {counts:?}"
+        );
+    }
+}
+
+/// Makes a recording of lines with their directions.
+fn recorded(name: &str, protocol: &str, lines: &[(&str, &str)]) -> PathBuf {
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}}\n"
+    );
+    for (t, (dir, line)) in (1..).zip(lines) {
+        let line = serde_json::to_string(&format!("{line}\n")).unwrap();
+        text += &format!("{{\"t\":{t}000,\"conn\":1,\"dir\":\"{dir}\",\"text\":{line}}}\n");
+    }
+    let chunks = lines.len();
+    text += &format!("{{\"t\":9000000,\"event\":\"end\",\"chunks\":{chunks},\"bytes\":{{}}}}\n");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-{name}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Returns the exit code, and stdout with stderr.
+fn run(words: &[&str]) -> (i32, String) {
+    let mut command = common::wiretool();
+    let output = command.args(words).stdin(Stdio::null()).output().unwrap();
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text += &String::from_utf8_lossy(&output.stderr);
+    (output.status.code().unwrap_or(-1), text)
+}
+
+const READY: (&str, &str) = (
+    "s2c",
+    r#"{"jsonrpc":"2.0","id":"first","method":"ready","params":null}"#,
+);
+const ACK: (&str, &str) = ("c2s", r#"{"jsonrpc":"2.0","id":"first","result":{}}"#);
+const ASKED: (&str, &str) = (
+    "c2s",
+    r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x1"]}}"#,
+);
+const NOTIFICATION: (&str, &str) = ("s2c", r#"{"jsonrpc":"2.0","id":0,"result":["0x2"]}"#);
+const SECOND_CALL: (&str, &str) = (
+    "c2s",
+    r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"f","calldata":["0x3"]}}"#,
+);
+const THIRD_CALL: (&str, &str) = ("s2c", r#"{"jsonrpc":"2.0","id":1,"result":["0x4"]}"#);
+/// A message that answers no request.
+const REFUSED: (&str, &str) = (
+    "s2c",
+    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not read"}}"#,
+);
+const BYE: (&str, &str) = ("c2s", r#"{"jsonrpc":"2.0","method":"shutdown"}"#);
+
+/// The replay adds and omits no message, and an oracle gets one request at a time.
+#[test]
+fn replayed_session_equals_the_recording() {
+    for (name, lines) in [
+        (
+            "bye",
+            &[
+                READY,
+                ACK,
+                ASKED,
+                NOTIFICATION,
+                SECOND_CALL,
+                THIRD_CALL,
+                BYE,
+            ][..],
+        ),
+        (
+            "eof",
+            &[READY, ACK, ASKED, NOTIFICATION, SECOND_CALL, THIRD_CALL],
+        ),
+        ("hello", &[READY, ACK]),
+        ("refused", &[READY, ACK, ASKED, NOTIFICATION, REFUSED, BYE]),
+    ] {
+        let path = recorded(name, "oracle", lines);
+        let path = path.to_str().unwrap();
+        let again = path.replace(".jsonl", "-again.jsonl");
+        let _ = std::fs::remove_file(&again);
+        let binary = env!("CARGO_BIN_EXE_wiretool");
+        let stub = [
+            "--",
+            binary,
+            "stub",
+            "oracle",
+            "-q",
+            "--from-recording",
+            path,
+        ];
+        let (code, sent) = run(&[&["replay", path, "-w", &again][..], &stub].concat());
+        assert_eq!(code, 0, "{name}: {sent}");
+        let (code, sent) = run(&["diff", path, &again]);
+        assert_eq!(code, 0, "{name}: {sent}");
+        let (_, sent) = run(&["lint", &again]);
+        assert!(!sent.contains("overlap"), "{name}: {sent}");
+    }
+}
+
+/// Reverse calls belong to the request during which they were made, also if two requests are open.
+#[test]
+fn calls_of_server_are_replayed() {
+    let execute = |n: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-00000000000{n}","method":"components/execute","params":{{"component":"/a","input":{{"n":{n}}}}}}}"#
+        )
+    };
+    let put = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"blobs/put","params":{{"data":{{"of":"{id}"}},"blob_type":"data"}}}}"#
+        )
+    };
+    let stored = |id: &str, blob: &str| {
+        let blob = blob.repeat(64);
+        format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"blob_id":"{blob}"}}}}"#)
+    };
+    let (a, b) = (
+        "7a6e7d8c-0000-4000-8000-00000000000a",
+        "7b6e7d8c-0000-4000-8000-00000000000b",
+    );
+    let (one, blobs) = (execute(1), "a".repeat(64) + r#"",""# + &"b".repeat(64));
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000001","result":{{"output":{{"blobs":["{blobs}"]}}}}}}"#
+    );
+    let (put_a, put_b) = (put(a), put(b));
+    let (stored_a, stored_b) = (stored(a, "a"), stored(b, "b"));
+    let hello = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"runtime_protocol_version":1}}"#;
+    let hi = r#"{"jsonrpc":"2.0","id":"i","result":{"server_protocol_version":1}}"#;
+    let open = r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#;
+    let lines = [
+        ("c2s", hello),
+        ("s2c", hi),
+        ("c2s", open),
+        ("c2s", &one),
+        ("s2c", &put_a),
+        ("s2c", &put_b),
+        // Answered in the reverse order.
+        ("c2s", &stored_b),
+        ("c2s", &stored_a),
+        ("s2c", &answer),
+    ];
+    let path = recorded("calls", "stepflow", &lines);
+    let path = path.to_str().unwrap();
+    let binary = env!("CARGO_BIN_EXE_wiretool");
+    let stub = [
+        "--",
+        binary,
+        "stub",
+        "stepflow",
+        "-q",
+        "--from-recording",
+        path,
+    ];
+    let (code, sent) = run(&[&["replay", path, "--timeout", "20s"][..], &stub].concat());
+    assert_eq!(code, 0, "{sent}");
+    assert!(
+        sent.contains("5 sent, 4 answers compared, 0 differ"),
+        "{sent}"
+    );
+}

@@ -1,0 +1,446 @@
+#!/usr/bin/env python3
+"""telequick over QUIC: aioquic as client and server, with wiretool between them, or as the other side.
+
+Every byte, stream id, FIN, reset, stop, datagram and close code must reach the other side unchanged, and the recording
+must equal what the peers sent.
+"""
+import asyncio
+import json
+import os
+import ssl
+import struct
+import subprocess
+import sys
+import tempfile
+
+import trustme
+from aioquic.asyncio import QuicConnectionProtocol, connect, serve
+from aioquic.quic import events
+from aioquic.quic.configuration import QuicConfiguration
+
+BINARY = sys.argv[1]
+LIMIT = 60
+BARGE, EVENTS, AUDIO, TERMINATE = 3854301714, 959835745, 2991054320, 3834253405
+
+
+def text(value):
+    value = value.encode() if isinstance(value, str) else value
+    return struct.pack("<i", len(value)) + value
+
+
+def frame(method, fields, inclusive=True):
+    body = struct.pack("<BBi", 0, 0, len(fields)) + fields
+    return struct.pack("<II", len(body) + (8 if inclusive else 4), method) + body
+
+
+def barge(sid):
+    return frame(BARGE, text(sid))
+
+
+def audio(sid, number, last=False):
+    fields = text(sid) + text(bytes(160)) + text("PCMU") + struct.pack("<Q?", number, last)
+    return frame(AUDIO, fields, inclusive=False)
+
+
+class Peer(QuicConnectionProtocol):
+    """Notes everything that arrives, by stream."""
+
+    on_connection = None
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.got, self.notes, self.datagrams = {}, [], []
+        self.closed_with = None
+        self.ended = asyncio.Event()
+        peers.append(self)
+
+    def quic_event_received(self, event):
+        if isinstance(event, events.StreamDataReceived):
+            self.got[event.stream_id] = self.got.get(event.stream_id, b"") + event.data
+            if event.end_stream:
+                self.notes.append(("fin", event.stream_id))
+            if self.on_connection and not self._quic.configuration.is_client:
+                type(self).on_connection(self, event)
+        elif isinstance(event, events.StreamReset):
+            self.notes.append(("reset", event.stream_id, event.error_code))
+        elif isinstance(event, events.StopSendingReceived):
+            self.notes.append(("stop", event.stream_id, event.error_code))
+        elif isinstance(event, events.DatagramFrameReceived):
+            self.datagrams.append(event.data)
+        elif isinstance(event, events.ConnectionTerminated):
+            self.closed_with = (event.error_code, event.reason_phrase)
+            self.ended.set()
+        changed.set()
+
+    def send(self, stream, data, end=False):
+        self._quic.send_stream_data(stream, data, end)
+        self.transmit()
+
+    async def until(self, condition):
+        async with asyncio.timeout(LIMIT):
+            while not condition():
+                changed.clear()
+                await changed.wait()
+
+
+peers = []
+# Set by each event of any peer.
+changed = asyncio.Event()
+
+
+def configuration(client, certificate=None, key=None, alpn=("h3",)):
+    made = QuicConfiguration(is_client=client, alpn_protocols=list(alpn), max_datagram_frame_size=65536)
+    if client:
+        made.verify_mode = ssl.CERT_NONE
+        made.server_name = "localhost"
+    else:
+        made.load_cert_chain(certificate, key)
+    return made
+
+
+class Listener:
+    """A command that listens, and records."""
+
+    def __init__(self, folder, *words):
+        self.recording = os.path.join(folder, f"r{len(os.listdir(folder))}.jsonl")
+        command = [BINARY, *words, "-w", self.recording]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.said = []
+        while True:
+            line = self.process.stderr.readline()
+            assert line, self.said
+            self.said.append(line)
+            if "listening on quic://" in line:
+                self.port = int(line.split("listening on quic://127.0.0.1:")[1].split(",")[0])
+                return
+
+    def end(self):
+        self.process.terminate()
+        _, rest = self.process.communicate(timeout=LIMIT)
+        return "".join(self.said) + rest
+
+    def lines(self):
+        with open(self.recording) as file:
+            return [json.loads(line) for line in file]
+
+
+def Proxy(port, folder, *flags):
+    return Listener(folder, "record", "-p", "telequick", "--insecure", "--connect", f"quic://localhost:{port}", *flags)
+
+
+def recorded(lines, direction):
+    import base64
+    streams = {}
+    for line in lines:
+        if line.get("dir") == direction and ("text" in line or "b64" in line) and not line.get("datagram"):
+            data = line["text"].encode() if "text" in line else base64.b64decode(line["b64"])
+            key = (line["conn"], line["stream"])
+            streams[key] = streams.get(key, b"") + data
+    return streams
+
+
+async def case(folder, certificate, key, name, script, check, flags=(), alpn=("h3",), clients=1):
+    peers.clear()
+    server = await serve("127.0.0.1", 0, configuration=configuration(False, certificate, key, alpn),
+                         create_protocol=Peer)
+    port = server._transport.get_extra_info("sockname")[1]
+    proxy = Proxy(port, folder, *flags)
+    try:
+        async def one():
+            async with connect("127.0.0.1", proxy.port, configuration=configuration(True, alpn=alpn),
+                               create_protocol=Peer) as client:
+                await client.ping()
+                await script(client)
+        async with asyncio.timeout(LIMIT):
+            await asyncio.gather(*(one() for _ in range(clients)))
+            await check(proxy)
+    finally:
+        server.close()
+        said = proxy.end()
+    print(f"ok: {name}")
+    return proxy, said
+
+
+def sides():
+    clients = [peer for peer in peers if peer._quic.configuration.is_client]
+    return clients, [peer for peer in peers if not peer._quic.configuration.is_client]
+
+
+async def calls(folder, *keys):
+    """Calls on streams of their own, audio on one long stream, events of the server, datagrams, half-closed streams."""
+    async def script(client):
+        quic = client._quic
+        for number in range(10):
+            stream = quic.get_next_available_stream_id()
+            client.send(stream, barge(f"CA{number}"), True)
+        # A skipped id: stream 44 is used before 40.
+        client.send(44, barge("CA44"), True)
+        sound = quic.get_next_available_stream_id(is_unidirectional=True)
+        for number in range(50):
+            client.send(sound, audio("CA0", number, number == 49))
+        client.send(sound, b"", True)
+        quic.send_datagram_frame(b"datagram up")
+        client.transmit()
+        stream = 48
+        client.send(stream, barge("reset")[:9])
+        await client.until(lambda: any(p.got.get(stream) for p in sides()[1]))
+        quic.reset_stream(stream, 77)
+        client.transmit()
+        # The server answers stream 0, stops stream 52, opens a stream, and sends a datagram.
+        client.send(52, bytes(1000))
+        await client.until(lambda: client.datagrams and any(n[:2] == ("stop", 52) for n in client.notes)
+                           and ("fin", 0) in client.notes and ("fin", 3) in client.notes)
+        quic.close(error_code=4711, reason_phrase="done")
+        client.transmit()
+
+    def answer(server, event):
+        if event.stream_id == 0 and event.end_stream:
+            server.send(0, frame(BARGE, b""), True)
+            server.send(3, audio("CA0", 0) + audio("CA0", 1), True)
+            server._quic.send_datagram_frame(b"datagram down")
+            server.transmit()
+        if event.stream_id == 52:
+            server._quic.stop_stream(52, 99)
+            server.transmit()
+
+    Peer.on_connection = answer
+
+    async def check(proxy):
+        clients, servers = sides()
+        (client,), (server,) = clients, servers
+        await server.until(lambda: server.closed_with)
+        assert server.closed_with == (4711, "done"), server.closed_with
+        for number in range(10):
+            assert server.got[4 * number] == barge(f"CA{number}")
+            assert ("fin", 4 * number) in server.notes
+        assert server.got[44] == barge("CA44") and 40 not in server.got
+        assert server.got[2] == b"".join(audio("CA0", n, n == 49) for n in range(50))
+        assert ("reset", 48, 77) in server.notes, server.notes
+        assert server.datagrams == [b"datagram up"]
+        assert client.datagrams == [b"datagram down"]
+        assert client.got[0] == frame(BARGE, b"") and client.got[3] == audio("CA0", 0) + audio("CA0", 1)
+        assert ("stop", 52, 99) in client.notes
+
+    proxy, said = await case(folder, *keys, "calls, audio, events, datagrams, reset, stop, close", script, check)
+    lines = proxy.lines()
+    up, down = recorded(lines, "c2s"), recorded(lines, "s2c")
+    assert up[(1, 44)] == barge("CA44") and (1, 40) not in up
+    assert down == {(1, 0): frame(BARGE, b""), (1, 3): audio("CA0", 0) + audio("CA0", 1)}
+    assert [l["dir"] for l in lines if l.get("datagram")] == ["c2s", "s2c"]
+    kinds = [(l["event"], l.get("stream"), l.get("code")) for l in lines if "event" in l]
+    assert ("reset", 48, 77) in kinds and ("stop", 52, 99) in kinds, kinds
+    assert ("close", None, 4711) in kinds, kinds
+    return proxy.recording
+
+
+async def early_close(folder, *keys):
+    """A hundred requests and an open audio stream right before a close all arrive, and no stream gets a FIN."""
+    async def script(client):
+        sound = client._quic.get_next_available_stream_id(is_unidirectional=True)
+        client.send(sound, audio("CA0", 0))
+        for number in range(100):
+            stream = client._quic.get_next_available_stream_id()
+            client._quic.send_stream_data(stream, barge(f"CA{number}"), True)
+        client.transmit()
+        # Everything has left the client, nothing of it is acknowledged by the server yet.
+        await client.ping()
+        client._quic.close(error_code=1, reason_phrase="bye")
+        client.transmit()
+
+    async def check(proxy):
+        _, (server,) = sides()
+        await server.until(lambda: server.closed_with)
+        assert server.closed_with == (1, "bye"), server.closed_with
+        missing = [n for n in range(100) if server.got.get(4 * n) != barge(f"CA{n}")]
+        assert not missing, missing
+        assert server.got[2] == audio("CA0", 0)
+        assert ("fin", 2) not in server.notes and not any(n[0] in ("reset", "stop") for n in server.notes), server.notes
+
+    Peer.on_connection = None
+    await case(folder, *keys, "a close after a hundred requests", script, check)
+
+
+async def several(folder, *keys):
+    """Three clients at once."""
+    async def script(client):
+        for number in range(20):
+            stream = client._quic.get_next_available_stream_id()
+            client.send(stream, barge(f"CA{number}") * 100, True)
+        await client.until(lambda: len([n for n in client.notes if n[0] == "fin"]) == 20)
+        client._quic.close(error_code=0)
+        client.transmit()
+
+    def answer(server, event):
+        if event.end_stream:
+            server.send(event.stream_id, frame(BARGE, b""), True)
+
+    Peer.on_connection = answer
+
+    async def check(proxy):
+        _, servers = sides()
+        assert len(servers) == 3
+        for server in servers:
+            await server.until(lambda: server.closed_with)
+            for number in range(20):
+                assert server.got[4 * number] == barge(f"CA{number}") * 100
+
+    proxy, _ = await case(folder, *keys, "three clients at once", script, check, clients=3)
+    assert {line["conn"] for line in proxy.lines() if "conn" in line} == {1, 2, 3}
+
+
+async def server_closes(folder, *keys):
+    """The server closes with a code; the client gets the same."""
+    async def script(client):
+        client.send(0, barge("CA0"), True)
+        await asyncio.wait_for(client.ended.wait(), LIMIT)
+        assert client.closed_with == (7, "no capacity"), client.closed_with
+
+    def answer(server, event):
+        server._quic.close(error_code=7, reason_phrase="no capacity")
+        server.transmit()
+
+    Peer.on_connection = answer
+
+    async def check(proxy):
+        pass
+
+    await case(folder, *keys, "the server closes", script, check)
+
+
+async def protocols(folder, *keys):
+    """A client without a common protocol is refused in a sentence that lists both sides."""
+    server = await serve("127.0.0.1", 0, configuration=configuration(False, *keys), create_protocol=Peer)
+    port = server._transport.get_extra_info("sockname")[1]
+    proxy = Proxy(port, folder)
+    try:
+        try:
+            async with asyncio.timeout(LIMIT):
+                async with connect("127.0.0.1", proxy.port, configuration=configuration(True, alpn=["moq", "x"])):
+                    raise AssertionError("connected")
+        except ConnectionError:
+            pass
+    finally:
+        server.close()
+        said = proxy.end()
+    assert "the client offers moq, x, and wiretool accepts h3" in said, said
+    print("ok: no common protocol")
+
+
+SCRIPT = """
+[[on]]
+match = 'subject=StreamEvents'
+items = [{ value = { status = "RINGING" } }]
+end = false
+
+[[on]]
+match = 'subject=Barge'
+steps = [
+  { message = { method = "Barge", struct = "Empty", length_mode = "inclusive", fields = {} } },
+%s]
+""" % "".join(
+    "  { message = { method = 'AudioFrame', fields = { call_sid = 'CA0', payload = { '$bin' = '%s' }, codec = 'PCMU',"
+    " sequence_number = %d, end_of_stream = %s } } },\n  { wait = '20ms' },\n"
+    % ("00" * 160, number, str(number == 24).lower()) for number in range(25))
+
+
+async def stub(folder):
+    """The stub: answers on the streams of the requests; events and audio at real pace on one of its own."""
+    path = os.path.join(folder, "script.toml")
+    with open(path, "w") as file:
+        file.write(SCRIPT)
+    listener = Listener(folder, "stub", "telequick", "--script", path, "--listen", "quic://127.0.0.1:0", "--once")
+    peers.clear()
+    Peer.on_connection = None
+    sound = b"".join(audio("CA0", number, number == 24) for number in range(25))
+    async with asyncio.timeout(LIMIT):
+        async with connect("127.0.0.1", listener.port, configuration=configuration(True),
+                           create_protocol=Peer) as client:
+            start = asyncio.get_running_loop().time()
+            client.send(0, frame(EVENTS, text("cli")), True)
+            client.send(4, barge("CA0"), True)
+            await client.until(lambda: client.got.get(3, b"").endswith(sound) and ("fin", 4) in client.notes)
+            passed = asyncio.get_running_loop().time() - start
+            client._quic.close(error_code=5, reason_phrase="done")
+            client.transmit()
+    # The answer is inclusive, as its request.
+    assert client.got[4] == frame(BARGE, b""), client.got[4]
+    assert passed >= 24 * 0.02, passed
+    said = listener.process.communicate(timeout=LIMIT)[1]
+    assert listener.process.returncode == 0, said
+    down = recorded(listener.lines(), "s2c")
+    assert down == {(1, 4): client.got[4], (1, 3): client.got[3]}
+    assert recorded(listener.lines(), "c2s") == {(1, 0): frame(EVENTS, text("cli")), (1, 4): barge("CA0")}
+    print("ok: the stub answers, and pushes events and audio at real pace")
+
+
+async def send_and_replay(folder, certificate, key):
+    """send: a stream for each request, no answer to one of them; replay: the same streams."""
+    recording = os.path.join(folder, "sent.jsonl")
+    lines = "StreamEvents client_id=cli\nBarge call_sid=CA0\nTerminate call_sid=CA0\n"
+
+    def answer(server, event):
+        if event.stream_id == 4 and event.end_stream:
+            # A bare envelope, as gateways answer.
+            server.send(4, struct.pack("<BBi", 0, 0, 0), True)
+            server.send(3, audio("CA0", 0, True))
+
+    Peer.on_connection = answer
+    server = await serve("127.0.0.1", 0, configuration=configuration(False, certificate, key), create_protocol=Peer)
+    port = server._transport.get_extra_info("sockname")[1]
+    common = ["--insecure", "--connect", f"quic://localhost:{port}"]
+
+    async def run(*words, stdin=b""):
+        peers.clear()
+        process = await asyncio.create_subprocess_exec(
+            BINARY, *words, *common, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        out, err = await asyncio.wait_for(process.communicate(stdin), LIMIT)
+        assert process.returncode == 0, (out, err)
+        (peer,) = peers
+        assert peer.got == {0: frame(EVENTS, text("cli"), False), 4: frame(BARGE, text("CA0"), False),
+                            8: frame(TERMINATE, text("CA0"), False)}, peer.got
+        assert [note for note in peer.notes if note[0] == "fin"] == [("fin", 0), ("fin", 4), ("fin", 8)], peer.notes
+        return out.decode(), err.decode()
+
+    try:
+        out, err = await run("send", "telequick", "--file", "-", "-f", "json", "--timeout", "1s", "-w", recording,
+                             stdin=lines.encode())
+        shown = [json.loads(line) for line in out.splitlines()]
+        assert [(line["stream"], line["kind"]) for line in shown] == [(4, "Empty"), (3, "AudioFrame")], shown
+        assert "1 request without an answer" in err, err
+        out, err = await run("replay", recording, "--keep-ids", "--timeout", "2s")
+        assert "3 sent, 2 answers compared, 0 differ" in err, err
+    finally:
+        server.close()
+    print("ok: send and replay, a stream for each request")
+
+
+def decode(recording):
+    done = subprocess.run([BINARY, "decode", "-f", "json", recording], capture_output=True, text=True, timeout=LIMIT)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [(line.get("stream"), line["dir"], line.get("kind")) for line in lines]
+    assert all(line["protocol"] == "telequick" for line in lines if line.get("kind")), kinds
+    assert sum(line.get("subject") == "Barge" and line["dir"] == "c2s" for line in lines) >= 11, kinds
+    assert sum(line["stream"] == 2 for line in lines if "stream" in line) == 50, kinds
+    print("ok: the recording decodes, stream by stream")
+
+
+async def main():
+    with tempfile.TemporaryDirectory() as folder:
+        keys = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
+        issued = trustme.CA().issue_cert("localhost")
+        issued.private_key_pem.write_to_path(keys[1])
+        issued.cert_chain_pems[0].write_to_path(keys[0])
+        recordings = os.path.join(folder, "recordings")
+        os.mkdir(recordings)
+        decode(await calls(recordings, *keys))
+        Peer.on_connection = None
+        await early_close(recordings, *keys)
+        await several(recordings, *keys)
+        await server_closes(recordings, *keys)
+        Peer.on_connection = None
+        await protocols(recordings, *keys)
+        await stub(recordings)
+        await send_and_replay(recordings, *keys)
+
+
+asyncio.run(main())
