@@ -925,3 +925,31 @@ fn providers_have_separate_names() {
     let lines = [sent("s2c", announce), sent("c2s", call)];
     assert_eq!(waits(&[OPEN, &lines[0], &lines[1]]), ["provider"]);
 }
+
+#[test]
+fn session_named_by_its_field_was_opened_before_the_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    // mcp has servers without sessions.
+    for (protocol, field, method, without_name) in [
+        ("mcp", "mcp-session-id", "tools/list", false),
+        ("acp", "acp-connection-id", "session/list", true),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{{}}}}"#);
+        let findings_of = |named: &str| {
+            let head = format!(
+                "POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n{named}content-length: {}\r\n\r\n",
+                body.len()
+            );
+            let text = serde_json::to_string(&(head + &body)).unwrap();
+            let line = format!(r#""dir":"c2s","text":{text}"#);
+            let answer =
+                r#""dir":"s2c","text":"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n""#;
+            findings(&recorded(&folder, protocol, &[OPEN, &line, answer]))
+        };
+        let rule = format!("{protocol}/before-initialize");
+        let is_early = |found: Vec<Value>| found.iter().any(|finding| finding["rule"] == rule);
+        assert_eq!(is_early(findings_of("")), without_name, "{protocol}");
+        let named = format!("{field}: 5f1c\r\n");
+        assert!(!is_early(findings_of(&named)), "{protocol}");
+    }
+}

@@ -85,6 +85,11 @@ impl AcpRules {
     }
 }
 
+/// Returns `true` if the head of a message names its connection.
+fn names_connection(seen: &Seen<'_>) -> bool {
+    http::head(seen).is_some_and(|head| http::field(head, CONNECTION_FIELD).0.is_some())
+}
+
 impl Agent {
     fn check_handshake(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
         let index = message.seen.index;
@@ -94,6 +99,9 @@ impl Agent {
                 report.broken_by("second-initialize", message.seen.whole(), first, text);
             }
             self.opened = Some(index);
+        } else if self.opened.is_none() && names_connection(message.seen) {
+            // It was opened before the capture began.
+            self.opened = Some(u64::MAX);
         } else if self.opened.is_none() {
             let name = message.method.map_or("this", |method| method.name);
             let text = format!("{name} is sent before initialize, which should come first");
@@ -131,10 +139,7 @@ impl Extension for AcpRules {
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
 
     fn frame(&mut self, seen: &Seen<'_>, _: &mut Report) {
-        if let Some(head) = http::head(seen)
-            && matches!(seen.frame.head, Head::Http { status: 1.., .. })
-            && http::field(head, CONNECTION_FIELD).0.is_some()
-        {
+        if matches!(seen.frame.head, Head::Http { status: 1.., .. }) && names_connection(seen) {
             self.gives_names = true;
         }
     }

@@ -106,6 +106,13 @@ impl McpRules {
                 }
                 if answers && let Some(state) = self.sessions.remove(&own) {
                     self.sessions.insert(named, state);
+                } else if self.sessions.get(&named).is_none() {
+                    let mut state = SessionState::default();
+                    if !answers {
+                        // It was opened before the capture began.
+                        state.stage = Stage::Assumed;
+                    }
+                    self.sessions.insert(named, state);
                 }
             }
             // A request that opens a session, or of a server without sessions.
