@@ -78,11 +78,20 @@ fn requests_wait_for_the_streams_that_a_server_allows() {
     let listen = ["--listen", "quic://127.0.0.1:0", "--max-streams", "4"];
     let stub = Run::new(&[&["stub", "telequick", "--once"][..], &listen].concat());
     let to = address(&stub);
-    let requests: String = (0..60).map(|n| format!("Barge call_sid=CA{n}\n")).collect();
+    let requests = "Barge call_sid=CA0\n".repeat(60);
     let words = ["send", "telequick", "--file", "-", "--insecure"];
     let words = [&words[..], &["--connect", &to]].concat();
     let (code, out, err) = common::run(common::wiretool().args(&words), &requests);
     assert_eq!(code, 0, "{out}{err}");
     let (_, _, said) = stub.end();
     assert!(said.contains("60 requests, 60 without an answer"), "{said}");
+}
+
+#[test]
+fn codes_of_faults_need_quic() {
+    let words = ["proxy", "-p", "saikuro", "--fault", ": close 7"];
+    let words = [&words[..], &["--connect", "tcp://127.0.0.1:1"]].concat();
+    let (code, _, err) = common::run(common::wiretool().args(&words), "");
+    let why = "only quic:// connections end with a code: close and reset have none here";
+    assert_eq!((code, err.contains(why)), (2, true), "{err}");
 }
