@@ -10,7 +10,7 @@
 use crate::encoding::json;
 use crate::error::Refusal;
 use crate::framing::{FrameJoiner, Framing, LengthMode, Wire};
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::protocol::{Direction, MessageForm, Protocol, WriteOptions};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -88,7 +88,7 @@ impl Serialize for Bytes<'_> {
 pub struct Encoder<'p> {
     options: EncodeOptions<'p>,
     joiners: BTreeMap<(Option<i128>, Option<Direction>), FrameJoiner>,
-    mint: Mint,
+    id_gen: IdGen,
     text: Vec<u8>,
     tape: Tape,
     body: Vec<u8>,
@@ -96,11 +96,11 @@ pub struct Encoder<'p> {
 
 impl<'p> Encoder<'p> {
     /// Creates an encoder; the mint generates the masks of WebSocket frames.
-    pub fn new(options: EncodeOptions<'p>, mint: Mint) -> Self {
+    pub fn new(options: EncodeOptions<'p>, id_gen: IdGen) -> Self {
         Self {
             options,
             joiners: BTreeMap::new(),
-            mint,
+            id_gen,
             text: Vec::new(),
             tape: Tape::new(),
             body: Vec::new(),
@@ -363,7 +363,7 @@ impl<'p> Encoder<'p> {
     ) {
         wire.length = self.options.length.or(wire.length);
         if wire.hex.is_none() {
-            let mask = self.mint.uuid();
+            let mask = self.id_gen.uuid();
             let mask = [mask[0], mask[1], mask[2], mask[3]];
             let from_client = target.direction == Some(Direction::ToServer);
             wire.fill_defaults(target.framing, body, from_client, mask);

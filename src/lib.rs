@@ -73,11 +73,11 @@
 //!
 //! ```
 //! use wiretool::encode::{EncodeOptions, Encoder};
-//! use wiretool::protocol::make::Mint;
+//! use wiretool::protocol::make::IdGen;
 //! use wiretool::protocol::registry;
 //!
 //! let telequick = registry::find("telequick").unwrap();
-//! let mut encoder = Encoder::new(EncodeOptions::new(telequick), Mint::new(1));
+//! let mut encoder = Encoder::new(EncodeOptions::new(telequick), IdGen::new(1));
 //! let barge = serde_json::json!({"method": "Barge", "fields": {"call_sid": "abc"}});
 //! let mut frame = Vec::new();
 //! encoder.write(&barge, None, &mut frame)?;

@@ -96,7 +96,8 @@ impl FromStr for Path {
         let (mut path, mut at) = (Self::new(), 0);
         while at < text.len() {
             let rest = text.get(at..).unwrap_or_default();
-            let taken = next(rest, path.is_empty(), |_| true).map_err(|flaw| flaw.after(at))?;
+            let taken =
+                next(rest, path.is_empty(), |_| true).map_err(|violation| violation.after(at))?;
             let Some(taken) = taken else {
                 return Err(PathError::new(at..at, "a dot or a bracket"));
             };
@@ -199,7 +200,7 @@ pub fn next(
     let rest = text.get(point..).unwrap_or_default();
     if let Some(inside) = rest.strip_prefix('[') {
         let start = point + 1;
-        let in_quotes = quoted(inside).map_err(|flaw| flaw.after(start))?;
+        let in_quotes = quoted(inside).map_err(|violation| violation.after(start))?;
         let (step, len) = if let Some((name, len)) = in_quotes {
             (PathStep::Member(name), len)
         } else {
@@ -222,7 +223,7 @@ pub fn next(
     if point == 0 && !is_first {
         return Ok(None);
     }
-    let in_quotes = quoted(rest).map_err(|flaw| flaw.after(point))?;
+    let in_quotes = quoted(rest).map_err(|violation| violation.after(point))?;
     let is_bare = in_quotes.is_none();
     let (name, len) = in_quotes.unwrap_or_else(|| {
         let ends = |c: char| matches!(c, '.' | '[') || !bare(c);
@@ -305,8 +306,8 @@ mod tests {
             ("a.\"b", 4..4, "a closing quote"),
             ("a[0]b", 4..4, "a dot or a bracket"),
         ] {
-            let flaw = text.parse::<Path>().unwrap_err();
-            assert_eq!((flaw.at, flaw.wanted), (at, wanted), "{text}");
+            let violation = text.parse::<Path>().unwrap_err();
+            assert_eq!((violation.at, violation.wanted), (at, wanted), "{text}");
         }
         let huge = "a[99999999999999999999999]".parse::<Path>();
         assert!(huge.is_err());

@@ -12,7 +12,7 @@ use crate::encoding::{json, lossless, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{self, Framing, Head, Wire};
 use crate::protocol::MessageForm;
-use crate::render::{self, Look};
+use crate::render::{self, DisplayOptions};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameVerdict {
     /// Equal bytes, from the message alone or with a reported freedom.
-    Identical(Option<Freedom>),
+    Identical(Option<EncodingChoice>),
     /// Equal bytes, because the output contains them; the reason.
     Verbatim(&'static str),
     /// Different bytes.
@@ -38,7 +38,7 @@ pub enum FrameVerdict {
 
 /// A choice that an encoding gives to the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Freedom {
+pub struct EncodingChoice {
     /// The stream offset of the first byte that shows it.
     pub offset: u64,
     /// The byte.
@@ -53,7 +53,7 @@ pub struct VerifyCounts {
     /// Equal bytes, from their parts.
     pub identical: u64,
     /// The number of these frames by freedom.
-    pub freedoms: BTreeMap<&'static str, u64>,
+    pub choices: BTreeMap<&'static str, u64>,
     /// Verbatim frames, by reason.
     pub verbatim: BTreeMap<&'static str, u64>,
     /// Different bytes.
@@ -67,7 +67,7 @@ impl VerifyCounts {
             FrameVerdict::Identical(freedom) => {
                 self.identical += 1;
                 if let Some(freedom) = freedom {
-                    *self.freedoms.entry(freedom.name).or_default() += 1;
+                    *self.choices.entry(freedom.name).or_default() += 1;
                 }
             }
             FrameVerdict::Verbatim(why) => *self.verbatim.entry(why).or_default() += 1,
@@ -86,7 +86,7 @@ impl fmt::Display for FrameVerdict {
         let byte = |byte: Option<u8>| byte.map_or("the end".to_owned(), show_byte);
         match self {
             Self::Identical(None) => f.write_str("identical"),
-            Self::Identical(Some(Freedom { offset, byte, name })) => {
+            Self::Identical(Some(EncodingChoice { offset, byte, name })) => {
                 write!(f, "offset {offset}: {name}, {}", show_byte(*byte))
             }
             Self::Verbatim(why) => write!(f, "by its bytes alone: {why}"),
@@ -122,7 +122,7 @@ impl fmt::Display for VerifyCounts {
             "{} frames: {} identical{}, {verbatims} by their bytes alone{}, {} different",
             self.identical + verbatims + self.different,
             self.identical,
-            list(&self.freedoms),
+            list(&self.choices),
             list(&self.verbatim),
             self.different,
         )
@@ -142,7 +142,7 @@ impl Verifier {
     pub fn frame(&mut self, decoded: &Decoded<'_>) -> Option<FrameVerdict> {
         let raw = decoded.raw?;
         self.line.clear();
-        render::json::write(decoded, None, Look::default(), &mut self.line);
+        render::json::write(decoded, None, DisplayOptions::default(), &mut self.line);
         self.tape.clear(u32::MAX);
         self.again.clear();
         let read = json::parse(
@@ -265,14 +265,14 @@ fn has_content_coding(decoded: &Decoded<'_>) -> bool {
 }
 
 /// Returns the freedom that a sender used, if any.
-fn freedom(decoded: &Decoded<'_>, printed: &PrintedFrame) -> Option<Freedom> {
+fn freedom(decoded: &Decoded<'_>, printed: &PrintedFrame) -> Option<EncodingChoice> {
     let frame = decoded.frame;
     let wire = &printed.wire;
     let raw = decoded.raw?;
     let at_frame = |at: usize, name| {
         let byte = raw.bytes.get(at).copied()?;
         let offset = frame.offset + at as u64;
-        Some(Freedom { offset, byte, name })
+        Some(EncodingChoice { offset, byte, name })
     };
     if !wire.fragments.is_empty() {
         return at_frame(0, "fragments");
@@ -287,7 +287,7 @@ fn freedom(decoded: &Decoded<'_>, printed: &PrintedFrame) -> Option<Freedom> {
     let body = decoded.message.body;
     let bytes = body.of(frame.view.bytes);
     let at_body = |at: usize, name| {
-        Some(Freedom {
+        Some(EncodingChoice {
             offset: frame.view.locate(body.at() + at),
             byte: bytes.get(at).copied()?,
             name,

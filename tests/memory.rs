@@ -9,7 +9,7 @@ use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F, Limits};
 use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Direction, registry};
-use wiretool::render::{Look, json};
+use wiretool::render::{DisplayOptions, json};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -39,7 +39,7 @@ fn decode(
     let (mut frames, mut first) = (0, None);
     let mut sink = |decoded: &Decoded<'_>| {
         out.clear();
-        json::write(decoded, None, Look::default(), &mut out);
+        json::write(decoded, None, DisplayOptions::default(), &mut out);
         frames += 1;
         first = first.or(decoded.faults().next().map(|(_, fault)| fault.code));
     };

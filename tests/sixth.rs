@@ -15,7 +15,7 @@ use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{Buffer, CustomFraming, Frame, Framing, FramingReader, Head, Hints, Step};
-use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
+use wiretool::protocol::make::{IdGen, Made, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{
     Outgoing, Peer, PeerConfig, PeerReply, Request, json_of, with_json,
 };
@@ -30,7 +30,7 @@ use wiretool::protocol::{
     Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, Seen,
     WriteOptions, Written,
 };
-use wiretool::render::{Look, json, line, tree};
+use wiretool::render::{DisplayOptions, json, line, tree};
 use wiretool::span::Span;
 use wiretool::tape::Node;
 
@@ -110,7 +110,7 @@ impl FramingReader for ContentLengthReader {
 static MESSAGES: [schema::MessageSchema; 2] = [
     request("ask", Direction::ToServer)
         .of(object![
-            must("ask", UINT).new(|mint| mint.number().to_string()),
+            must("ask", UINT).new(|id_gen| id_gen.number().to_string()),
             must("about", TEXT),
         ])
         .words("about")
@@ -201,12 +201,12 @@ impl Protocol for Quiz {
         write_json(message, options.force, members, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
         let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
         let made = made.find(|m| m.name == kind);
         let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
         Ok(Made {
-            message: build(message, words, mint)?,
+            message: build(message, words, id_gen)?,
             direction: message.direction,
         })
     }
@@ -299,10 +299,10 @@ fn decode(talk: &[(Direction, &str)], tell: &mut dyn FnMut(&Decoded<'_>)) {
 fn quiz_is_decoded_and_shown() {
     let (mut lines, mut trees, mut jsons) = (String::new(), String::new(), Vec::new());
     decode(&SESSION[..2], &mut |decoded| {
-        line::write(decoded, None, Look::default(), &mut lines);
+        line::write(decoded, None, DisplayOptions::default(), &mut lines);
         let notes = &mut Notes::default();
-        tree::write(decoded, None, Look::default(), notes, &mut trees);
-        json::write(decoded, None, Look::default(), &mut jsons);
+        tree::write(decoded, None, DisplayOptions::default(), notes, &mut trees);
+        json::write(decoded, None, DisplayOptions::default(), &mut jsons);
     });
     insta::assert_snapshot!(lines, @"
     0        0 → ask    time                 1
@@ -363,7 +363,7 @@ fn own_framing_is_detected_in_any_split() {
 fn own_framing_is_written() {
     let line = r#"{"v":1,"index":0,"offset":0,"len":46,"framing":"quiz-length","protocol":"quiz","message":{"answer":1,"is":"noon"}}"#;
     let options = encode::EncodeOptions::lines(vec![&Quiz]);
-    let mut encoder = Encoder::new(options, Mint::new(1));
+    let mut encoder = Encoder::new(options, IdGen::new(1));
     let written = with_json(line, |message| encoder.encode(message)).unwrap();
     let written = String::from_utf8(written.unwrap().bytes).unwrap();
     assert_eq!(
@@ -375,7 +375,7 @@ fn own_framing_is_written() {
 /// Writes one message.
 fn encode(text: &str) -> Result<String, Refusal> {
     let options = encode::EncodeOptions::new(&Quiz);
-    let mut encoder = Encoder::new(options, Mint::new(1));
+    let mut encoder = Encoder::new(options, IdGen::new(1));
     let written = with_json(text, |message| encoder.encode(message)).unwrap()?;
     Ok(String::from_utf8(written.bytes).unwrap())
 }
@@ -389,7 +389,7 @@ fn quiz_is_encoded_and_made() {
 
     let words = ["time".to_owned()];
     let mut words = Words::new(&words, |_| false);
-    let made = Quiz.make("ask", &mut words, &mut Mint::new(1)).unwrap();
+    let made = Quiz.make("ask", &mut words, &mut IdGen::new(1)).unwrap();
     assert_eq!(made.message, r#"{"ask":0,"about":"time"}"#);
 }
 

@@ -303,7 +303,7 @@ fn is_binary(columns: &[u8]) -> bool {
     tokens.next().is_some_and(is_byte) && tokens.next().is_none_or(|t| t.is_empty() || is_byte(t))
 }
 
-/// Whether a line that is not complete can still become one of a dump.
+/// Returns `true` if an incomplete line can still become a line of a dump.
 fn may_be_row(line: &[u8]) -> bool {
     if [b"#", b";", b"/"]
         .iter()
@@ -390,7 +390,7 @@ fn is_loose(line: &[u8]) -> bool {
     !(pairs && (digits || plain) || one && plain)
 }
 
-/// Whether a line that is not complete can still become one of hex.
+/// Returns `true` if an incomplete line can still become a line of hex.
 fn may_be_hex(line: &[u8]) -> bool {
     if line.is_empty()
         || [b"#", b";", b"/"]

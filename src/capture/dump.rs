@@ -30,14 +30,14 @@ const EXPANSION_CHUNK: usize = 64 << 10;
 pub(super) struct DumpRow<'a> {
     pub direction: Option<Direction>,
     pub digits: &'a [u8],
-    /// Whether a colon ends the offset.
+    /// A colon ends the offset.
     pub colon: bool,
     /// Blanks after the offset.
     pub blanks: usize,
     pub rest: &'a [u8],
 }
 
-/// What a row's columns hold.
+/// The content of the columns of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DumpColumns {
     /// Bytes.
@@ -117,7 +117,7 @@ impl<'a> DumpRow<'a> {
     }
 }
 
-/// Whether the text column shows the bytes in another order than the hex columns, as `xxd -e` prints them.
+/// Returns `true` if the text column shows the bytes in another order than the hex columns, as `xxd -e` prints them.
 fn is_swapped(data: &[u8], group: usize, text: &[u8]) -> bool {
     let shown = |byte: u8| {
         if byte.is_ascii_graphic() || byte == b' ' {
@@ -137,11 +137,11 @@ fn is_swapped(data: &[u8], group: usize, text: &[u8]) -> bool {
 
 #[derive(Default)]
 pub(super) struct Dump {
-    /// What offsets are written in, once an offset told.
+    /// The base of offsets, once an offset has shown it.
     radix: Option<u32>,
     /// Digits of the offset last seen.
     width: usize,
-    /// Where each direction's data ends.
+    /// The end of the data of each direction.
     ends: DirectionSlots<Option<u64>>,
     /// The line that a `*` repeats.
     last: Vec<u8>,

@@ -56,15 +56,15 @@ forms! {
     Har "har",
     /// A trace of system calls.
     Strace "strace",
-    /// What `curl --trace` and `--trace-ascii` print.
+    /// Output of `curl --trace` and `--trace-ascii`.
     Curl "curl",
-    /// What `socat -v` and `-x` print.
+    /// Output of `socat -v` and `-x`.
     Socat "socat",
-    /// What `ngrep -x` prints.
+    /// Output of `ngrep -x`.
     Ngrep "ngrep",
-    /// What `tcpflow -c -D` prints.
+    /// Output of `tcpflow -c -D`.
     Tcpflow "tcpflow",
-    /// What `tcpdump -X` and `-x` print; read with the feature `pcap`.
+    /// Output of `tcpdump -X` and `-x`; read with the feature `pcap`.
     Tcpdump "tcpdump",
     /// A format that is named but not read, such as ELF or zip.
     Unreadable "unreadable",
@@ -90,7 +90,7 @@ impl<T> FormVerdict<T> {
     }
 }
 
-/// What comes after the bytes at hand.
+/// The continuation after the present bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputEnd {
     /// More bytes.

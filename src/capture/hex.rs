@@ -16,7 +16,7 @@ use super::chunk::{Chunk, Comment, DirectionSlots, Item, ItemSink};
 use super::lines::{Line, LineForm};
 use crate::protocol::Direction;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HexLineKind {
     /// It has data.
@@ -52,7 +52,7 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Whether a comment starts here.
+/// Returns `true` if a comment starts here.
 pub(super) fn is_comment(text: &[u8]) -> bool {
     text.starts_with(b"#") || text.starts_with(b";") || text.starts_with(b"//")
 }

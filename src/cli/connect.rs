@@ -11,8 +11,8 @@ use crate::live::codec::{ConnectionConfig, GENERATED_FIELDS};
 use crate::live::handler::Handler;
 use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Direction, Protocol, Setting};
-use crate::render::style::{Tone, shorten};
-use crate::render::{Look, arrow, findings};
+use crate::render::style::{Highlight, shorten};
+use crate::render::{DisplayOptions, arrow, findings};
 use crate::transport::{Address, ListenOutcome, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
@@ -83,7 +83,7 @@ pub struct Callee {
     /// Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Connection")]
     connect: Option<CallAddress>,
-    /// How messages are delimited; the default depends on the address, the recording and the protocol
+    /// Framing of the messages; the default depends on the address, the recording and the protocol
     #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)), help_heading = "Connection")]
     framing: Option<String>,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
@@ -330,22 +330,22 @@ pub fn nanos(time: Duration) -> i64 {
 }
 
 /// Adds `→ call math.add  #3`.
-pub fn write_head(which: &DiffMessage, look: Look, out: &mut String) {
-    let style = look.style;
+pub fn write_head(which: &DiffMessage, display: DisplayOptions, out: &mut String) {
+    let style = display.style;
     let text = format!(
         "{} {}",
         arrow(which.direction),
         shorten(&which.what, MAX_SHOWN)
     );
-    style.push_wire(out, Tone::Kind, &text);
-    style.push(out, Tone::Dim, &format!("  #{}", which.index));
+    style.push_wire(out, Highlight::Kind, &text);
+    style.push(out, Highlight::Dim, &format!("  #{}", which.index));
 }
 
 /// Returns a report that nothing arrives: the requests without an answer, and the incomplete message.
-pub fn describe_hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String {
+pub fn describe_hang(hang: &Hang, protocol: &dyn Protocol, display: DisplayOptions) -> String {
     let mut text = String::new();
-    let style = look.style;
-    style.push(&mut text, Tone::Error, "✗ hangs");
+    let style = display.style;
+    style.push(&mut text, Highlight::Error, "✗ hangs");
     let silent = findings::duration(hang.silence);
     let what = if hang.other_traffic {
         "no expected message"
@@ -358,13 +358,13 @@ pub fn describe_hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String
     }
     if let Some((which, why)) = &hang.blocked {
         text.push_str("    next ");
-        write_head(which, look, &mut text);
-        style.push_wire(&mut text, Tone::Note, &format!(", waits for {why}"));
+        write_head(which, display, &mut text);
+        style.push_wire(&mut text, Highlight::Note, &format!(", waits for {why}"));
         text.push('\n');
     }
     for which in &hang.pending {
         text.push_str("    unanswered ");
-        write_head(which, look, &mut text);
+        write_head(which, display, &mut text);
         text.push_str(" of the recording\n");
     }
     for waiting in &hang.waiting {
@@ -373,13 +373,13 @@ pub fn describe_hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String
             waiting,
             Some(hang.now),
             protocol.descriptor().sides,
-            look,
+            display,
             &mut text,
         );
     }
     for half in &hang.partials {
         text.push_str("    ");
-        findings::write_partial(half, "stream", look, &mut text);
+        findings::write_partial(half, "stream", display, &mut text);
     }
     text
 }

@@ -15,7 +15,7 @@ use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::Role;
 use crate::render::format::Format;
-use crate::render::{Look, json};
+use crate::render::{DisplayOptions, json};
 use crate::select::Expr;
 use anyhow::Result;
 use screen::DecodeScreen;
@@ -167,7 +167,7 @@ pub fn parse_offset(text: &str) -> Result<u64, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     if args.print_schema {
         return print(&json::schema());
     }
@@ -181,17 +181,17 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let to_file = args.output.is_some();
     let output = Output::open(args.output.as_deref(), &args.input.paths())?;
-    let look = Look {
+    let display = DisplayOptions {
         show_secrets: args.show_secrets,
-        terminal: look.terminal && !to_file,
-        width: look.width.filter(|_| !to_file),
-        ..look
+        terminal: display.terminal && !to_file,
+        width: display.width.filter(|_| !to_file),
+        ..display
     };
     let mut options = args.wire.options(&protocols, Want::Places);
     // In other cases all output is written at once: a signal can end the program directly, also if no reader takes the output.
     let waits = to_file || args.input.follow || args.select.tail.is_some() || args.verify;
     let stop = waits.then(Stop::on_signals).transpose()?;
-    let mut screen = DecodeScreen::new(args, shared, look, output, stop)?;
+    let mut screen = DecodeScreen::new(args, shared, display, output, stop)?;
     options.want = screen.want();
     let result = input::read(&args.input, &options, &mut screen);
     // The messages before the error are shown too.

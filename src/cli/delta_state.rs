@@ -3,8 +3,8 @@
 use crate::decoder::Decoded;
 use crate::protocol::sael::delta::{DeltaStep, Folded, States, is_secret_member, key_json};
 use crate::protocol::{Protocol as _, sael::Sael};
-use crate::render::Look;
-use crate::render::style::{Tone, shorten};
+use crate::render::DisplayOptions;
+use crate::render::style::{Highlight, shorten};
 
 /// The maximum number of characters of a value in a line.
 const MAX_LINE: usize = 160;
@@ -22,7 +22,7 @@ pub struct DeltaStates {
 
 impl DeltaStates {
     /// Applies a message.
-    pub fn apply(&mut self, decoded: &Decoded<'_>, look: Look) {
+    pub fn apply(&mut self, decoded: &Decoded<'_>, display: DisplayOptions) {
         self.line.clear();
         self.block.clear();
         if decoded.protocol.name() != Sael.name() {
@@ -38,11 +38,11 @@ impl DeltaStates {
                 self.block.push_str("  state  too large to track\n");
             }
             Some(DeltaStep::Now(value)) => {
-                value.write(look.show_secrets, 4 * MAX_LINE, &mut self.line);
+                value.write(display.show_secrets, 4 * MAX_LINE, &mut self.line);
                 let mut lines = 0;
                 let out = &mut self.block;
                 out.push_str("  state ");
-                write_value(value, look, 1, &mut lines, out);
+                write_value(value, display, 1, &mut lines, out);
                 if lines >= MAX_LINES {
                     out.push_str("    …\n  }\n");
                 }
@@ -51,29 +51,35 @@ impl DeltaStates {
     }
 
     /// Writes a line below the line of the message.
-    pub fn write_line(&self, look: Look, out: &mut String) {
+    pub fn write_line(&self, display: DisplayOptions, out: &mut String) {
         if !self.line.is_empty() {
             let text = format!("      = state {}", shorten(&self.line, MAX_LINE));
-            look.style.push_wire(out, Tone::Note, &text);
+            display.style.push_wire(out, Highlight::Note, &text);
             out.push('\n');
         }
     }
 
     /// Writes a block below the block of the message.
-    pub fn write_block(&self, look: Look, out: &mut String) {
+    pub fn write_block(&self, display: DisplayOptions, out: &mut String) {
         for line in self.block.lines() {
-            look.style.push_wire(out, Tone::Note, line);
+            display.style.push_wire(out, Highlight::Note, line);
             out.push('\n');
         }
     }
 }
 
 /// Writes each member of an object on a line, any other value on one line.
-fn write_value(value: &Folded, look: Look, depth: usize, lines: &mut usize, out: &mut String) {
+fn write_value(
+    value: &Folded,
+    display: DisplayOptions,
+    depth: usize,
+    lines: &mut usize,
+    out: &mut String,
+) {
     let indent = "  ".repeat(depth);
     let Folded::Object(members) = value else {
         let mut text = String::new();
-        value.write(look.show_secrets, 4 * MAX_VALUE, &mut text);
+        value.write(display.show_secrets, 4 * MAX_VALUE, &mut text);
         out.push_str(&shorten(&text, MAX_VALUE));
         out.push('\n');
         return;
@@ -88,10 +94,10 @@ fn write_value(value: &Folded, look: Look, depth: usize, lines: &mut usize, out:
             "{indent}  {}: ",
             shorten(&key_json(key), MAX_VALUE)
         ));
-        if !look.show_secrets && is_secret_member(key, value) {
+        if !display.show_secrets && is_secret_member(key, value) {
             out.push_str("(secret)\n");
         } else {
-            write_value(value, look, depth + 1, lines, out);
+            write_value(value, display, depth + 1, lines, out);
         }
     }
     out.push_str(&format!("{indent}}}\n"));

@@ -14,7 +14,7 @@ use crate::decoder::{DecodeOptions, Decoded};
 use crate::diff::{CompareDepth, Diff, DiffSide, Difference, FieldDifference, Ignore, generalized};
 use crate::encoding::Want;
 use crate::protocol::{Direction, Protocol};
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use crate::select::Filter;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
@@ -104,10 +104,10 @@ struct IgnorePaths {
     paths: Vec<String>,
 }
 
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
-    let look = Look {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
+    let display = DisplayOptions {
         show_secrets: args.show_secrets,
-        ..look
+        ..display
     };
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
@@ -163,7 +163,7 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
             output.push_line(&text);
         } else {
             let mut text = String::new();
-            show::write_difference(&difference, look, &mut text);
+            show::write_difference(&difference, display, &mut text);
             output.push(&text);
         }
     });

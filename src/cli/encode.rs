@@ -9,10 +9,10 @@ use crate::encoding::{Want, json};
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode};
 use crate::path::Path as Place;
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::protocol::registry::Protocols;
 use crate::protocol::{Direction, Protocol};
-use crate::render::{self, Look};
+use crate::render::{self, DisplayOptions};
 use crate::span::Span;
 use crate::tape::Tape;
 use anyhow::{Result, bail, ensure};
@@ -58,7 +58,7 @@ pub struct WriteArgs {
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// How messages are delimited; the default depends on the input and the protocol
+    /// Framing of the messages; the default depends on the input and the protocol
     #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)))]
     framing: Option<String>,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
@@ -224,7 +224,7 @@ impl<'p> EncodeJob<'p> {
                 force: written.force,
                 length: written.length,
             },
-            Mint::new(seed),
+            IdGen::new(seed),
         );
         let mut output = Output::open(written.output.as_deref(), inputs)?;
         output.is_json = matches!(to, OutputForm::Json);
@@ -244,8 +244,8 @@ impl<'p> EncodeJob<'p> {
     }
 
     /// Returns a separate generator, so that masks do not depend on the number of generated ids.
-    pub fn new_generator(&self) -> Mint {
-        Mint::new(self.seed ^ 1)
+    pub fn new_generator(&self) -> IdGen {
+        IdGen::new(self.seed ^ 1)
     }
 
     /// Encodes a JSON value: a line of decode, a message, or an array of them.
@@ -371,7 +371,7 @@ impl<'p> EncodeJob<'p> {
         });
         let room = self.output.buffer();
         let mut sink = |decoded: &crate::decoder::Decoded<'_>| {
-            render::json::write(decoded, None, Look::default(), room);
+            render::json::write(decoded, None, DisplayOptions::default(), room);
         };
         for frame in &self.frames {
             let origin = Origin {

@@ -8,7 +8,7 @@
 use super::output::print;
 use super::topics::{self, TOPICS, markdown};
 use super::{Exit, WIDTH, options};
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use crate::words::nearest;
 use anyhow::Result;
 use clap::{Arg, Command};
@@ -35,7 +35,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, display: DisplayOptions) -> Result<Exit> {
     let mut command = super::command();
     command.build();
     let mut found = Some(&mut command);
@@ -60,9 +60,9 @@ pub fn run(args: &Args, look: Look) -> Result<Exit> {
         None => {}
     }
     if let Some(topic) = topic {
-        let width = look.width.unwrap_or(WIDTH).min(WIDTH);
+        let width = display.width.unwrap_or(WIDTH).min(WIDTH);
         let mut page = String::new();
-        markdown::write(&topic.text(), width, look.style, &mut page);
+        markdown::write(&topic.text(), width, display.style, &mut page);
         if !text.is_empty() {
             text.truncate(text.trim_end().len());
             text.push_str("\n\n");

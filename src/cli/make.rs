@@ -6,7 +6,7 @@ use super::output::Output;
 use super::{Exit, print_message};
 use crate::error::Refusal;
 use crate::protocol::Protocol;
-use crate::protocol::make::{Made, Mint, Words};
+use crate::protocol::make::{IdGen, Made, Words};
 use anyhow::{Context as _, Result, bail};
 
 const EXAMPLES: &str = "\
@@ -87,7 +87,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
 pub fn make_message(
     protocol: &dyn Protocol,
     words: &[String],
-    mint: &mut Mint,
+    id_gen: &mut IdGen,
 ) -> std::result::Result<Made, Refusal> {
     let Some((kind, rest)) = words.split_first() else {
         return Err(Refusal::new("word 1", "a kind", "nothing"));
@@ -100,5 +100,5 @@ pub fn make_message(
         None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
     };
     let mut words = Words::new(rest, is_key);
-    protocol.make(kind, &mut words, mint)
+    protocol.make(kind, &mut words, id_gen)
 }

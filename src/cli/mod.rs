@@ -206,28 +206,28 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
             print_message(text);
         }
     }
-    let look = options::look(&cli.shared);
+    let display = options::look(&cli.shared);
     let result = match cli.command {
-        CliCommand::Decode(args) => decode::run(&args, &cli.shared, look),
-        CliCommand::Lint(args) => lint::run(&args, &cli.shared, look),
-        CliCommand::Stat(args) => stat::run(&args, &cli.shared, look),
-        CliCommand::Diff(args) => diff::run(&args, &cli.shared, look),
+        CliCommand::Decode(args) => decode::run(&args, &cli.shared, display),
+        CliCommand::Lint(args) => lint::run(&args, &cli.shared, display),
+        CliCommand::Stat(args) => stat::run(&args, &cli.shared, display),
+        CliCommand::Diff(args) => diff::run(&args, &cli.shared, display),
         CliCommand::Encode(args) => encode::run(&args, &cli.shared),
         CliCommand::Make(args) => make::run(&args, &cli.shared),
         CliCommand::Proxy(args) => proxy::run(&args, &cli.shared),
         CliCommand::Record(args) => record::run(&args, &cli.shared),
         CliCommand::Redact(args) => redact::run(&args, &cli.shared),
-        CliCommand::Replay(args) => replay::run(&args, &cli.shared, look),
-        CliCommand::Send(args) => send::run(&args, &cli.shared, look),
+        CliCommand::Replay(args) => replay::run(&args, &cli.shared, display),
+        CliCommand::Send(args) => send::run(&args, &cli.shared, display),
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
-        CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
+        CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
         CliCommand::Telequick(args) => telequick::run(&args),
-        CliCommand::Oracle(args) => oracle::run(&args, look),
-        CliCommand::Sael(args) => sael::run(&args, &cli.shared, look),
+        CliCommand::Oracle(args) => oracle::run(&args, display),
+        CliCommand::Sael(args) => sael::run(&args, &cli.shared, display),
         CliCommand::Config(args) => config::run(&args),
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Man(args) => man::run(&args),
-        CliCommand::Help(args) => help::run(&args, look),
+        CliCommand::Help(args) => help::run(&args, display),
     };
     match result {
         Ok(exit) => exit,

@@ -8,7 +8,7 @@ use crate::protocol::correlation::MAX_ENTRIES;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select, glob};
 use crate::words::nearest;
@@ -29,7 +29,7 @@ pub const HELP: &str =
 /// Flags that every command has.
 #[derive(Args)]
 pub struct SharedArgs {
-    /// When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply
+    /// Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub color: Color,
     /// Print no notes and no summary; lint and snapshot test then answer with the exit code alone
@@ -59,12 +59,12 @@ pub fn stdout_is_terminal() -> bool {
 }
 
 /// Returns the style of stdout: the flag overrides the environment, the environment overrides the terminal.
-pub fn look(shared: &SharedArgs) -> Look {
-    look_on(shared, stdout_is_terminal())
+pub fn look(shared: &SharedArgs) -> DisplayOptions {
+    display_options(shared, stdout_is_terminal())
 }
 
 /// Returns the style of an output that is or is not a terminal.
-pub fn look_on(shared: &SharedArgs, terminal: bool) -> Look {
+pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     let color = match shared.color {
         Color::Always => true,
@@ -82,7 +82,7 @@ pub fn look_on(shared: &SharedArgs, terminal: bool) -> Look {
     } else {
         None
     };
-    Look {
+    DisplayOptions {
         style: Style { color },
         show_secrets: false,
         width,
@@ -117,7 +117,7 @@ pub struct InputArgs {
     pub packets: PacketArgs,
 }
 
-/// What to read of packet captures.
+/// Options for packet captures.
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Input")]
 pub struct PacketArgs {

@@ -6,8 +6,8 @@ use crate::encoding::json;
 use crate::protocol::oracle::cairo_serde::{self, CairoDialect, CairoType, CairoValue};
 use crate::protocol::oracle::connection;
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
-use crate::render::Look;
-use crate::render::style::Tone;
+use crate::render::DisplayOptions;
+use crate::render::style::Highlight;
 use crate::span::Span;
 use crate::tape::Tape;
 use anyhow::{Context as _, Result};
@@ -176,14 +176,14 @@ struct SplitArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, display: DisplayOptions) -> Result<Exit> {
     let mut out = Vec::new();
     let exit = match &args.command {
         OracleCommand::Split(args) => split_connection(args, &mut out),
         OracleCommand::Felt(args) => match &args.command {
             Some(FeltCommand::Decode(args)) => decode(args, &mut out)?,
             Some(FeltCommand::Encode(args)) => encode(args, &mut out)?,
-            None => show_felts(args, look, &mut out)?,
+            None => show_felts(args, display, &mut out)?,
         },
     };
     let mut output = Output::open(None, &[])?;
@@ -222,12 +222,12 @@ fn split_connection(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
     }
 }
 
-fn show_felts(args: &FeltArgs, look: Look, out: &mut Vec<u8>) -> Result<Exit> {
+fn show_felts(args: &FeltArgs, display: DisplayOptions, out: &mut Vec<u8>) -> Result<Exit> {
     let mut exit = Exit::Clean;
     for text in args.felts.read()? {
         match Felt::read(&text) {
             Ok(felt) if args.format == FeltFormat::Json => write_json(felt, out),
-            Ok(felt) => out.extend_from_slice(format_felt(felt, look).as_bytes()),
+            Ok(felt) => out.extend_from_slice(format_felt(felt, display).as_bytes()),
             Err(why) => {
                 print_refusal(&text, why);
                 exit = Exit::Negative;
@@ -237,19 +237,19 @@ fn show_felts(args: &FeltArgs, look: Look, out: &mut Vec<u8>) -> Result<Exit> {
     Ok(exit)
 }
 
-fn format_felt(felt: Felt, look: Look) -> String {
+fn format_felt(felt: Felt, display: DisplayOptions) -> String {
     let mut line = String::new();
-    let style = look.style;
-    style.push(&mut line, Tone::Key, &felt.to_hex());
+    let style = display.style;
+    style.push(&mut line, Highlight::Key, &felt.to_hex());
     line.push_str("  ");
-    style.push(&mut line, Tone::Number, &felt.to_decimal());
+    style.push(&mut line, Highlight::Number, &felt.to_decimal());
     if let Some(n) = felt.negative() {
         line.push_str("  ");
-        style.push(&mut line, Tone::Number, &format!("-{n}"));
+        style.push(&mut line, Highlight::Number, &format!("-{n}"));
     }
     if let Some(text) = felt.short_string() {
         line.push_str("  ");
-        style.push_wire(&mut line, Tone::Text, &format!("'{text}'"));
+        style.push_wire(&mut line, Highlight::Text, &format!("'{text}'"));
     }
     line.push('\n');
     line

@@ -5,7 +5,7 @@ use crate::decoder::Decoded;
 use crate::protocol::Notes;
 use crate::render::format::Format;
 use crate::render::line::Lines;
-use crate::render::{Look, hex, json, tree};
+use crate::render::{DisplayOptions, hex, json, tree};
 
 /// Renders the messages of a run.
 #[derive(Default)]
@@ -22,16 +22,16 @@ impl Renderer {
         format: Format,
         decoded: &Decoded<'_>,
         verdict: Option<Verdict<'_>>,
-        look: Look,
+        display: DisplayOptions,
         out: &mut Vec<u8>,
     ) {
         let Self { notes, lines, text } = self;
         text.clear();
         match format {
-            Format::Json => json::write(decoded, verdict, look, out),
-            Format::Line => lines.write(decoded, verdict, look, text),
-            Format::Tree => tree::write(decoded, verdict, look, notes, text),
-            Format::Hex => hex::write(decoded, verdict, look, notes, text),
+            Format::Json => json::write(decoded, verdict, display, out),
+            Format::Line => lines.write(decoded, verdict, display, text),
+            Format::Tree => tree::write(decoded, verdict, display, notes, text),
+            Format::Hex => hex::write(decoded, verdict, display, notes, text),
         }
         out.extend_from_slice(text.as_bytes());
     }

@@ -14,7 +14,7 @@ use crate::live::plan::Plan;
 use crate::live::speed::Speed;
 use crate::protocol::Protocol;
 use crate::protocol::schema::Fresh;
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use anyhow::Result;
 use clap::ValueEnum;
 use show::{DivergenceOutput, ReportEntries};
@@ -101,7 +101,7 @@ pub struct Args {
     /// Also compare ids, times and other values that each run generates
     #[arg(long, help_heading = "Comparison")]
     strict: bool,
-    /// How divergences are shown
+    /// Format of divergences
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
     format: Format,
     #[command(flatten)]
@@ -120,7 +120,7 @@ enum Format {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let name = args.recording.display().to_string();
     let protocols =
         options::protocols_for_writing(args.schema.as_deref(), args.protocol.as_deref())?;
@@ -172,9 +172,9 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
     } else {
         ignore.and_generated(plan.protocol, true)
     };
-    let look = Look {
+    let display = DisplayOptions {
         show_secrets: args.show_secrets,
-        ..look
+        ..display
     };
     let entries = ReportEntries::default();
     let mut total = RunOutcome::default();
@@ -204,7 +204,7 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
             ignore: ignore.clone(),
             limits,
         };
-        let (exit, outcome) = run_once(args, shared, look, &plan, config, &settings, &entries)?;
+        let (exit, outcome) = run_once(args, shared, display, &plan, config, &settings, &entries)?;
         total.sent += outcome.sent;
         total.compared += outcome.compared;
         total.differ += outcome.differ;
@@ -230,22 +230,22 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
 fn run_once<'p>(
     args: &Args,
     shared: &SharedArgs,
-    look: Look,
+    display: DisplayOptions,
     plan: &'p Plan<'p>,
     config: ConnectionConfig<'p>,
     settings: &'p ClientConfig,
     entries: &ReportEntries,
 ) -> Result<(Exit, RunOutcome)> {
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
-    let (look, out) = match (args.format, args.report.report) {
+    let (display, out) = match (args.format, args.report.report) {
         (_, Some(_)) => (
-            without_color(look),
+            without_color(display),
             DivergenceOutput::Report(ReportEntries::clone(entries)),
         ),
-        (Format::Json, None) => (without_color(look), DivergenceOutput::Json),
-        (Format::Text, None) => (look, DivergenceOutput::Text),
+        (Format::Json, None) => (without_color(display), DivergenceOutput::Json),
+        (Format::Text, None) => (display, DivergenceOutput::Text),
     };
-    let observer = show::observer(protocol, look, quiet, out);
+    let observer = show::observer(protocol, display, quiet, out);
     let mut client = Client::replaying(plan, config, settings, observer);
     let ended = args.callee.run_client(protocol, &mut client, shared)?;
     let outcome = client.outcome().clone();
@@ -258,10 +258,10 @@ fn run_once<'p>(
 }
 
 /// Returns the style of texts for programs.
-fn without_color(look: Look) -> Look {
-    Look {
-        show_secrets: look.show_secrets,
-        ..Look::default()
+fn without_color(display: DisplayOptions) -> DisplayOptions {
+    DisplayOptions {
+        show_secrets: display.show_secrets,
+        ..DisplayOptions::default()
     }
 }
 

@@ -13,8 +13,8 @@ use super::snapshot::{
     FoundFixture, ReviewDecision, decide, read_stored, write_difference, write_whole,
 };
 use super::{Exit, print_message};
-use crate::render::Look;
-use crate::render::style::Tone;
+use crate::render::DisplayOptions;
+use crate::render::style::Highlight;
 use anyhow::{Context as _, Result, bail};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
@@ -211,7 +211,7 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
         print_message("no new snapshots");
         return Ok(Exit::Clean);
     }
-    let look = options::look_on(shared, true);
+    let display = options::display_options(shared, true);
     let stop = Stop::on_signals()?;
     let mut review = Review::new(pending.len());
     // From before the first question to after the last answer, so that early keys are not lost.
@@ -224,7 +224,7 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
                 Some(ReviewAction::Accept)
             }
         } else {
-            print_raw(&render_screen(found, &review, look))?;
+            print_raw(&render_screen(found, &review, display))?;
             wait_for_action(&stop)?
         };
         let Some(ask) = asked else {
@@ -251,8 +251,9 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
                 review.record_decision(decision, result.is_ok());
                 if let Err(error) = result {
                     let mut text = String::new();
-                    look.style
-                        .push_wire(&mut text, Tone::Error, &format!("{error:#}"));
+                    display
+                        .style
+                        .push_wire(&mut text, Highlight::Error, &format!("{error:#}"));
                     print_raw(&format!("{text}\n\n"))?;
                 }
             }
@@ -277,23 +278,25 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
 }
 
 /// Returns the screen of the current snapshot, with the keys.
-fn render_screen(found: &FoundFixture, review: &Review, look: Look) -> String {
+fn render_screen(found: &FoundFixture, review: &Review, display: DisplayOptions) -> String {
     let mut out = String::new();
-    let style = look.style;
+    let style = display.style;
     let count = format!("{} of {}  ", review.at + 1, review.of);
-    style.push(&mut out, Tone::Dim, &count);
-    style.push_wire(&mut out, Tone::Kind, &found.fixture.display().to_string());
-    style.push(&mut out, Tone::Note, &format!("  {}\n", found.state.name()));
+    style.push(&mut out, Highlight::Dim, &count);
+    let fixture = found.fixture.display().to_string();
+    style.push_wire(&mut out, Highlight::Kind, &fixture);
+    let state = format!("  {}\n", found.state.name());
+    style.push(&mut out, Highlight::Note, &state);
     match contents(&found.pending()) {
         Err(error) => {
             let text = format!("    it cannot be read: {error}");
-            style.push_wire(&mut out, Tone::Error, &text);
+            style.push_wire(&mut out, Highlight::Error, &text);
             out.push('\n');
         }
-        Ok(new) if review.whole => write_whole(&new, look, &mut out),
+        Ok(new) if review.whole => write_whole(&new, display, &mut out),
         Ok(new) => {
             let old = contents(&found.snapshot()).unwrap_or_default();
-            write_difference(&old, &new, look, &mut out);
+            write_difference(&old, &new, display, &mut out);
         }
     }
     let other = if review.whole { "difference" } else { "whole" };
@@ -307,7 +310,7 @@ fn render_screen(found: &FoundFixture, review: &Review, look: Look) -> String {
         ("q", "quit"),
         ("?", "help"),
     ] {
-        style.push(&mut out, Tone::Key, key);
+        style.push(&mut out, Highlight::Key, key);
         out.push_str(&format!(" {what}   "));
     }
     out.push_str("> ");

@@ -5,7 +5,7 @@ mod token;
 
 use super::Exit;
 use super::options::{self, SharedArgs};
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use anyhow::Result;
 use jiff::Timestamp;
 
@@ -42,10 +42,10 @@ enum SaelCommand {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     match &args.what {
-        SaelCommand::Token(args) => token::run(args, shared, look),
-        SaelCommand::Filter(args) => filter::run(args, shared, look),
+        SaelCommand::Token(args) => token::run(args, shared, display),
+        SaelCommand::Filter(args) => filter::run(args, shared, display),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::live::handler::Command;
 use crate::live::plan::Plan;
 use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use crate::render::format::Format;
 use anyhow::{Context as _, Result, bail};
 use messages::{MessageMaker, MessageSource, classify, read_json_file};
@@ -83,7 +83,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let seed = args.callee.seed(0);
@@ -134,15 +134,15 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
         in_order: !is_typed && !config.streams,
         ..ClientConfig::default()
     };
-    let look = Look {
+    let display = DisplayOptions {
         show_secrets: args.show_secrets,
-        ..look
+        ..display
     };
     let alone = source.is_one();
     let usual = if alone { Format::Tree } else { Format::Line };
     let format = args.format.unwrap_or(usual);
     let is_bad = Arc::new(AtomicBool::new(false));
-    let observer = observer(protocol, format, look, Arc::clone(&is_bad));
+    let observer = observer(protocol, format, display, Arc::clone(&is_bad));
     if !shared.quiet {
         source.warn_about_unknown(config.clone());
     }
@@ -175,7 +175,7 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
 fn observer(
     protocol: &dyn Protocol,
     format: Format,
-    look: Look,
+    display: DisplayOptions,
     is_bad: Arc<AtomicBool>,
 ) -> ClientObserver<'_> {
     let mut renderer = Renderer::default();
@@ -186,18 +186,18 @@ fn observer(
                 is_bad.store(true, Ordering::Relaxed);
             }
             let mut out = Vec::new();
-            renderer.write(format, decoded, Some(verdict), look, &mut out);
+            renderer.write(format, decoded, Some(verdict), display, &mut out);
             let text = String::from_utf8_lossy(&out).into_owned();
             commands.push(Command::Print(text));
         }
         // The JSON output has one line per message.
         ClientEvent::Hangs(what) if format == Format::Json => {
-            describe_hang(what, protocol, Look::default())
+            describe_hang(what, protocol, DisplayOptions::default())
                 .lines()
                 .for_each(print_message);
         }
         ClientEvent::Hangs(what) => {
-            commands.push(Command::Print(describe_hang(what, protocol, look)));
+            commands.push(Command::Print(describe_hang(what, protocol, display)));
         }
         ClientEvent::Diverged(_) => {}
         ClientEvent::Note(text) => print_message(&text),

@@ -12,7 +12,7 @@ use crate::conversation::Verdict;
 use crate::conversation::pipeline::Pipeline;
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use crate::select::Filter;
 use crate::stat::Stat;
 use anyhow::Result;
@@ -58,7 +58,7 @@ enum StatFormat {
     Json,
 }
 
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
@@ -68,7 +68,7 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
         scratch: Vec::new(),
         recording: false,
         json: args.format == StatFormat::Json,
-        look,
+        display,
         output: Output::open(args.output.as_deref(), &input.paths())?,
         run: InputRun::new(shared, input.follow, Some(Stop::on_signals()?)),
         counted: 0,
@@ -96,7 +96,7 @@ struct StatScreen {
     scratch: Vec<u8>,
     recording: bool,
     json: bool,
-    look: Look,
+    display: DisplayOptions,
     output: Output,
     run: InputRun,
     /// The number of messages that match.
@@ -162,7 +162,7 @@ impl FrameDisplay for StatScreen {
                 protocol.name(),
                 &self.stat,
                 unanswered,
-                self.look,
+                self.display,
                 &mut text,
             );
         }

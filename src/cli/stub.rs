@@ -122,7 +122,7 @@ pub struct Args {
     idle: Option<Duration>,
     #[command(flatten)]
     tls: TlsArgs,
-    /// How messages are delimited; the default depends on the address
+    /// Framing of the messages; the default depends on the address
     #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = options::names(options::framing_names()), help_heading = "Protocol")]
     framing: String,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too

@@ -41,7 +41,7 @@ pub(super) fn message_length(frame: &Frame<'_>, protocol: &dyn Protocol) -> Opti
     (len as u64 != u64::from(declared) && is_message()).then_some(len)
 }
 
-/// What became of a frame.
+/// The outcome of a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameOutcome {
     /// Framing found no error.

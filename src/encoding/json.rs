@@ -65,7 +65,7 @@ pub fn parse<S: Sink>(
     parser
         .value(sink)
         .and_then(|()| parser.end())
-        .map_err(|flaw| explain(*flaw, text, span.at(), depth))?;
+        .map_err(|violation| explain(*violation, text, span.at(), depth))?;
     Ok(JsonTraits {
         levels: depth - parser.least,
         ..parser.seen
@@ -117,8 +117,8 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
             Ok(None)
         }
         Ok(()) => Ok(Some(parser.at)),
-        Err(flaw) if flaw.at() >= text.len() && !whole => Ok(None),
-        Err(flaw) => Err(explain(*flaw, text, 0, depth)),
+        Err(violation) if violation.at() >= text.len() && !whole => Ok(None),
+        Err(violation) => Err(explain(*violation, text, 0, depth)),
     }
 }
 

@@ -38,7 +38,7 @@ pub enum Want {
     Text,
     /// Only the head.
     Head,
-    /// What the head is read from, and of arguments and results as much as a line shows.
+    /// The members of the head, and as much of arguments and results as a line shows.
     Line,
     /// The message as JSON text that reproduces its bytes, and the bytes of each frame.
     Exact,
@@ -47,11 +47,11 @@ pub enum Want {
 /// The depth of the tape if only the head is needed: `params.selector` is two levels down, and so
 /// is the code of an error, which the line view needs.
 const HEAD_DEPTH: u32 = 2;
-/// How deep it reaches for a line: `params.arguments.path` is three levels down.
+/// Depth of the tape for a line: `params.arguments.path` is three levels down.
 const LINE_DEPTH: u32 = 3;
 
 impl Want {
-    /// How deep the tape reaches.
+    /// Depth of the tape.
     const fn depth(self) -> u32 {
         match self {
             Self::Head | Self::Text => HEAD_DEPTH,
@@ -60,7 +60,7 @@ impl Want {
         }
     }
 
-    /// Whether the message is needed only in part.
+    /// Returns `true` if only a part of the message is needed.
     const fn is_part(self) -> bool {
         matches!(self, Self::Head | Self::Line)
     }

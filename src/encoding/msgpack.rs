@@ -39,7 +39,7 @@ pub fn parse<S: Sink>(
     }
     parser
         .value(sink)
-        .map_err(|flaw| explain(*flaw, bytes, span, depth))?;
+        .map_err(|violation| explain(*violation, bytes, span, depth))?;
     if parser.at < end {
         return Err(trailing(bytes, Span::new(parser.at, end), depth));
     }
@@ -68,8 +68,8 @@ pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
     };
     match parser.value(&mut super::Nothing) {
         Ok(()) => Ok(Some(parser.at)),
-        Err(flaw) if matches!(*flaw, MsgpackError::Ends { .. }) => Ok(None),
-        Err(flaw) => Err(explain(*flaw, bytes, Span::new(0, bytes.len()), depth)),
+        Err(violation) if matches!(*violation, MsgpackError::Ends { .. }) => Ok(None),
+        Err(violation) => Err(explain(*violation, bytes, Span::new(0, bytes.len()), depth)),
     }
 }
 
@@ -105,8 +105,8 @@ enum MsgpackError {
 }
 
 #[cold]
-fn explain(flaw: MsgpackError, bytes: &[u8], span: Span, depth: u32) -> DecodeError {
-    match flaw {
+fn explain(violation: MsgpackError, bytes: &[u8], span: Span, depth: u32) -> DecodeError {
+    match violation {
         MsgpackError::Ends { at, need, what } => {
             let got = span.end().saturating_sub(at);
             let place = Span::new(at.min(span.end()), span.end());

@@ -189,8 +189,8 @@ impl EnvelopeHeader {
 
     /// Returns the error of `payload_size`, if there is one.
     pub fn fault(&self) -> Option<DecodeError> {
-        let flaw = self.flaw()?;
-        Some(flaw.explain(String::new()))
+        let violation = self.violation()?;
+        Some(violation.explain(String::new()))
     }
 
     /// Returns an error if the writer declares that a reader of `version` cannot read this.
@@ -200,7 +200,7 @@ impl EnvelopeHeader {
         (self.compat_version > version).then(|| EnvelopeError { at, what }.explain(String::new()))
     }
 
-    fn flaw(&self) -> Option<EnvelopeError> {
+    fn violation(&self) -> Option<EnvelopeError> {
         let at = self.fields.at().saturating_sub(4);
         let what = match self.payload_size {
             _ if !self.is_impossible => return None,

@@ -96,7 +96,7 @@ impl Default for HttpState {
 }
 
 /// The next action. It is decided while the state is borrowed and performed afterwards.
-enum Act {
+enum HttpAction {
     /// Look again, in the new state.
     Again,
     Incomplete(Option<u64>),
@@ -128,19 +128,19 @@ impl HttpFraming {
                 HttpState::Resume(..) => self.resume(input),
                 HttpState::Skip(_) => self.skip(input),
                 HttpState::Resync(..) => self.resync(input),
-                HttpState::WebSocket => Act::WebSocket,
+                HttpState::WebSocket => HttpAction::WebSocket,
                 HttpState::Tunnel => took(input.window.len()),
             };
             return match act {
-                Act::Again => continue,
-                Act::Incomplete(missing) => Step::Incomplete(missing),
-                Act::Took(n) => Step::Took(n),
-                Act::Emit(parts) => self.emit(input, parts),
-                Act::Skipped(n, fault) => {
+                HttpAction::Again => continue,
+                HttpAction::Incomplete(missing) => Step::Incomplete(missing),
+                HttpAction::Took(n) => Step::Took(n),
+                HttpAction::Emit(parts) => self.emit(input, parts),
+                HttpAction::Skipped(n, fault) => {
                     self.requests.invalidate();
                     skipped_frame(input, n, fault)
                 }
-                Act::WebSocket => self.websocket.next(input),
+                HttpAction::WebSocket => self.websocket.next(input),
             };
         }
     }
@@ -204,19 +204,19 @@ impl HttpFraming {
         }
     }
 
-    fn enter(&mut self, state: HttpState) -> Act {
+    fn enter(&mut self, state: HttpState) -> HttpAction {
         self.state = state;
-        Act::Again
+        HttpAction::Again
     }
 
     /// Handles the start of a message.
-    fn start(&mut self, input: Buffer<'_>) -> Act {
+    fn start(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Start(search) = &mut self.state else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let Buffer { window, eof, .. } = input;
         let Some(first) = window.first() else {
-            return Act::Incomplete(None);
+            return HttpAction::Incomplete(None);
         };
         if self.tunnel && !b"GPHDOTC".contains(first) {
             return self.enter(HttpState::Tunnel);
@@ -225,11 +225,11 @@ impl HttpFraming {
             Some(true) => {
                 let fault = input.fault(0, head::not_http(window));
                 self.state = HttpState::Resync(HttpResync::new(0), None);
-                return Act::Skipped(PREFACE.len(), Some(fault));
+                return HttpAction::Skipped(PREFACE.len(), Some(fault));
             }
             Some(false) => {}
             None if eof => {}
-            None => return Act::Incomplete(None),
+            None => return HttpAction::Incomplete(None),
         }
         // No WebSocket frame starts like a method that could follow instead.
         if self.asked && !b"GPHDOTC".contains(first) {
@@ -244,13 +244,13 @@ impl HttpFraming {
         ) {
             (n @ 1.., _) => {
                 *search = Search::default();
-                Act::Took(n)
+                HttpAction::Took(n)
             }
             (_, StartLine::No(error)) => {
                 self.enter(HttpState::Resync(HttpResync::new(1), Some(error)))
             }
             (_, StartLine::More) if eof => self.partial_head(input),
-            (_, StartLine::More) => Act::Incomplete(None),
+            (_, StartLine::More) => HttpAction::Incomplete(None),
             (_, StartLine::Head(len, line)) => {
                 #[cfg(test)]
                 {
@@ -280,7 +280,7 @@ impl HttpFraming {
     }
 
     /// Handles a complete head: with a body it waits for that, otherwise it is emitted.
-    fn head(&mut self, input: Buffer<'_>, mut head: HttpHead) -> Act {
+    fn head(&mut self, input: Buffer<'_>, mut head: HttpHead) -> HttpAction {
         let end = input.base + head.len as u64;
         let bytes = input.window.get(..head.len).unwrap_or_default();
         if head.request {
@@ -325,13 +325,13 @@ impl HttpFraming {
             BodyPresence::None if head.upgrade && !head.request => HttpState::WebSocket,
             BodyPresence::None => HttpState::default(),
         };
-        Act::Emit(parts)
+        HttpAction::Emit(parts)
     }
 
     /// Emits the head that the end of the stream cuts off.
-    fn partial_head(&mut self, input: Buffer<'_>) -> Act {
+    fn partial_head(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Start(search) = std::mem::take(&mut self.state) else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let window = input.window;
         let head = HttpHead {
@@ -343,19 +343,19 @@ impl HttpFraming {
         parts.control = Some(head.kind());
         let wanted = "an empty line after the fields".into();
         parts.fault = Some(input.truncated("head", wanted, window.len()));
-        Act::Emit(parts)
+        HttpAction::Emit(parts)
     }
 
     /// Skips bytes that are not HTTP.
-    fn resync(&mut self, input: Buffer<'_>) -> Act {
+    fn resync(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Resync(lost, error) = &mut self.state else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         if input.window.is_empty() {
-            return Act::Incomplete(None);
+            return HttpAction::Incomplete(None);
         }
         let (n, found) = match lost.next(input) {
-            ResyncResult::More => return Act::Incomplete(None),
+            ResyncResult::More => return HttpAction::Incomplete(None),
             ResyncResult::Run(n, found) => (n, found),
         };
         let error = error.take();
@@ -365,8 +365,8 @@ impl HttpFraming {
             HttpState::Resync(HttpResync::new(0), None)
         };
         match error {
-            None if n == 0 => Act::Again,
-            None => Act::Skipped(n, None),
+            None if n == 0 => HttpAction::Again,
+            None => HttpAction::Skipped(n, None),
             Some(error) => {
                 let hint = match error.hint {
                     Some(_) => None,
@@ -379,7 +379,7 @@ impl HttpFraming {
                     Some(hint) => error.hint(hint),
                     None => error,
                 };
-                Act::Skipped(n, Some(input.fault(0, error)))
+                HttpAction::Skipped(n, Some(input.fault(0, error)))
             }
         }
     }
@@ -433,10 +433,10 @@ fn window_from(window: &[u8], at: u64) -> &[u8] {
     window.get(at as usize..).unwrap_or_default()
 }
 
-fn took(n: usize) -> Act {
+fn took(n: usize) -> HttpAction {
     match n {
-        0 => Act::Incomplete(None),
-        n => Act::Took(n),
+        0 => HttpAction::Incomplete(None),
+        n => HttpAction::Took(n),
     }
 }
 

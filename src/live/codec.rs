@@ -18,7 +18,7 @@ use crate::encode::{EncodeOptions, Encoder};
 use crate::encoding::{json, lossless};
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode, Wire};
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::protocol::{Direction, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -123,7 +123,7 @@ enum Transport {
 impl<'p> Codec<'p> {
     /// Returns a codec for a new connection. Masks and keys are generated from the seed.
     pub fn new(config: ConnectionConfig<'p>, seed: u64) -> Self {
-        let mut id_gen = Mint::new(seed);
+        let mut id_gen = IdGen::new(seed);
         let transport = match config.framing {
             Framing::WebSocket => Transport::WebSocket(WebSocketCodec::new(id_gen.uuid())),
             Framing::Http => Transport::Http(HttpCodec::default()),

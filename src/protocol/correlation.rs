@@ -106,7 +106,12 @@ impl<K: Scoped, S> OpenRequests<K, S> {
     }
 
     /// Adds a request. Returns the open request that had this key.
-    pub fn ask(&mut self, key: K, asked: OpenRequest, state: S) -> Option<(OpenRequest, S)> {
+    pub fn add_request(
+        &mut self,
+        key: K,
+        asked: OpenRequest,
+        state: S,
+    ) -> Option<(OpenRequest, S)> {
         if self.is_full() && self.get(&key).is_none() {
             self.refused += 1;
             return None;

@@ -48,12 +48,12 @@ impl Made {
 }
 
 /// A generator of ids. The same seed gives the same ids.
-pub struct Mint {
+pub struct IdGen {
     random: fastrand::Rng,
     next: u64,
 }
 
-impl Mint {
+impl IdGen {
     /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self {

@@ -408,7 +408,7 @@ pub trait Protocol: Sync {
         &self,
         kind: &str,
         words: &mut make::Words<'_>,
-        mint: &mut make::Mint,
+        id_gen: &mut make::IdGen,
     ) -> Result<make::Made, Refusal>;
     /// Adds notes on the values of a message: named numbers, times, and secrets that have no secret name. `root` is the
     /// whole tape.

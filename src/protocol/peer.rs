@@ -12,7 +12,7 @@
 mod recent;
 mod text;
 
-use super::make::Mint;
+use super::make::IdGen;
 use super::session::Seen;
 use crate::error::Refusal;
 pub(crate) use recent::RecentValues;
@@ -240,8 +240,8 @@ pub struct PeerConfig {
 impl PeerConfig {
     /// Creates the generator of the side's own ids. They differ from those that the caller generates with the same
     /// seed.
-    pub fn mint(&self) -> Mint {
-        Mint::new(self.seed ^ 0x7065_6572)
+    pub fn mint(&self) -> IdGen {
+        IdGen::new(self.seed ^ 0x7065_6572)
     }
 }
 

@@ -54,9 +54,9 @@ macro_rules! family_methods {
             &self,
             kind: &str,
             words: &mut $crate::protocol::make::Words<'_>,
-            mint: &mut $crate::protocol::make::Mint,
+            id_gen: &mut $crate::protocol::make::IdGen,
         ) -> Result<$crate::protocol::make::Made, $crate::error::Refusal> {
-            $dialect.make(kind, words, mint)
+            $dialect.make(kind, words, id_gen)
         }
 
         fn content<'n>(

@@ -37,7 +37,7 @@ mod releases;
 #[cfg(feature = "rules")]
 pub(super) mod validate;
 
-use super::make::Mint;
+use super::make::IdGen;
 use super::{Direction, Role};
 use crate::error::Refusal;
 use crate::tape::Node;
@@ -149,7 +149,7 @@ pub enum Default {
     /// This JSON.
     Json(&'static str),
     /// A new value.
-    New(fn(&mut Mint) -> String),
+    New(fn(&mut IdGen) -> String),
 }
 
 /// A member of an object.
@@ -291,7 +291,7 @@ impl Member {
 
     /// Sets the function that makes a new value if no word sets the member.
     #[must_use]
-    pub const fn new(self, new: fn(&mut Mint) -> String) -> Self {
+    pub const fn new(self, new: fn(&mut IdGen) -> String) -> Self {
         Self {
             default: Default::New(new),
             ..self

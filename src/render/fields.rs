@@ -1,6 +1,6 @@
 //! Lists the fields of a frame with their positions, for the tree, the hex output and lookups by position.
 
-use super::Look;
+use super::DisplayOptions;
 use crate::decoder::Decoded;
 use crate::framing::fields::{self as heads, secrets};
 use crate::framing::{Framing, Head, Places};
@@ -28,7 +28,7 @@ pub struct FrameField<'a> {
     pub node: Option<Node<'a>>,
     /// The text of a part of the header.
     pub text: Cow<'a, str>,
-    /// The value is a secret: it is shown only with `Look::show_secrets`.
+    /// The value is a secret: it is shown only with `DisplayOptions::show_secrets`.
     pub secret: bool,
     /// The secret parts of a value that is not secret as a whole, in view coordinates.
     pub hidden: Vec<Span>,
@@ -41,19 +41,19 @@ pub const MAX_FIELDS: usize = 10_000;
 
 impl FrameField<'_> {
     /// Returns true if the value must not be shown.
-    pub fn is_secret(&self, notes: &Notes, look: Look) -> bool {
+    pub fn is_secret(&self, notes: &Notes, display: DisplayOptions) -> bool {
         let is_secret = self.secret || self.node.is_some_and(|node| notes.is_secret(node));
-        is_secret && !look.show_secrets
+        is_secret && !display.show_secrets
     }
 
     /// Returns the text that is shown instead of a secret.
-    pub fn replacement(&self, look: Look) -> String {
+    pub fn replacement(&self, display: DisplayOptions) -> String {
         let text = match self.node {
             None => Some(Cow::Borrowed(self.text.as_ref())),
             Some(node) => node.text(),
         };
         // Without positions, lengths are left out too.
-        match text.filter(|_| !look.without_positions) {
+        match text.filter(|_| !display.without_positions) {
             Some(text) => format!("(secret, {} characters)", text.chars().count()),
             None => "(secret)".into(),
         }

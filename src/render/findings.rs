@@ -1,8 +1,8 @@
 //! Renders findings, responses, and messages that are awaited.
 
-use super::style::{Tone, shorten};
+use super::style::{Highlight, shorten};
 use super::wrap::write_wrapped;
-use super::{Look, arrow, short_id};
+use super::{DisplayOptions, arrow, short_id};
 use crate::conversation::{Consequences, Finding};
 use crate::decoder::{Decoded, Partial};
 use crate::encoding::json::write_str;
@@ -15,29 +15,33 @@ use std::borrow::Cow;
 const MAX_TEXT: usize = 300;
 
 /// Returns the color of a severity.
-pub const fn tone(severity: Severity) -> Tone {
+pub const fn highlight(severity: Severity) -> Highlight {
     match severity {
-        Severity::Error => Tone::Error,
-        Severity::Warning => Tone::Note,
-        Severity::Info | Severity::Off => Tone::Dim,
+        Severity::Error => Highlight::Error,
+        Severity::Warning => Highlight::Note,
+        Severity::Info | Severity::Off => Highlight::Dim,
     }
 }
 
 /// Writes a finding below its message: rule and sentence. `own` is the index of this message; any other message is named.
-pub fn write_below(finding: &Finding, own: Option<u64>, look: Look, out: &mut String) {
-    let style = look.style;
+pub fn write_below(finding: &Finding, own: Option<u64>, display: DisplayOptions, out: &mut String) {
+    let style = display.style;
     let sign = match finding.severity {
         Severity::Error => "✗",
         Severity::Warning => "!",
         Severity::Info | Severity::Off => "i",
     };
-    let tone = tone(finding.severity);
-    write_wrapped(look, 8, out, |out| {
-        style.push_wire(out, tone, &format!("      {sign} {}: ", finding.name()));
+    let highlight = highlight(finding.severity);
+    write_wrapped(display, 8, out, |out| {
+        style.push_wire(
+            out,
+            highlight,
+            &format!("      {sign} {}: ", finding.name()),
+        );
         if own != Some(finding.place.index) && finding.place.index != Place::NO_MESSAGE {
-            style.push_wire(out, tone, &format!("#{}: ", finding.place.index));
+            style.push_wire(out, highlight, &format!("#{}: ", finding.place.index));
         }
-        write_sentence(finding, look, out);
+        write_sentence(finding, display, out);
     });
 }
 
@@ -49,8 +53,8 @@ pub(super) fn connection_prefix(origin: Origin) -> String {
 }
 
 /// Writes a finding as a line: `FILE:OFFSET: error saikuro/seq-gap: #12 ← seq is 5, 4 should follow`.
-pub fn write_line(finding: &Finding, file: &str, look: Look, out: &mut String) {
-    let (style, place) = (look.style, finding.place);
+pub fn write_line(finding: &Finding, file: &str, display: DisplayOptions, out: &mut String) {
+    let (style, place) = (display.style, finding.place);
     let index = (place.index != Place::NO_MESSAGE).then(|| format!("#{} ", place.index));
     let whose = format!(
         "{}{}{} ",
@@ -58,12 +62,12 @@ pub fn write_line(finding: &Finding, file: &str, look: Look, out: &mut String) {
         connection_prefix(place.origin),
         arrow(place.origin.direction)
     );
-    write_wrapped(look, 4, out, |out| {
-        style.push_wire(out, Tone::Plain, &format!("{file}:{}: ", place.offset));
-        style.push(out, tone(finding.severity), finding.severity.name());
-        style.push_wire(out, Tone::Kind, &format!(" {}: ", finding.name()));
-        style.push(out, Tone::Dim, &whose);
-        write_sentence(finding, look, out);
+    write_wrapped(display, 4, out, |out| {
+        style.push_wire(out, Highlight::Plain, &format!("{file}:{}: ", place.offset));
+        style.push(out, highlight(finding.severity), finding.severity.name());
+        style.push_wire(out, Highlight::Kind, &format!(" {}: ", finding.name()));
+        style.push(out, Highlight::Dim, &whose);
+        write_sentence(finding, display, out);
     });
 }
 
@@ -76,12 +80,14 @@ pub fn consequences(one: Consequences) -> String {
 }
 
 /// Writes the sentence of a finding, and the message that it refers to.
-fn write_sentence(finding: &Finding, look: Look, out: &mut String) {
-    look.style
-        .push_wire(out, Tone::Plain, &shorten(&finding.text, MAX_TEXT));
+fn write_sentence(finding: &Finding, display: DisplayOptions, out: &mut String) {
+    display
+        .style
+        .push_wire(out, Highlight::Plain, &shorten(&finding.text, MAX_TEXT));
     if let Some(related) = finding.related {
-        look.style
-            .push(out, Tone::Dim, &format!(" (see #{related})"));
+        display
+            .style
+            .push(out, Highlight::Dim, &format!(" (see #{related})"));
     }
 }
 
@@ -179,10 +185,10 @@ pub fn write_waiting(
     waiting: &Waiting,
     now: Option<i64>,
     sides: [&'static str; 2],
-    look: Look,
+    display: DisplayOptions,
     out: &mut String,
 ) {
-    let (style, place) = (look.style, waiting.place);
+    let (style, place) = (display.style, waiting.place);
     // A wait since the start of the connection follows no message.
     let index = (place.len > 0).then(|| format!("#{} ", place.index));
     let whose = format!(
@@ -191,22 +197,26 @@ pub fn write_waiting(
         connection_prefix(place.origin),
         arrow(place.origin.direction)
     );
-    style.push(out, Tone::Dim, &whose);
-    style.push_wire(out, Tone::Kind, &waiting.what);
+    style.push(out, Highlight::Dim, &whose);
+    style.push_wire(out, Highlight::Kind, &waiting.what);
     if !waiting.id.is_empty() {
-        style.push_wire(out, Tone::Plain, &format!("  id {}", short_id(&waiting.id)));
+        style.push_wire(
+            out,
+            Highlight::Plain,
+            &format!("  id {}", short_id(&waiting.id)),
+        );
     }
     if let Some((from, to)) = place.origin.time.zip(now) {
         let age = duration(to.saturating_sub(from));
-        style.push(out, Tone::Plain, &format!("  for {age}"));
+        style.push(out, Highlight::Plain, &format!("  for {age}"));
     }
     let owes = match waiting.expected_sender(sides) {
         Some(side) => format!("  the {side} must send it"),
         None => "  no answer was seen".to_owned(),
     };
-    style.push(out, Tone::Plain, &owes);
+    style.push(out, Highlight::Plain, &owes);
     if let Some(why) = &waiting.why {
-        style.push_wire(out, Tone::Note, &format!(" — {why}"));
+        style.push_wire(out, Highlight::Note, &format!(" — {why}"));
     }
     out.push('\n');
 }
@@ -217,18 +227,19 @@ pub fn write_waiting_list(
     most: usize,
     now: Option<i64>,
     sides: [&'static str; 2],
-    look: Look,
+    display: DisplayOptions,
     out: &mut String,
 ) {
     let title = match waiting.len() {
         1 => "1 message waits for an answer:".to_owned(),
         n => format!("{n} messages wait for an answer:"),
     };
-    look.style
-        .push_wire(out, Tone::Key, &format!("{file}: {title}"));
+    display
+        .style
+        .push_wire(out, Highlight::Key, &format!("{file}: {title}"));
     out.push('\n');
     for one in waiting.iter().take(most) {
-        write_waiting(one, now, sides, look, out);
+        write_waiting(one, now, sides, display, out);
     }
     if waiting.len() > most {
         out.push_str(&format!("  and {} more\n", waiting.len() - most));
@@ -236,15 +247,19 @@ pub fn write_waiting_list(
 }
 
 /// Writes an incomplete frame as a line.
-pub fn write_partial(partial: &Partial, file: &str, look: Look, out: &mut String) {
-    let style = look.style;
-    style.push_wire(out, Tone::Plain, &format!("{file}:{}: ", partial.offset));
+pub fn write_partial(partial: &Partial, file: &str, display: DisplayOptions, out: &mut String) {
+    let style = display.style;
+    style.push_wire(
+        out,
+        Highlight::Plain,
+        &format!("{file}:{}: ", partial.offset),
+    );
     let whose = format!(
         "{}{} ",
         connection_prefix(partial.origin),
         arrow(partial.origin.direction)
     );
-    style.push(out, Tone::Dim, &whose);
+    style.push(out, Highlight::Dim, &whose);
     let text = match (partial.have, partial.held) {
         (1, false) => "1 byte of a frame was read".to_owned(),
         (n, false) => format!("{n} bytes of a frame were read"),
@@ -252,14 +267,14 @@ pub fn write_partial(partial: &Partial, file: &str, look: Look, out: &mut String
             format!("{n} bytes wait until protocol and framing are known: give -p and --framing")
         }
     };
-    style.push(out, Tone::Plain, &text);
+    style.push(out, Highlight::Plain, &text);
     if let Some(missing) = partial.missing {
-        style.push(out, Tone::Plain, &format!(", {missing} are missing"));
+        style.push(out, Highlight::Plain, &format!(", {missing} are missing"));
     }
     if let Some(fault) = &partial.fault {
-        style.push_wire(out, Tone::Error, &format!("; {fault}"));
+        style.push_wire(out, Highlight::Error, &format!("; {fault}"));
         if let Some(hint) = &fault.hint {
-            style.push_wire(out, Tone::Note, &format!(" — {hint}"));
+            style.push_wire(out, Highlight::Note, &format!(" — {hint}"));
         }
     }
     out.push('\n');

@@ -7,9 +7,9 @@
 //! 0000000d  01                                                 1
 //! ```
 
-use super::Look;
+use super::DisplayOptions;
 use super::fields::{FrameField, MAX_FIELDS, fields};
-use super::style::{Tone, escape, shorten};
+use super::style::{Highlight, escape, shorten};
 use super::tree::{shown_value, write_faults, write_title};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
@@ -28,7 +28,7 @@ const MIN_SECRET: usize = 4;
 struct HexRun {
     span: Span,
     text: String,
-    tone: Tone,
+    highlight: Highlight,
     secret: bool,
     /// The secret parts of bytes that are not secret as a whole.
     hidden: Vec<Span>,
@@ -38,20 +38,20 @@ struct HexRun {
 pub fn write(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
-    look: Look,
+    display: DisplayOptions,
     notes: &mut Notes,
     out: &mut String,
 ) {
-    write_title(decoded, verdict, look, out);
+    write_title(decoded, verdict, display, out);
     decoded.annotate(notes);
     let bytes = decoded.frame.view.bytes;
     let mut at = 0;
-    let mut runs = runs(&fields(decoded, MAX_FIELDS), notes, look);
+    let mut runs = runs(&fields(decoded, MAX_FIELDS), notes, display);
     runs.sort_by_key(|run| run.span);
     let mut runs = runs.into_iter().peekable();
     while let Some(run) = runs.next() {
         if run.span.at() > at {
-            write_rows(decoded, &gap(Span::new(at, run.span.at())), look, out);
+            write_rows(decoded, &gap(Span::new(at, run.span.at())), display, out);
         }
         let next = runs.peek().map_or(bytes.len(), |next| next.span.at());
         let run = HexRun {
@@ -64,18 +64,18 @@ pub fn write(
                 span: Span::new(run.span.at(), tail),
                 ..run
             };
-            write_rows(decoded, &whole, look, out);
+            write_rows(decoded, &whole, display, out);
             at = tail;
         }
     }
     if at < bytes.len() {
         let rest = gap(Span::new(at, bytes.len()));
         // Nothing marks the secrets in it, but a secret is at least this long.
-        let secret = !look.show_secrets && at > 0 && bytes.len() - at >= MIN_SECRET;
+        let secret = !display.show_secrets && at > 0 && bytes.len() - at >= MIN_SECRET;
         let secret = secret && decoded.faults().next().is_some();
-        write_rows(decoded, &HexRun { secret, ..rest }, look, out);
+        write_rows(decoded, &HexRun { secret, ..rest }, display, out);
     }
-    write_faults(decoded, verdict, look, out);
+    write_faults(decoded, verdict, display, out);
 }
 
 /// Returns the end of a row that includes the punctuation after its field, if it fits.
@@ -95,14 +95,14 @@ fn gap(span: Span) -> HexRun {
     HexRun {
         span,
         text: String::new(),
-        tone: Tone::Dim,
+        highlight: Highlight::Dim,
         secret: false,
         hidden: Vec::new(),
     }
 }
 
 /// Returns the runs of all fields: whole keys and leaves, and the headers of containers.
-fn runs(fields: &[FrameField<'_>], notes: &Notes, look: Look) -> Vec<HexRun> {
+fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Vec<HexRun> {
     let mut runs = Vec::new();
     let mut secret_below = None;
     for (i, field) in fields.iter().enumerate() {
@@ -110,18 +110,18 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, look: Look) -> Vec<HexRun> {
             continue;
         }
         let indent = "  ".repeat(field.depth);
-        let secret = field.is_secret(notes, look);
+        let secret = field.is_secret(notes, display);
         secret_below = secret.then_some(field.depth);
         if let Some(key) = field.key.filter(|k| k.len > 0) {
             runs.push(HexRun {
                 span: key,
                 text: format!("{indent}{}", field.label),
-                tone: Tone::Key,
+                highlight: Highlight::Key,
                 secret: false,
                 hidden: Vec::new(),
             });
         }
-        let (tone, mut text) = shown_value(field, look);
+        let (highlight, mut text) = shown_value(field, display);
         for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
             text.push_str(&format!("  = {remark}"));
         }
@@ -146,9 +146,9 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, look: Look) -> Vec<HexRun> {
             runs.push(HexRun {
                 span,
                 text: format!("{indent}{text}"),
-                tone,
+                highlight,
                 secret,
-                hidden: if look.show_secrets {
+                hidden: if display.show_secrets {
                     Vec::new()
                 } else {
                     field.hidden.clone()
@@ -159,12 +159,12 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, look: Look) -> Vec<HexRun> {
     runs
 }
 
-fn write_rows(decoded: &Decoded<'_>, run: &HexRun, look: Look, out: &mut String) {
-    let (view, style) = (decoded.frame.view, look.style);
+fn write_rows(decoded: &Decoded<'_>, run: &HexRun, display: DisplayOptions, out: &mut String) {
+    let (view, style) = (decoded.frame.view, display.style);
     let bytes = run.span.of(view.bytes);
     for (i, row) in bytes.chunks(ROW_BYTES).take(MAX_ROWS).enumerate() {
         let offset = view.locate(run.span.at() + i * ROW_BYTES);
-        style.push(out, Tone::Dim, &format!("{offset:08x}  "));
+        style.push(out, Highlight::Dim, &format!("{offset:08x}  "));
         let mut hex = String::new();
         for (at, byte) in (run.span.at() + i * ROW_BYTES..).zip(row) {
             if run.secret || run.hidden.iter().any(|span| span.contains(at)) {
@@ -187,14 +187,14 @@ fn write_rows(decoded: &Decoded<'_>, run: &HexRun, look: Look, out: &mut String)
         style.push(
             out,
             if run.text.is_empty() {
-                Tone::Dim
+                Highlight::Dim
             } else {
-                Tone::Plain
+                Highlight::Plain
             },
             &format!("{hex:<49}"),
         );
         let text = escape(&label);
-        style.push(out, run.tone, &shorten(&text, 80));
+        style.push(out, run.highlight, &shorten(&text, 80));
         while out.ends_with(' ') {
             out.pop();
         }
@@ -203,7 +203,7 @@ fn write_rows(decoded: &Decoded<'_>, run: &HexRun, look: Look, out: &mut String)
     if bytes.len() > ROW_BYTES * MAX_ROWS {
         style.push(
             out,
-            Tone::Dim,
+            Highlight::Dim,
             &format!(
                 "          … {} more bytes\n",
                 bytes.len() - ROW_BYTES * MAX_ROWS

@@ -5,7 +5,7 @@
 //! is never masked or shortened.
 
 use super::style::escape_json;
-use super::{Look, findings};
+use super::{DisplayOptions, findings};
 use crate::conversation::Verdict;
 use crate::decoder::{Decoded, RawFrame};
 use crate::encoding::Parsed;
@@ -22,27 +22,32 @@ use crate::tape::{Node, Tape};
 pub const MAX_WHOLE: u32 = 256 << 10;
 
 /// Writes one line, with its line end. A verdict adds the findings and the request that the message answers.
-pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut Vec<u8>) {
-    write_in_parts(decoded, verdict, look, out, &mut |_| {});
+pub fn write(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    display: DisplayOptions,
+    out: &mut Vec<u8>,
+) {
+    write_in_parts(decoded, verdict, display, out, &mut |_| {});
 }
 
 /// Writes one line as [`write()`] does. In a message longer than [`MAX_WHOLE`], `full` may empty `out` several times.
 pub fn write_in_parts(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
-    look: Look,
+    display: DisplayOptions,
     out: &mut Vec<u8>,
     full: &mut dyn FnMut(&mut Vec<u8>),
 ) {
     let start = out.len();
     let whole: &mut dyn FnMut(&mut Vec<u8>) = &mut |_| {};
     // For a terminal, the complete line is escaped.
-    write_object(decoded, out, if look.terminal { whole } else { full });
+    write_object(decoded, out, if display.terminal { whole } else { full });
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
     }
     out.push(b'}');
-    if look.terminal {
+    if display.terminal {
         let text = String::from_utf8_lossy(out.get(start..).unwrap_or_default()).into_owned();
         out.truncate(start);
         out.extend_from_slice(escape_json(&text).as_bytes());

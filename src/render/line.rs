@@ -12,9 +12,9 @@ mod columns;
 mod content;
 mod pairs;
 
-use super::style::{Style, Tone, escape};
+use super::style::{Highlight, Style, escape};
 use super::wrap::write_wrapped;
-use super::{Look, arrow, fields, findings, kind_text, short_id};
+use super::{DisplayOptions, arrow, fields, findings, kind_text, short_id};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
@@ -62,8 +62,13 @@ impl Default for Lines {
 }
 
 /// Writes one line as [`Lines::write`] does, without previous lines.
-pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut String) {
-    Lines::default().write(decoded, verdict, look, out);
+pub fn write(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    display: DisplayOptions,
+    out: &mut String,
+) {
+    Lines::default().write(decoded, verdict, display, out);
 }
 
 impl Lines {
@@ -73,20 +78,20 @@ impl Lines {
         &mut self,
         decoded: &Decoded<'_>,
         verdict: Option<Verdict<'_>>,
-        look: Look,
+        display: DisplayOptions,
         out: &mut String,
     ) {
-        self.row(decoded, verdict.and_then(|v| v.answer), look, out);
+        self.row(decoded, verdict.and_then(|v| v.answer), display, out);
         for finding in verdict.map_or(&[][..], |v| v.findings) {
-            findings::write_below(finding, Some(decoded.index), look, out);
+            findings::write_below(finding, Some(decoded.index), display, out);
         }
         if verdict.is_none() {
-            faults(decoded, look, out);
+            faults(decoded, display, out);
         }
         for remark in decoded.remarks {
-            let style = look.style;
-            write_wrapped(look, 8, out, |out| {
-                style.push_wire(out, Tone::Note, &format!("      ! {remark}"));
+            let style = display.style;
+            write_wrapped(display, 8, out, |out| {
+                style.push_wire(out, Highlight::Note, &format!("      ! {remark}"));
             });
         }
     }
@@ -95,10 +100,10 @@ impl Lines {
         &mut self,
         decoded: &Decoded<'_>,
         answer: Option<&Answer>,
-        look: Look,
+        display: DisplayOptions,
         out: &mut String,
     ) {
-        let (message, origin, style) = (decoded.message, decoded.origin, look.style);
+        let (message, origin, style) = (decoded.message, decoded.origin, display.style);
         let latency = match answer {
             Some(answer) => answer.latency,
             None => self.pairs.latency(decoded),
@@ -110,26 +115,28 @@ impl Lines {
             None => short_id(&id),
         };
         self.ids = self.ids.max(width(&id));
-        let columns = self.columns(decoded, look);
+        let columns = self.columns(decoded, display);
         let mut row = Row {
             style,
-            cuts: look.width.is_some(),
+            cuts: display.width.is_some(),
             out: std::mem::take(&mut self.line),
             cell: std::mem::take(&mut self.cell),
             used: 0,
         };
         if let Some(index) = columns.index {
-            row.push_right(Tone::Dim, index, |cell| push_number(decoded.index, cell));
+            row.push_right(Highlight::Dim, index, |cell| {
+                push_number(decoded.index, cell)
+            });
         }
         if let Some(offset) = columns.offset {
-            row.push_right(Tone::Dim, offset, |cell| {
+            row.push_right(Highlight::Dim, offset, |cell| {
                 push_number(decoded.frame.offset, cell);
             });
         }
         if let Some(conn) = origin.conn {
             row.cell.push('#');
             push_number(conn.into(), &mut row.cell);
-            row.push_left(Tone::Dim, 3);
+            row.push_left(Highlight::Dim, 3);
         }
         if columns.time
             && let Some(time) = origin.time
@@ -138,28 +145,28 @@ impl Lines {
                 .last
                 .replace(time)
                 .map(|last| time.saturating_sub(last));
-            row.push_right(Tone::Dim, columns::TIME_WIDTH, |cell| {
+            row.push_right(Highlight::Dim, columns::TIME_WIDTH, |cell| {
                 push_time(time, since, cell);
             });
         }
-        let tone = match origin.direction {
-            Some(Direction::ToServer) => Tone::ToServer,
-            Some(Direction::ToClient) => Tone::ToClient,
-            None => Tone::Dim,
+        let highlight = match origin.direction {
+            Some(Direction::ToServer) => Highlight::ToServer,
+            Some(Direction::ToClient) => Highlight::ToClient,
+            None => Highlight::Dim,
         };
-        row.push_text(tone, 1, arrow(origin.direction));
+        row.push_text(highlight, 1, arrow(origin.direction));
         let is_error = message.role == Some(Role::Error);
-        let tone = match message.role {
-            Some(Role::Error) => Tone::Error,
-            Some(Role::Control | Role::Heartbeat) => Tone::Dim,
-            _ => Tone::Kind,
+        let highlight = match message.role {
+            Some(Role::Error) => Highlight::Error,
+            Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
+            _ => Highlight::Kind,
         };
-        row.push_text(tone, columns.kind, &kind_text(message, "-"));
-        let subject = fields::subject(decoded, look.show_secrets).unwrap_or_default();
-        row.push_text(Tone::Plain, columns.subject, &subject);
-        row.push_text(Tone::Dim, columns.id, &id);
+        row.push_text(highlight, columns.kind, &kind_text(message, "-"));
+        let subject = fields::subject(decoded, display.show_secrets).unwrap_or_default();
+        row.push_text(Highlight::Plain, columns.subject, &subject);
+        row.push_text(Highlight::Dim, columns.id, &id);
         if columns.latency {
-            row.push_right(Tone::Note, columns::LATENCY_WIDTH, |cell| {
+            row.push_right(Highlight::Note, columns::LATENCY_WIDTH, |cell| {
                 if let Some(latency) = latency {
                     cell.push_str(&findings::duration(latency));
                 }
@@ -170,7 +177,7 @@ impl Lines {
         row.cell.push_str(&outcome);
         if columns.content || is_error {
             let content = Content {
-                show_secrets: look.show_secrets,
+                show_secrets: display.show_secrets,
                 space: if is_error {
                     space.max(columns.error)
                 } else {
@@ -180,9 +187,13 @@ impl Lines {
             content.push(decoded, &mut self.notes, &mut row.cell);
         }
         if !row.cell.is_empty() {
-            let (cell, tone) = (
+            let (cell, highlight) = (
                 escape(&row.cell),
-                if is_error { Tone::Error } else { Tone::Plain },
+                if is_error {
+                    Highlight::Error
+                } else {
+                    Highlight::Plain
+                },
             );
             let space = if is_error {
                 space.max(columns.error)
@@ -195,15 +206,15 @@ impl Lines {
             } else {
                 space.max(outcome.len())
             };
-            style.push(&mut row.out, tone, &fit(&cell, space));
+            style.push(&mut row.out, highlight, &fit(&cell, space));
         }
-        push_cut(row.out.trim_end(), look, out);
+        push_cut(row.out.trim_end(), display, out);
         row.out.clear();
         row.cell.clear();
         (self.line, self.cell) = (row.out, row.cell);
     }
 
-    fn columns(&mut self, decoded: &Decoded<'_>, look: Look) -> Columns {
+    fn columns(&mut self, decoded: &Decoded<'_>, display: DisplayOptions) -> Columns {
         let descriptor = decoded.protocol.descriptor();
         if self.kinds.0 != descriptor.name {
             let kinds = descriptor.kinds.iter().map(|kind| kind.name.len());
@@ -215,7 +226,7 @@ impl Lines {
             self.kinds.1 = self.kinds.1.max(HTTP_KIND_WIDTH);
         }
         let time = decoded.origin.time.is_some();
-        Columns::new(look, self.kinds.1, self.ids, time)
+        Columns::new(display, self.kinds.1, self.ids, time)
     }
 }
 
@@ -232,15 +243,15 @@ struct Row {
 
 impl Row {
     /// Adds the cell, aligned left in its column.
-    fn push_left(&mut self, tone: Tone, column: usize) {
+    fn push_left(&mut self, highlight: Highlight, column: usize) {
         let cell = std::mem::take(&mut self.cell);
-        self.push_text(tone, column, &cell);
+        self.push_text(highlight, column, &cell);
         self.cell = cell;
         self.cell.clear();
     }
 
     /// Adds a text, aligned left in its column.
-    fn push_text(&mut self, tone: Tone, column: usize, text: &str) {
+    fn push_text(&mut self, highlight: Highlight, column: usize, text: &str) {
         let text = escape(text);
         let text = if self.cuts {
             fit(&text, column)
@@ -249,19 +260,19 @@ impl Row {
         };
         let wide = width(&text);
         if wide > 0 {
-            self.style.push(&mut self.out, tone, &text);
+            self.style.push(&mut self.out, highlight, &text);
         }
         self.used += wide;
         self.push_blank(column.saturating_sub(wide) + 1);
     }
 
     /// Adds a cell that `write` fills, aligned right in its column.
-    fn push_right(&mut self, tone: Tone, column: usize, write: impl FnOnce(&mut String)) {
+    fn push_right(&mut self, highlight: Highlight, column: usize, write: impl FnOnce(&mut String)) {
         write(&mut self.cell);
         let wide = width(&self.cell);
         self.push_blank(column.saturating_sub(wide));
         if wide > 0 {
-            self.style.push(&mut self.out, tone, &self.cell);
+            self.style.push(&mut self.out, highlight, &self.cell);
         }
         self.used += wide;
         self.cell.clear();
@@ -295,20 +306,20 @@ pub(crate) fn clock(time: i64) -> String {
     format!("{:02}:{:02}:{:02}.{ms:03}", s / 3600, s / 60 % 60, s % 60)
 }
 
-fn faults(decoded: &Decoded<'_>, look: Look, out: &mut String) {
-    let style = look.style;
+fn faults(decoded: &Decoded<'_>, display: DisplayOptions, out: &mut String) {
+    let style = display.style;
     for (offset, fault) in decoded.faults() {
-        write_wrapped(look, 8, out, |out| {
-            style.push(out, Tone::Error, "      ✗ ");
-            let place = if look.without_positions {
+        write_wrapped(display, 8, out, |out| {
+            style.push(out, Highlight::Error, "      ✗ ");
+            let place = if display.without_positions {
                 String::new()
             } else {
                 format!("offset {offset}: ")
             };
             let text = format!("{}: {place}{fault}", fault.code);
-            style.push_wire(out, Tone::Error, &text);
+            style.push_wire(out, Highlight::Error, &text);
             if let Some(hint) = &fault.hint {
-                style.push_wire(out, Tone::Note, &format!(" — {hint}"));
+                style.push_wire(out, Highlight::Note, &format!(" — {hint}"));
             }
         });
     }

@@ -18,7 +18,7 @@ use style::Style;
 /// Options of all renderers.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
-pub struct Look {
+pub struct DisplayOptions {
     /// The color mode.
     pub style: Style,
     /// Secrets are shown.

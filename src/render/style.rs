@@ -4,7 +4,7 @@ pub use crate::escape::{escape, escape_json, is_active, shorten};
 
 /// The meaning of a piece of text, from which its color follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum Highlight {
     /// Default color.
     Plain,
     /// Offsets, punctuation, and other secondary text.
@@ -36,42 +36,42 @@ pub struct Style {
 
 impl Style {
     /// Adds text of wiretool in its color.
-    pub fn push(self, out: &mut String, tone: Tone, text: &str) {
+    pub fn push(self, out: &mut String, highlight: Highlight, text: &str) {
         if self.color {
-            paint(out, tone, text);
+            paint(out, highlight, text);
         } else {
             out.push_str(text);
         }
     }
 
     /// Adds text from the wire, escaped, in its color.
-    pub fn push_wire(self, out: &mut String, tone: Tone, text: &str) {
-        self.push(out, tone, &escape(text));
+    pub fn push_wire(self, out: &mut String, highlight: Highlight, text: &str) {
+        self.push(out, highlight, &escape(text));
     }
 }
 
 #[cfg(feature = "cli")]
-fn paint(out: &mut String, tone: Tone, text: &str) {
+fn paint(out: &mut String, highlight: Highlight, text: &str) {
     use colored::Colorize as _;
     use std::fmt::Write as _;
     // The caller has decided about color, from the flag, the environment and the terminal.
     colored::control::set_override(true);
-    let painted = match tone {
-        Tone::Plain => text.normal(),
-        Tone::Dim => text.dimmed(),
-        Tone::Kind => text.bold(),
-        Tone::Key => text.cyan(),
-        Tone::Text => text.green(),
-        Tone::Number => text.yellow(),
-        Tone::Error => text.red().bold(),
-        Tone::Note => text.magenta(),
-        Tone::ToServer => text.blue(),
-        Tone::ToClient => text.green(),
+    let painted = match highlight {
+        Highlight::Plain => text.normal(),
+        Highlight::Dim => text.dimmed(),
+        Highlight::Kind => text.bold(),
+        Highlight::Key => text.cyan(),
+        Highlight::Text => text.green(),
+        Highlight::Number => text.yellow(),
+        Highlight::Error => text.red().bold(),
+        Highlight::Note => text.magenta(),
+        Highlight::ToServer => text.blue(),
+        Highlight::ToClient => text.green(),
     };
     let _ = write!(out, "{painted}");
 }
 
 #[cfg(not(feature = "cli"))]
-fn paint(out: &mut String, _: Tone, text: &str) {
+fn paint(out: &mut String, _: Highlight, text: &str) {
     out.push_str(text);
 }

@@ -8,8 +8,8 @@
 //! ```
 
 use super::fields::{FrameField, MAX_FIELDS, brief, fields, subject};
-use super::style::{Tone, shorten};
-use super::{Look, arrow, findings, kind_text};
+use super::style::{Highlight, shorten};
+use super::{DisplayOptions, arrow, findings, kind_text};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Places;
@@ -50,23 +50,23 @@ impl Default for Detail<'_> {
 pub fn write(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
-    look: Look,
+    display: DisplayOptions,
     notes: &mut Notes,
     out: &mut String,
 ) {
-    write_with_detail(decoded, verdict, look, Detail::default(), notes, out);
+    write_with_detail(decoded, verdict, display, Detail::default(), notes, out);
 }
 
 /// Writes one frame as [`write()`] does, with these options for values.
 pub fn write_with_detail(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
-    look: Look,
+    display: DisplayOptions,
     detail: Detail<'_>,
     notes: &mut Notes,
     out: &mut String,
 ) {
-    write_title(decoded, verdict, look, out);
+    write_title(decoded, verdict, display, out);
     decoded.annotate(notes);
     let fields = fields(decoded, MAX_FIELDS);
     let width = (decoded.frame.offset + decoded.frame.len).to_string().len();
@@ -79,45 +79,49 @@ pub fn write_with_detail(
         let is_field = |name: &&str| field.label.eq_ignore_ascii_case(name);
         let hidden = (detail.hidden)(&field.path)
             || (field.node.is_none() && detail.hidden_heads.iter().any(is_field));
-        let secret = field.is_secret(notes, look);
+        let secret = field.is_secret(notes, display);
         hidden_below = (hidden || secret).then_some(field.depth);
-        write_position(decoded, field, look, width, out);
+        write_position(decoded, field, display, width, out);
         if hidden {
-            look.style.push(out, Tone::Note, detail.replacement);
+            display.style.push(out, Highlight::Note, detail.replacement);
             out.push('\n');
         } else {
-            write_value(decoded, field, look, detail.checksums, notes, out);
+            write_value(decoded, field, display, detail.checksums, notes, out);
         }
     }
-    write_faults(decoded, verdict, look, out);
+    write_faults(decoded, verdict, display, out);
 }
 
 /// Writes the first line of a frame.
 pub(super) fn write_title(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
-    look: Look,
+    display: DisplayOptions,
     out: &mut String,
 ) {
-    let (message, frame, style) = (decoded.message, decoded.frame, look.style);
-    style.push(out, Tone::Dim, &format!("#{} ", decoded.index));
-    style.push(out, Tone::Dim, &findings::connection_prefix(decoded.origin));
-    style.push(out, Tone::Plain, arrow(decoded.origin.direction));
+    let (message, frame, style) = (decoded.message, decoded.frame, display.style);
+    style.push(out, Highlight::Dim, &format!("#{} ", decoded.index));
+    style.push(
+        out,
+        Highlight::Dim,
+        &findings::connection_prefix(decoded.origin),
+    );
+    style.push(out, Highlight::Plain, arrow(decoded.origin.direction));
     out.push(' ');
-    style.push_wire(out, Tone::Kind, &kind_text(message, "no message"));
-    if let Some(subject) = subject(decoded, look.show_secrets) {
+    style.push_wire(out, Highlight::Kind, &kind_text(message, "no message"));
+    if let Some(subject) = subject(decoded, display.show_secrets) {
         out.push(' ');
-        style.push_wire(out, Tone::Kind, &subject);
+        style.push_wire(out, Highlight::Kind, &subject);
     }
     let id = message.id.text();
     if !id.is_empty() {
-        style.push_wire(out, Tone::Plain, &format!("  id {}", shorten(&id, 80)));
+        style.push_wire(out, Highlight::Plain, &format!("  id {}", shorten(&id, 80)));
     }
     let outcome = findings::outcome(decoded, verdict.and_then(|v| v.answer));
     if !outcome.is_empty() {
         style.push_wire(
             out,
-            Tone::Plain,
+            Highlight::Plain,
             &format!("  {}", shorten(&outcome, MAX_TEXT)),
         );
     }
@@ -133,13 +137,17 @@ pub(super) fn write_title(
     } else {
         ""
     };
-    if !look.without_positions {
+    if !display.without_positions {
         about.push_str(&format!(", {} bytes at {}", frame.len, frame.offset));
     }
     about.push_str(packed);
-    style.push(out, Tone::Dim, &format!("  ({about})"));
+    style.push(out, Highlight::Dim, &format!("  ({about})"));
     if let Some(answer) = verdict.and_then(|v| v.answer) {
-        style.push_wire(out, Tone::Plain, &format!("  {}", findings::answer(answer)));
+        style.push_wire(
+            out,
+            Highlight::Plain,
+            &format!("  {}", findings::answer(answer)),
+        );
     }
     out.push('\n');
 }
@@ -148,26 +156,26 @@ pub(super) fn write_title(
 fn write_position(
     decoded: &Decoded<'_>,
     field: &FrameField<'_>,
-    look: Look,
+    display: DisplayOptions,
     width: usize,
     out: &mut String,
 ) {
-    let style = look.style;
+    let style = display.style;
     let Range { start, end } = decoded.frame.view.range(field.span);
     let range = if field.span.len == 0 {
         String::new()
     } else {
         format!("{start:>width$}..{end}")
     };
-    let place = if look.without_positions {
+    let place = if display.without_positions {
         "  ".to_owned()
     } else {
         format!("  {range:<pad$}  ", pad = 2 * width + 2)
     };
-    style.push(out, Tone::Dim, &place);
+    style.push(out, Highlight::Dim, &place);
     out.push_str(&"  ".repeat(field.depth));
     if !field.label.is_empty() {
-        style.push_wire(out, Tone::Key, &shorten(&field.label, MAX_TEXT));
+        style.push_wire(out, Highlight::Key, &shorten(&field.label, MAX_TEXT));
         out.push_str("  ");
     }
 }
@@ -176,85 +184,85 @@ fn write_position(
 fn write_value(
     decoded: &Decoded<'_>,
     field: &FrameField<'_>,
-    look: Look,
+    display: DisplayOptions,
     checksums: bool,
     notes: &Notes,
     out: &mut String,
 ) {
-    let style = look.style;
-    let (tone, text) = shown_value(field, look);
-    if field.is_secret(notes, look) {
-        style.push(out, Tone::Note, &field.replacement(look));
+    let style = display.style;
+    let (highlight, text) = shown_value(field, display);
+    if field.is_secret(notes, display) {
+        style.push(out, Highlight::Note, &field.replacement(display));
         out.push('\n');
         return;
     }
-    style.push_wire(out, tone, &shorten(&text, MAX_TEXT));
+    style.push_wire(out, highlight, &shorten(&text, MAX_TEXT));
     let shortened = text.chars().nth(MAX_TEXT).is_some();
     if shortened {
-        style.push(out, Tone::Dim, &format!(" ({} bytes)", field.span.len));
+        style.push(out, Highlight::Dim, &format!(" ({} bytes)", field.span.len));
     }
     // Long bytes were already shortened when they became text.
     if checksums && (shortened || text.contains('…')) {
         let bytes = field.span.of(decoded.frame.view.bytes);
         let sum = crc32fast::hash(bytes);
-        style.push(out, Tone::Dim, &format!(" crc32 {sum:08x}"));
+        style.push(out, Highlight::Dim, &format!(" crc32 {sum:08x}"));
     }
     for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
-        style.push_wire(out, Tone::Note, &format!("  = {remark}"));
+        style.push_wire(out, Highlight::Note, &format!("  = {remark}"));
     }
     out.push('\n');
 }
 
 /// Returns the value of a field and its color.
-pub(super) fn shown_value(field: &FrameField<'_>, look: Look) -> (Tone, String) {
+pub(super) fn shown_value(field: &FrameField<'_>, display: DisplayOptions) -> (Highlight, String) {
     let Some(node) = field.node else {
-        let masked = field.masked.clone().filter(|_| !look.show_secrets);
+        let masked = field.masked.clone().filter(|_| !display.show_secrets);
         let text = masked.unwrap_or_else(|| field.text.clone().into_owned());
-        return (Tone::Plain, text);
+        return (Highlight::Plain, text);
     };
-    let tone = match node.value() {
-        Value::Map | Value::Array | Value::Label(_) => Tone::Dim,
+    let highlight = match node.value() {
+        Value::Map | Value::Array | Value::Label(_) => Highlight::Dim,
         Value::Scalar(Scalar::Str(_) | Scalar::Json(..) | Scalar::Bin(_) | Scalar::Ext(..)) => {
-            Tone::Text
+            Highlight::Text
         }
-        Value::Scalar(_) => Tone::Number,
+        Value::Scalar(_) => Highlight::Number,
     };
     let long = node.raw_text().len() > MAX_READ;
     let text = match node.text().filter(|_| long) {
         Some(text) => format!("\"{}", text.chars().take(MAX_READ).collect::<String>()),
         None => brief(node),
     };
-    (tone, text)
+    (highlight, text)
 }
 
 /// Writes faults, one per line, with hints below. With a verdict, the findings include the faults.
 pub(super) fn write_faults(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
-    look: Look,
+    display: DisplayOptions,
     out: &mut String,
 ) {
-    let style = look.style;
+    let style = display.style;
     for finding in verdict.map_or(&[][..], |v| v.findings) {
-        findings::write_below(finding, Some(decoded.index), look, out);
+        findings::write_below(finding, Some(decoded.index), display, out);
     }
     let faults = decoded.faults().filter(|_| verdict.is_none());
     for (offset, fault) in faults {
-        let place = if look.without_positions {
+        let place = if display.without_positions {
             String::new()
         } else {
             format!("offset {offset}: ")
         };
         let text = format!("  ✗ {}: {place}{fault}", fault.code);
-        style.push_wire(out, Tone::Error, &text);
+        style.push_wire(out, Highlight::Error, &text);
         out.push('\n');
         if let Some(hint) = &fault.hint {
-            style.push_wire(out, Tone::Note, &format!("    {hint}"));
+            style.push_wire(out, Highlight::Note, &format!("    {hint}"));
             out.push('\n');
         }
     }
     for remark in decoded.remarks {
-        style.push_wire(out, Tone::Note, &format!("  ! {remark}"));
+        style.push_wire(out, Highlight::Note, &format!("  ! {remark}"));
         out.push('\n');
     }
 }

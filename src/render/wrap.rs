@@ -1,12 +1,17 @@
 //! Wraps lines at words to the width of the terminal.
 
-use super::Look;
+use super::DisplayOptions;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Adds the text that `write` writes as a line, with its line end. On a terminal, further lines are indented by `indent`
 /// columns. In a file it stays one line.
-pub fn write_wrapped(look: Look, indent: usize, out: &mut String, write: impl FnOnce(&mut String)) {
-    let Some(width) = look.width else {
+pub fn write_wrapped(
+    display: DisplayOptions,
+    indent: usize,
+    out: &mut String,
+    write: impl FnOnce(&mut String),
+) {
+    let Some(width) = display.width else {
         write(out);
         out.push('\n');
         return;

@@ -49,22 +49,22 @@ struct SelectParser<'t> {
 }
 
 /// The operator between key and value.
-enum Sign {
+enum Operator {
     Is { not: bool },
     Like { not: bool },
     Order(Order),
 }
 
-const SIGNS: [(&str, Sign); 9] = [
-    ("!=", Sign::Is { not: true }),
-    ("!~", Sign::Like { not: true }),
-    ("<=", Sign::Order(Order::AtMost)),
-    (">=", Sign::Order(Order::AtLeast)),
-    ("==", Sign::Is { not: false }),
-    ("=", Sign::Is { not: false }),
-    ("~", Sign::Like { not: false }),
-    ("<", Sign::Order(Order::Less)),
-    (">", Sign::Order(Order::More)),
+const OPERATORS: [(&str, Operator); 9] = [
+    ("!=", Operator::Is { not: true }),
+    ("!~", Operator::Like { not: true }),
+    ("<=", Operator::Order(Order::AtMost)),
+    (">=", Operator::Order(Order::AtLeast)),
+    ("==", Operator::Is { not: false }),
+    ("=", Operator::Is { not: false }),
+    ("~", Operator::Like { not: false }),
+    ("<", Operator::Order(Order::Less)),
+    (">", Operator::Order(Order::More)),
 ];
 
 impl<'t> SelectParser<'t> {
@@ -192,14 +192,16 @@ impl<'t> SelectParser<'t> {
         let name = start..self.at;
         self.blanks();
         let at = self.at;
-        let Some((_, sign)) = SIGNS.iter().find(|(text, _)| self.take(text)) else {
+        let Some((_, sign)) = OPERATORS.iter().find(|(text, _)| self.take(text)) else {
             return Ok(Expr::test(key, KeyTest::There));
         };
         let sign_at = at..self.at;
         let fits = match sign {
-            Sign::Is { .. } => true,
-            Sign::Like { .. } => matches!(key.sort(), KeySort::Text | KeySort::Id | KeySort::Any),
-            Sign::Order(_) => key.sort() != KeySort::Text,
+            Operator::Is { .. } => true,
+            Operator::Like { .. } => {
+                matches!(key.sort(), KeySort::Text | KeySort::Id | KeySort::Any)
+            }
+            Operator::Order(_) => key.sort() != KeySort::Text,
         };
         if !fits {
             let wanted = match key.sort() {
@@ -212,9 +214,9 @@ impl<'t> SelectParser<'t> {
             return Err(error);
         }
         let (what, not) = match sign {
-            Sign::Is { not } => (KeyTest::Is(self.list(|p| p.value(&key, false))?), *not),
-            Sign::Like { not } => (KeyTest::Like(self.list(Self::pattern)?), *not),
-            Sign::Order(order) => (KeyTest::Order(*order, self.value(&key, true)?), false),
+            Operator::Is { not } => (KeyTest::Is(self.list(|p| p.value(&key, false))?), *not),
+            Operator::Like { not } => (KeyTest::Like(self.list(Self::pattern)?), *not),
+            Operator::Order(order) => (KeyTest::Order(*order, self.value(&key, true)?), false),
         };
         let test = Expr::Test(Test { key, what });
         Ok(if not { Expr::Not(Box::new(test)) } else { test })
@@ -274,7 +276,7 @@ impl<'t> SelectParser<'t> {
                     path.push(taken.step);
                 }
                 Ok(None) => return Ok(Key::Message(path)),
-                Err(flaw) => return Err(self.flaw(&flaw)),
+                Err(violation) => return Err(self.violation(&violation)),
             }
         }
     }
@@ -287,20 +289,20 @@ impl<'t> SelectParser<'t> {
                 Ok(Some(text))
             }
             Ok(None) => Ok(None),
-            Err(flaw) => Err(self.flaw(&flaw)),
+            Err(violation) => Err(self.violation(&violation)),
         }
     }
 
     /// Converts an error of the path at the current position.
-    fn flaw(&mut self, flaw: &PathError) -> ParseError {
-        let at = self.at + flaw.at.start..self.at + flaw.at.end;
-        match flaw.open {
+    fn violation(&mut self, violation: &PathError) -> ParseError {
+        let at = self.at + violation.at.start..self.at + violation.at.end;
+        match violation.open {
             None if at.is_empty() => {
                 self.at = at.start;
-                self.here(flaw.wanted)
+                self.here(violation.wanted)
             }
             open => {
-                let mut error = self.error(at, flaw.wanted);
+                let mut error = self.error(at, violation.wanted);
                 error.hint = open.map(|open| {
                     let column = self.column(self.at + open);
                     format!("the one at column {column} is open")

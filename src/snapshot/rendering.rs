@@ -23,7 +23,7 @@ use crate::render::fields::brief;
 use crate::render::format::Format;
 use crate::render::line::Lines;
 use crate::render::tree::Detail;
-use crate::render::{Look, findings, hex, json, tree};
+use crate::render::{DisplayOptions, findings, hex, json, tree};
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Tape};
 
@@ -45,7 +45,7 @@ const DEPTH: u32 = 2048;
 /// Collects a rendering.
 pub(super) struct ShownSnapshot<'h> {
     how: &'h FixtureOptions,
-    look: Look,
+    display: DisplayOptions,
     /// The patterns for the last protocol.
     ignore: Option<(&'static str, Ignore)>,
     /// The hidden values, which texts can mention.
@@ -61,16 +61,16 @@ pub(super) struct ShownSnapshot<'h> {
 
 impl<'h> ShownSnapshot<'h> {
     pub fn new(how: &'h FixtureOptions) -> Self {
-        let look = Look {
+        let display = DisplayOptions {
             // Control characters must not reach a file that terminals show.
             terminal: true,
             // Hidden values have different lengths in different runs.
             without_positions: how.hides(),
-            ..Look::default()
+            ..DisplayOptions::default()
         };
         Self {
             how,
-            look,
+            display,
             ignore: None,
             values: HiddenValues::default(),
             notes: Notes::default(),
@@ -90,8 +90,8 @@ impl<'h> ShownSnapshot<'h> {
             self.text.push_str("}\n");
         } else {
             self.text.push_str("! ");
-            let style = self.look.style;
-            style.push_wire(&mut self.text, crate::render::style::Tone::Plain, text);
+            let style = self.display.style;
+            style.push_wire(&mut self.text, crate::render::style::Highlight::Plain, text);
             self.text.push('\n');
         }
     }
@@ -106,7 +106,7 @@ impl<'h> ShownSnapshot<'h> {
                 let out = redacted(&out, &|_| false, self.how.hides());
                 self.text.push_str(&String::from_utf8_lossy(&out));
             } else {
-                findings::write_below(finding, None, self.look, &mut self.text);
+                findings::write_below(finding, None, self.display, &mut self.text);
             }
         }
     }
@@ -183,7 +183,7 @@ impl<'h> ShownSnapshot<'h> {
             raw: None,
             ..*decoded
         };
-        let (look, text) = (self.look, &mut self.text);
+        let (display, text) = (self.display, &mut self.text);
         match self.how.format {
             Format::Tree => {
                 let detail = Detail {
@@ -196,13 +196,13 @@ impl<'h> ShownSnapshot<'h> {
                     replacement: VOLATILE,
                     checksums: true,
                 };
-                tree::write_with_detail(decoded, verdict, look, detail, &mut self.notes, text);
+                tree::write_with_detail(decoded, verdict, display, detail, &mut self.notes, text);
             }
-            Format::Line => self.lines.write(decoded, verdict, look, text),
-            Format::Hex => hex::write(decoded, verdict, look, &mut self.notes, text),
+            Format::Line => self.lines.write(decoded, verdict, display, text),
+            Format::Hex => hex::write(decoded, verdict, display, &mut self.notes, text),
             Format::Json => {
                 let mut out = Vec::new();
-                json::write(decoded, verdict, look, &mut out);
+                json::write(decoded, verdict, display, &mut out);
                 let out = redacted(&out, &hidden, self.how.hides());
                 text.push_str(&String::from_utf8_lossy(&out));
             }
@@ -233,7 +233,13 @@ impl<'h> ShownSnapshot<'h> {
                 let why = one.why.as_deref();
                 one.why = why.map(|why| self.values.mask(why, &[one.place.index]));
                 let mut text = "it waits for an answer:".to_owned();
-                findings::write_waiting(&one, self.now, sides, Look::default(), &mut text);
+                findings::write_waiting(
+                    &one,
+                    self.now,
+                    sides,
+                    DisplayOptions::default(),
+                    &mut text,
+                );
                 self.note(text.trim_end());
             }
         }

@@ -12,7 +12,7 @@ use crate::encoding::{Want, json};
 use crate::framing::{FrameJoiner, Framing, LengthMode, Limits, Wire};
 use crate::protocol::telequick::{Schema, Telequick};
 use crate::protocol::{self, Direction, Protocol, registry};
-use crate::render::{self, Look};
+use crate::render::{self, DisplayOptions};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 use crate::verify::{FrameVerdict, Verifier, VerifyCounts};
@@ -180,7 +180,7 @@ impl Output {
         }
         self.counts.add(&verdict);
         let mut line = Vec::new();
-        render::json::write(decoded, None, Look::default(), &mut line);
+        render::json::write(decoded, None, DisplayOptions::default(), &mut line);
         let mut tape = Tape::new();
         tape.clear(u32::MAX);
         let read = json::parse(&line, Span::new(0, line.len()), u32::MAX, &mut tape);
@@ -280,8 +280,8 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn sum(total: &mut VerifyCounts, counts: &VerifyCounts) {
     total.identical += counts.identical;
-    for (name, n) in &counts.freedoms {
-        *total.freedoms.entry(name).or_default() += n;
+    for (name, n) in &counts.choices {
+        *total.choices.entry(name).or_default() += n;
     }
     for (why, n) in &counts.verbatim {
         *total.verbatim.entry(why).or_default() += n;

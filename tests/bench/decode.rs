@@ -20,7 +20,7 @@ use wiretool::error::DecodeError;
 use wiretool::framing::{Framer, Framing, LengthMode, Limits, Step};
 use wiretool::protocol::telequick::Schema;
 use wiretool::protocol::{Protocol, registry};
-use wiretool::render::{self, Look};
+use wiretool::render::{self, DisplayOptions};
 use wiretool::span::Span;
 use wiretool::tape::{Sink, Tape};
 
@@ -275,7 +275,7 @@ fn bench(criterion: &mut Criterion, case: &Case) {
         b.iter(|| {
             out.clear();
             case.decode(Want::Text, |decoded| {
-                render::json::write(decoded, None, Look::default(), &mut out);
+                render::json::write(decoded, None, DisplayOptions::default(), &mut out);
             });
         });
     });
@@ -284,7 +284,7 @@ fn bench(criterion: &mut Criterion, case: &Case) {
         b.iter(|| {
             lines.clear();
             case.decode(Want::Line, |decoded| {
-                render::line::write(decoded, None, Look::default(), &mut lines);
+                render::line::write(decoded, None, DisplayOptions::default(), &mut lines);
             });
         });
     });

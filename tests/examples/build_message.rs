@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use wiretool::encode::{Bytes, EncodeOptions, Encoder};
 use wiretool::protocol::Direction;
-use wiretool::protocol::make::Mint;
+use wiretool::protocol::make::IdGen;
 use wiretool::protocol::registry;
 
 /// A call of saikuro.
@@ -22,7 +22,7 @@ struct Call<'a> {
 /// The example. Its test compares the output.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let saikuro = registry::find("saikuro").ok_or("no saikuro")?;
-    let mut encoder = Encoder::new(EncodeOptions::new(saikuro), Mint::new(1));
+    let mut encoder = Encoder::new(EncodeOptions::new(saikuro), IdGen::new(1));
     let mut call = Call {
         version: 1,
         kind: "call",

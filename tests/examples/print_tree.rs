@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::protocol::{Notes, registry};
-use wiretool::render::{Look, tree};
+use wiretool::render::{DisplayOptions, tree};
 
 /// A frame of telequick: `Barge` of a call.
 const FRAME: &[u8] = b"\x11\0\0\0\x12\xfa\xbb\xe5\0\0\x07\0\0\0\x03\0\0\0abc";
@@ -15,7 +15,13 @@ pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let mut notes = Notes::default();
     let mut print = |decoded: &Decoded<'_>| -> io::Result<()> {
         let mut text = String::new();
-        tree::write(decoded, None, Look::default(), &mut notes, &mut text);
+        tree::write(
+            decoded,
+            None,
+            DisplayOptions::default(),
+            &mut notes,
+            &mut text,
+        );
         out.write_all(text.as_bytes())
     };
     decoder.try_push(Origin::default(), FRAME, &mut print)?;

@@ -1,4 +1,4 @@
-//! What a user says of an input, and its bytes do not bear out.
+//! Flags that contradict the bytes of an input.
 
 use crate::common;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ impl Folder {
     }
 }
 
-/// What a command says on stderr, and its exit status.
+/// The stderr of a command, and its exit status.
 fn warning_of(args: &[&str], stdin: &[u8]) -> (i32, String) {
     let mut child = common::wiretool()
         .args(args)

@@ -10,7 +10,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What an input gives.
+/// The outcome of an input.
 #[derive(Default)]
 struct Run {
     form: &'static str,

@@ -8,7 +8,7 @@ use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Limits, Places};
 use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Notes, registry};
-use wiretool::render::{Look, hex, json, line, tree};
+use wiretool::render::{DisplayOptions, hex, json, line, tree};
 
 /// The known properties of a stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,7 +55,8 @@ impl Setup {
 pub fn json_of<'b>(setup: &Setup, pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
     let mut decoder = Decoder::new(setup.options(Want::Text));
     let mut out = Vec::new();
-    let mut sink = |decoded: &Decoded<'_>| json::write(decoded, None, Look::default(), &mut out);
+    let mut sink =
+        |decoded: &Decoded<'_>| json::write(decoded, None, DisplayOptions::default(), &mut out);
     for piece in pieces {
         decoder.push(Origin::default(), piece, &mut sink);
     }
@@ -114,7 +115,7 @@ pub fn check_all(setup: &Setup, bytes: &[u8]) -> String {
     let (mut out, mut text, mut notes) = (Vec::new(), String::new(), Notes::default());
     let mut places = Vec::new();
     let mut inflated = 0;
-    let look = Look::default();
+    let display = DisplayOptions::default();
     let options = setup.options(Want::Places);
     let mut conversation = Conversation::new(
         &options.protocols,
@@ -132,11 +133,11 @@ pub fn check_all(setup: &Setup, bytes: &[u8]) -> String {
         );
         assert_eq!(decoded.index, places.len() as u64, "frames are counted");
         let start = out.len();
-        json::write(decoded, None, look, &mut out);
+        json::write(decoded, None, display, &mut out);
         check_line(&out[start..], decoded, bytes.len() as u64);
-        line::write(decoded, None, look, &mut text);
-        tree::write(decoded, None, look, &mut notes, &mut text);
-        hex::write(decoded, None, look, &mut notes, &mut text);
+        line::write(decoded, None, display, &mut text);
+        tree::write(decoded, None, display, &mut notes, &mut text);
+        hex::write(decoded, None, display, &mut notes, &mut text);
         let frame = decoded.frame;
         if matches!(frame.view.places, Places::Packed(_)) {
             inflated += frame.view.bytes.len();

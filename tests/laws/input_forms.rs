@@ -10,7 +10,7 @@ use std::io::Write as _;
 use wiretool::capture::{CaptureInput, ChunkSource, Form, Header, Item, RecordingWriter};
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
-use wiretool::render::{Look, json};
+use wiretool::render::{DisplayOptions, json};
 
 /// The JSON lines of an input in these pieces, with all connections and directions taken as one.
 fn json_of_input<'b>(
@@ -21,7 +21,8 @@ fn json_of_input<'b>(
     let mut decoder = Decoder::new(setup.options(Want::Text));
     let mut out = Vec::new();
     let mut input = CaptureInput::new(form);
-    let mut frames = |decoded: &Decoded<'_>| json::write(decoded, None, Look::default(), &mut out);
+    let mut frames =
+        |decoded: &Decoded<'_>| json::write(decoded, None, DisplayOptions::default(), &mut out);
     let mut items = |item: Item<'_>| {
         if let Item::Chunk(chunk) = item {
             decoder.push(Origin::default(), chunk.bytes, &mut frames);

@@ -10,7 +10,7 @@ use wiretool::decoder::Decoded;
 use wiretool::encoding::Want;
 use wiretool::protocol::registry;
 use wiretool::protocol::session::SessionConfig;
-use wiretool::render::{Look, json};
+use wiretool::render::{DisplayOptions, json};
 use wiretool::select::{Expr, Filter, Select};
 
 fn quoted(text: &str) -> String {
@@ -145,7 +145,7 @@ fn keys_equal_json_output() {
         let mut scratch = Vec::new();
         each(protocol, &file, Want::Places, &mut |decoded| {
             let mut line = Vec::new();
-            json::write(decoded, None, Look::default(), &mut line);
+            json::write(decoded, None, DisplayOptions::default(), &mut line);
             let Ok(reported) = serde_json::from_slice::<serde_json::Value>(&line) else {
                 return;
             };

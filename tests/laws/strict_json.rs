@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use wiretool::decoder::Decoded;
 use wiretool::encoding::Want;
-use wiretool::render::{Look, json};
+use wiretool::render::{DisplayOptions, json};
 
 /// The members of an object, including repeated keys.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
@@ -56,7 +56,7 @@ fn strict_reader_accepts_every_line() {
         let mut out = Vec::new();
         let mut check = |decoded: &Decoded<'_>, what: &str| {
             out.clear();
-            json::write(decoded, None, Look::default(), &mut out);
+            json::write(decoded, None, DisplayOptions::default(), &mut out);
             let text = std::str::from_utf8(&out).expect("JSON output is UTF-8");
             if let Err(error) = read(text) {
                 panic!("{what}: {error}: {text}");

@@ -17,7 +17,7 @@ use wiretool::conversation::{Judge, follow};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::{Want, json as text};
-use wiretool::protocol::make::{Mint, Words};
+use wiretool::protocol::make::{IdGen, Words};
 use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::span::Span;
@@ -151,7 +151,7 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
     let encoded = |force| {
         let mut options = encode::EncodeOptions::new(protocol);
         options.force = force;
-        Encoder::new(options, Mint::new(1)).message(root, Some(direction))
+        Encoder::new(options, IdGen::new(1)).message(root, Some(direction))
     };
     let mut output = match encoded(false) {
         Ok(_) => "accepted".to_owned(),
@@ -228,7 +228,7 @@ fn of_make(protocol: &'static dyn Protocol, table: &mut String) {
         for words in WORDS {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let mut taken = Words::new(&words, |_| false);
-            let made = protocol.make(recipe.name, &mut taken, &mut Mint::new(1));
+            let made = protocol.make(recipe.name, &mut taken, &mut IdGen::new(1));
             let output = match made {
                 Ok(made) => format!("{} {}", made.direction.name(), made.message),
                 Err(refusal) => format!("refused at {:?}", refusal.path),

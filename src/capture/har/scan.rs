@@ -54,7 +54,7 @@ impl EntryScanner {
     }
 
     pub(super) fn push(&mut self, bytes: &[u8], sink: &mut EntrySink<'_>) {
-        // Where the current entry starts in these bytes.
+        // The start of the current entry in these bytes.
         let mut start = 0;
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {

@@ -5,7 +5,7 @@
 //!   pcapng   type length body length | ...     section, interface, packet, others
 //! ```
 //!
-//! What the file says about lengths is checked before it is believed: nothing is allocated by a number of the file.
+//! Lengths in the file are checked before use: no allocation depends on a number in the file alone.
 
 use super::super::chunk::{InputPlace, Problem};
 use super::super::time::Time;

@@ -24,7 +24,7 @@ pub(super) struct TcpSegment<'a> {
     pub missing: u32,
 }
 
-/// What is not TCP, by its name.
+/// Protocols other than TCP, by name.
 pub(super) type OtherPacket = &'static str;
 
 /// Fragments of a packet: addresses, identification and protocol.

@@ -1,4 +1,4 @@
-//! How packet captures begin.
+//! The first bytes of packet captures.
 
 use super::super::form::{FormVerdict, InputEnd};
 use super::blocks::{SECTION_MAGIC, u32_at};

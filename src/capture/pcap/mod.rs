@@ -32,7 +32,7 @@ use stream::CapturedAt;
 /// The memory of segments that wait for earlier ones, of all connections, in bytes.
 const REASSEMBLY_LIMIT: usize = 64 << 20;
 
-/// What to read of a packet capture.
+/// Options for reading a packet capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketOptions {

@@ -1,4 +1,4 @@
-//! Which side opened a connection whose start was not captured?
+//! Finds the side that opened a connection whose start was not captured.
 //!
 //! The bytes wait until a message tells: an HTTP request or a call is from the client. If none does, the client is the side
 //! with the higher port.
@@ -36,7 +36,7 @@ pub(super) struct Opener {
     sides: [SentKinds; 2],
 }
 
-/// What a side sent, of kinds that both sides may send.
+/// The messages of a side, of kinds that both sides may send.
 #[derive(Clone, Copy, Default)]
 struct SentKinds {
     requests: bool,

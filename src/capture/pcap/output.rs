@@ -1,4 +1,4 @@
-//! What leaves a connection: chunks and events, once it is known which side is the client.
+//! Output of a connection: chunks and events, once it is known which side is the client.
 
 use super::super::chunk::{Chunk, Event, EventKind, Item, ItemSink};
 use super::opener::{Opener, OwnedPart, WaitingPart};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The lower address and port first.
 pub(super) type FlowKey = [SocketAddr; 2];
 
-/// What leaves a connection.
+/// An output of a connection.
 pub(super) struct FlowOutput {
     pub number: u32,
     ends: FlowKey,

@@ -30,7 +30,7 @@ struct WaitingSegment {
 /// Receives bytes in order, or the length of a gap.
 pub(super) type StreamSink<'s> = dyn FnMut(CapturedAt, StreamPart<'_>) + 's;
 
-/// What a stream passes on.
+/// The output of a stream.
 #[derive(Clone, Copy)]
 pub(super) enum StreamPart<'a> {
     Bytes(&'a [u8]),

@@ -1,4 +1,4 @@
-//! What `curl --trace` and `--trace-ascii` print.
+//! Output of `curl --trace` and `--trace-ascii`.
 //!
 //! ```text
 //!   10:02:03.123456 [0-0] => Send header, 17 bytes (0x11)     time and ids are options

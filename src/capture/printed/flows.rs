@@ -1,4 +1,4 @@
-//! What `ngrep -x` and `tcpflow -c -D` print: both name the two addresses above the bytes.
+//! Output of `ngrep -x` and `tcpflow -c -D`: both name the two addresses above the bytes.
 //!
 //! ```text
 //!   T 127.0.0.1:56366 -> 127.0.0.1:38663 [AP] #4
@@ -33,10 +33,10 @@ pub(in super::super) struct FlowHeading<'a> {
     is_tcp: bool,
 }
 
-/// What a tool prints.
+/// The output format of a tool.
 pub(in super::super) trait FlowTool: Send {
     const FORM: Form;
-    /// How to get bytes if they were not printed.
+    /// The advice if bytes were not printed.
     const HINT: &str;
     fn heading(line: &[u8]) -> Option<FlowHeading<'_>>;
     /// Appends the bytes of a row; false if it is none.
@@ -248,7 +248,7 @@ pub(in super::super) fn detect_ngrep(text: &[u8], end: InputEnd) -> FormVerdict 
     )
 }
 
-/// What ngrep prints before the packets.
+/// The lines that ngrep prints before the packets.
 const NGREP_NOTES: [&[u8]; 4] = [b"input: ", b"filter: ", b"interface: ", b"match: "];
 
 fn is_ngrep_note(line: &[u8]) -> bool {

@@ -25,7 +25,7 @@ use crate::protocol::Direction;
 /// The maximum number of bytes of a section that are stored, and a line.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Where the bytes below a heading belong.
+/// The place of the bytes below a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Section {
     conn: u32,

@@ -1,4 +1,4 @@
-//! What `tcpdump -X`, `-XX` and `-x` print: whole packets, which are read as those of a pcap file are.
+//! Output of `tcpdump -X`, `-XX` and `-x`: whole packets, which are read like those of a pcap file.
 //!
 //! ```text
 //!   09:52:21.832730 IP 127.0.0.1.56366 > 127.0.0.1.38663: Flags [P.], seq 1:90, .. length 89
@@ -92,7 +92,7 @@ fn parse_time(stamp: &[&str]) -> Option<Time> {
     }
 }
 
-/// What tcpdump prints before the packets.
+/// The lines that tcpdump prints before the packets.
 const NOTES: [&[u8]; 5] = [
     b"tcpdump: ",
     b"listening on ",

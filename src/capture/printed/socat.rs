@@ -1,4 +1,4 @@
-//! What `socat -x`, `-v` and both print.
+//! Output of `socat -x`, `-v`, and both.
 //!
 //! ```text
 //!   > 2026/11/22 10:05:02.000655711  length=5 from=0 to=4       from the side that was opened first
@@ -25,7 +25,7 @@ struct SocatHeading {
     from: u64,
 }
 
-/// How the bytes below a heading are printed.
+/// The notation of the bytes below a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Columns {
     Undecided,

@@ -9,7 +9,7 @@
 
 use super::line::{self, SystemCall};
 
-/// How a call transfers bytes.
+/// The way in which a call transfers bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transfer {
     pub writes: bool,

@@ -22,10 +22,10 @@ const MAX_DESCRIPTORS: usize = 1 << 10;
 const MAX_PIPES: usize = 1 << 10;
 /// Calls that start a process or a thread.
 const STARTS: [&[u8]; 5] = [b"clone", b"clone2", b"clone3", b"fork", b"vfork"];
-/// How `-y` and `-yy` name sockets of streams.
+/// The names of stream sockets in the output of `-y` and `-yy`.
 const SOCKETS: [&[u8]; 4] = [b"TCP", b"UNIX-STREAM", b"UNIX:", b"socket:"];
 
-/// Which side of a connection a process is.
+/// The side of a connection that a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Client,
@@ -48,7 +48,7 @@ pub(super) struct Endpoint {
     references: u32,
 }
 
-/// What a descriptor refers to.
+/// The target of a descriptor.
 #[derive(Clone, Debug, Default)]
 struct Descriptor {
     /// `None`: not a stream that is read.

@@ -1,4 +1,4 @@
-//! What terminals and editors add to text: colours, box lines, typographic quotes.
+//! Removes text that terminals and editors add: colours, box lines, typographic quotes.
 //!
 //! ```text
 //!   ESC[32m00000000ESC[0m        00000000

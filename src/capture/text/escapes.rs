@@ -6,7 +6,7 @@
 //!   \n \t \r \a \b \f \v \e \\ \" \' \/      as in C
 //! ```
 
-/// What the numbers of escapes mean.
+/// The meaning of numbers in escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Escapes {
     /// A character below U+0100 is one byte; otherwise characters are UTF-8.
@@ -19,7 +19,7 @@ pub(super) struct Escapes {
 pub(super) struct Literal<'a> {
     /// The number of escapes that give a byte or a character by its number.
     pub numbers: usize,
-    /// What follows the closing quote; `None` if there is none.
+    /// The text after the closing quote; `None` if there is no closing quote.
     pub rest: Option<&'a [u8]>,
 }
 

@@ -1,4 +1,4 @@
-//! What the readings of text have in common: lines, marks, missing bytes.
+//! Parts that all readings of text share: lines, marks, missing bytes.
 
 use super::clean::clean;
 use super::marks::{Mark, Marks};

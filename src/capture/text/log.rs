@@ -20,7 +20,7 @@ use crate::capture::lines::{Line, LineForm};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// How deep a message may be inside objects and strings.
+/// Maximum depth of a message inside objects and strings.
 const MAX_DEPTH: u32 = 4;
 /// The most places of a line where an object may begin.
 const MAX_STARTS: usize = 16;
@@ -168,7 +168,7 @@ struct Part<'a> {
     is_stderr: bool,
     ends: bool,
     text: std::borrow::Cow<'a, [u8]>,
-    /// What stands before the text, or the whole entry.
+    /// The text before it, or the whole entry.
     before: &'a [u8],
 }
 

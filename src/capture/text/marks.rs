@@ -1,4 +1,4 @@
-//! What stands beside bytes on a line: time, direction, stream.
+//! Marks beside the bytes of a line: time, direction, stream.
 //!
 //! ```text
 //!   2026-11-22T09:52:20.5Z DEBUG ws.client: > TEXT '...'    time, c2s

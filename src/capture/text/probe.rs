@@ -1,4 +1,4 @@
-//! Which reading of a text is right? The one whose bytes are whole messages of a protocol.
+//! Chooses the reading of a text whose bytes are whole messages of a protocol.
 
 use crate::capture::chunk::{Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
@@ -7,7 +7,7 @@ use crate::framing::{Frame, Framing, Head, Places, View};
 use crate::protocol::{Context, Evidence, Role, registry};
 use crate::span::Span;
 
-/// What a reading decodes to.
+/// The result of decoding the bytes of a reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Score {
     /// Messages without faults.

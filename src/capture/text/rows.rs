@@ -16,7 +16,7 @@ use crate::capture::dump::{Dump, DumpRow};
 use crate::capture::hex::{nibble, split_digits};
 use crate::capture::lines::{Line, LineForm};
 
-/// How a row writes its bytes.
+/// The notation of bytes in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Columns {
     /// Pairs of hex digits, in groups of any size.

@@ -14,7 +14,7 @@ use crate::capture::hex::{nibble, split_digits};
 use crate::capture::lines::{Line, LineForm};
 use memchr::memmem;
 
-/// What runs are made of.
+/// The items of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunKind {
     Hex,
@@ -36,7 +36,7 @@ pub(super) struct Runs {
     kind: RunKind,
     /// The line before had a run.
     follows: bool,
-    /// What stood before it.
+    /// The text before it.
     before: Vec<u8>,
     bits: Bits,
     bytes: Vec<u8>,
@@ -143,7 +143,7 @@ impl LineForm for Runs {
     }
 }
 
-/// Where Wireshark wrote among the bytes that packets were lost, where that ends, and how many bytes they had.
+/// Returns the start and the end of Wireshark's note about lost packets, and their number of bytes.
 fn lost_bytes(bytes: &[u8]) -> Option<(usize, usize, u64)> {
     const TEXT: &[u8] = b" bytes missing in capture file]";
     let end = memmem::find(bytes, TEXT)?;

@@ -8,7 +8,7 @@ use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge};
 use crate::decoder::Decoded;
 use crate::protocol::session::{SessionConfig, Severity};
-use crate::render::{Look, findings};
+use crate::render::{DisplayOptions, findings};
 use anyhow::Result;
 
 /// The maximum number of messages without an answer that are listed.
@@ -95,8 +95,8 @@ impl FindingReporter {
             return;
         }
         let (list, sides) = ((source.as_str(), &*waiting), conversation.sides());
-        let (look, mut text) = (Look::default(), String::new());
-        findings::write_waiting_list(list, MAX_WAITING, self.now, sides, look, &mut text);
+        let (display, mut text) = (DisplayOptions::default(), String::new());
+        findings::write_waiting_list(list, MAX_WAITING, self.now, sides, display, &mut text);
         text.lines().for_each(print_message);
     }
 }
@@ -109,7 +109,7 @@ pub fn worst(found: &[Finding]) -> Option<Severity> {
 fn print_findings(source: &str, found: &[Finding], quiet: bool) {
     for finding in found.iter().filter(|_| !quiet) {
         let mut text = String::new();
-        findings::write_line(finding, source, Look::default(), &mut text);
+        findings::write_line(finding, source, DisplayOptions::default(), &mut text);
         print_message(text.trim_end());
     }
 }

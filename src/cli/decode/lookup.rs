@@ -4,9 +4,9 @@ use super::Args;
 use crate::decoder::Decoded;
 use crate::path::Path;
 use crate::protocol::Notes;
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use crate::render::fields::{FrameField, brief, fields_along, fields_at, owner, subject};
-use crate::render::style::Tone;
+use crate::render::style::Highlight;
 use std::ops::Range;
 
 /// The lookup in each frame.
@@ -31,7 +31,7 @@ impl Lookup {
 }
 
 /// Writes the field that contains the byte at an offset, if it is in this frame.
-pub fn write_owner(decoded: &Decoded<'_>, offset: u64, look: Look, out: &mut String) {
+pub fn write_owner(decoded: &Decoded<'_>, offset: u64, display: DisplayOptions, out: &mut String) {
     let frame = decoded.frame;
     if offset < frame.offset || offset >= frame.offset + frame.len {
         return;
@@ -55,7 +55,7 @@ pub fn write_owner(decoded: &Decoded<'_>, offset: u64, look: Look, out: &mut Str
             } else {
                 &field.path
             };
-            let value = value_text(field, &notes, look);
+            let value = value_text(field, &notes, display);
             let what = if is_key {
                 format!("the key of {name}")
             } else {
@@ -64,11 +64,11 @@ pub fn write_owner(decoded: &Decoded<'_>, offset: u64, look: Look, out: &mut Str
             format!("{what}  {start}..{end}")
         }
     };
-    write_line(decoded, &format!("offset {offset}: {place}"), look, out);
+    write_line(decoded, &format!("offset {offset}: {place}"), display, out);
 }
 
 /// Writes the byte range of a field, if this frame has it.
-pub fn write_range(decoded: &Decoded<'_>, path: &str, look: Look, out: &mut String) {
+pub fn write_range(decoded: &Decoded<'_>, path: &str, display: DisplayOptions, out: &mut String) {
     let mut notes = Notes::default();
     decoded.annotate(&mut notes);
     let read = path.parse::<Path>().map(|path| path.to_string());
@@ -78,34 +78,34 @@ pub fn write_range(decoded: &Decoded<'_>, path: &str, look: Look, out: &mut Stri
     let spellings = [path, read.as_deref().unwrap_or(path)];
     for field in fields_along(decoded, &spellings).iter().filter(wanted) {
         let Range { start, end } = decoded.frame.view.range(field.span);
-        let value = value_text(field, &notes, look);
+        let value = value_text(field, &notes, display);
         write_line(
             decoded,
             &format!("{path} = {value}  {start}..{end}"),
-            look,
+            display,
             out,
         );
     }
 }
 
 /// Returns a value, or the text of a part of the header, without secrets.
-fn value_text(field: &FrameField<'_>, notes: &Notes, look: Look) -> String {
-    let masked = field.masked.as_ref().filter(|_| !look.show_secrets);
+fn value_text(field: &FrameField<'_>, notes: &Notes, display: DisplayOptions) -> String {
+    let masked = field.masked.as_ref().filter(|_| !display.show_secrets);
     match field.node {
-        _ if field.is_secret(notes, look) => "(secret)".to_owned(),
+        _ if field.is_secret(notes, display) => "(secret)".to_owned(),
         Some(node) => brief(node),
         None => masked.map_or_else(|| field.text.clone().into_owned(), String::clone),
     }
 }
 
 /// Writes a line about a frame, with the index of the frame.
-pub fn write_line(decoded: &Decoded<'_>, text: &str, look: Look, out: &mut String) {
-    look.style.push_wire(out, Tone::Plain, text);
-    let subject = subject(decoded, look.show_secrets);
+pub fn write_line(decoded: &Decoded<'_>, text: &str, display: DisplayOptions, out: &mut String) {
+    display.style.push_wire(out, Highlight::Plain, text);
+    let subject = subject(decoded, display.show_secrets);
     let subject = subject.map(|s| format!(" {s}")).unwrap_or_default();
-    look.style.push_wire(
+    display.style.push_wire(
         out,
-        Tone::Dim,
+        Highlight::Dim,
         &format!("  in #{} {}{subject}", decoded.index, decoded.message.kind),
     );
     out.push('\n');

@@ -21,7 +21,7 @@ use crate::encoding::Want;
 use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::format::Format;
-use crate::render::{Look, json};
+use crate::render::{DisplayOptions, json};
 use crate::select::{Filter, Select};
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
@@ -54,7 +54,7 @@ pub struct DecodeScreen {
     head: Option<u64>,
     tail: Option<usize>,
     last: VecDeque<Vec<u8>>,
-    look: Look,
+    display: DisplayOptions,
     output: Output,
     run: InputRun,
     renderer: Renderer,
@@ -79,7 +79,7 @@ impl DecodeScreen {
     pub fn new(
         args: &Args,
         shared: &SharedArgs,
-        look: Look,
+        display: DisplayOptions,
         output: Output,
         stop: Option<Stop>,
     ) -> Result<Self> {
@@ -110,7 +110,7 @@ impl DecodeScreen {
             head: s.head,
             tail: s.tail,
             last: VecDeque::new(),
-            look,
+            display,
             output,
             run: InputRun::new(shared, args.input.follow, stop),
             renderer: Renderer::default(),
@@ -138,12 +138,12 @@ impl DecodeScreen {
         self.scratch.clear();
         self.text.clear();
         match &self.lookup {
-            Lookup::At(offset) => write_owner(decoded, *offset, self.look, &mut self.text),
-            Lookup::Path(path) => write_range(decoded, path, self.look, &mut self.text),
+            Lookup::At(offset) => write_owner(decoded, *offset, self.display, &mut self.text),
+            Lookup::Path(path) => write_range(decoded, path, self.display, &mut self.text),
             Lookup::None => {
                 let format = self.format.unwrap_or(Format::Line);
-                let (look, out) = (self.look, &mut self.scratch);
-                self.renderer.write(format, decoded, verdict, look, out);
+                let (display, out) = (self.display, &mut self.scratch);
+                self.renderer.write(format, decoded, verdict, display, out);
                 self.write_state(format);
             }
         }
@@ -152,11 +152,11 @@ impl DecodeScreen {
 
     /// Writes the value of a stream after its delta.
     fn write_state(&mut self, format: Format) {
-        let (look, text) = (self.look, &mut self.text);
+        let (display, text) = (self.display, &mut self.text);
         match (format, &self.delta_states) {
             (Format::Json, _) | (_, None) => {}
-            (Format::Line, Some(states)) => states.write_line(look, text),
-            (Format::Tree | Format::Hex, Some(states)) => states.write_block(look, text),
+            (Format::Line, Some(states)) => states.write_line(display, text),
+            (Format::Tree | Format::Hex, Some(states)) => states.write_block(display, text),
         }
     }
 
@@ -238,21 +238,21 @@ impl DecodeScreen {
             self.shown += 1;
             if verdict != verify::FrameVerdict::Identical(None) {
                 self.text.clear();
-                write_line(decoded, &verdict.to_string(), self.look, &mut self.text);
+                write_line(decoded, &verdict.to_string(), self.display, &mut self.text);
                 self.output.push(&self.text);
             }
             return self.output.written();
         }
         if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
             self.shown += 1;
-            let look = self.look;
+            let display = self.display;
             if decoded.message.body.len <= json::MAX_WHOLE {
-                json::write(decoded, verdict, look, self.output.buffer());
+                json::write(decoded, verdict, display, self.output.buffer());
                 return self.output.written();
             }
-            return self
-                .output
-                .write_with(|out, full| json::write_in_parts(decoded, verdict, look, out, full));
+            return self.output.write_with(|out, full| {
+                json::write_in_parts(decoded, verdict, display, out, full)
+            });
         }
         self.render(decoded, verdict);
         if self.scratch.is_empty() {
@@ -269,9 +269,9 @@ impl DecodeScreen {
             return Ok(());
         }
         if self.format.is_none() && self.shown == 1 && self.lookup.is_none() {
-            let (mut tree, look) = (heading.into_bytes(), self.look);
+            let (mut tree, display) = (heading.into_bytes(), self.display);
             self.renderer
-                .write(Format::Tree, decoded, verdict, look, &mut tree);
+                .write(Format::Tree, decoded, verdict, display, &mut tree);
             self.text.clear();
             self.write_state(Format::Tree);
             tree.extend_from_slice(self.text.as_bytes());
@@ -292,7 +292,7 @@ impl FrameDisplay for DecodeScreen {
         self.faulty += self.source.faulty - faulty;
         // Also for messages that are not shown: later deltas build on them.
         if let Some(delta_states) = &mut self.delta_states {
-            delta_states.apply(decoded, self.look);
+            delta_states.apply(decoded, self.display);
         }
         self.reporter.see(decoded);
         self.show(decoded, verdict)
@@ -322,7 +322,7 @@ impl FrameDisplay for DecodeScreen {
     fn begin(&mut self, source: &str) {
         let is_text = self.format != Some(Format::Json) && self.verify.is_none();
         self.source = if self.headed && is_text {
-            SourceCounts::with_heading(source, self.shown > 0, self.look)
+            SourceCounts::with_heading(source, self.shown > 0, self.display)
         } else {
             SourceCounts::default()
         };
@@ -348,7 +348,7 @@ impl FrameDisplay for DecodeScreen {
         if decoder.protocol().is_none() && bytes > 0 {
             self.undetected = input::report_undetected(source, decoder, self);
         }
-        let is_shown = self.format != Some(Format::Json) && self.look.terminal;
+        let is_shown = self.format != Some(Format::Json) && self.display.terminal;
         let counts = std::mem::take(&mut self.source);
         let text = counts.fault_text(source, is_shown);
         self.closing.extend(text.filter(|_| !self.run.quiet));
@@ -383,7 +383,7 @@ impl FrameDisplay for DecodeScreen {
     }
 
     fn progress(&mut self) -> bool {
-        !self.run.quiet && !self.look.terminal
+        !self.run.quiet && !self.display.terminal
     }
 
     fn is_done(&self) -> bool {

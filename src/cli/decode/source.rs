@@ -1,8 +1,8 @@
 //! The counts and the heading of the current source.
 
 use crate::decoder::Decoded;
-use crate::render::Look;
-use crate::render::style::Tone;
+use crate::render::DisplayOptions;
+use crate::render::style::Highlight;
 
 /// The counts of a source.
 #[derive(Default)]
@@ -17,10 +17,10 @@ pub struct SourceCounts {
 
 impl SourceCounts {
     /// Creates the counts of a source with a heading; `follows`: other output precedes it.
-    pub fn with_heading(name: &str, follows: bool, look: Look) -> Self {
+    pub fn with_heading(name: &str, follows: bool, display: DisplayOptions) -> Self {
         let mut heading = String::from(if follows { "\n" } else { "" });
         let text = format!("==> {name} <==");
-        look.style.push_wire(&mut heading, Tone::Key, &text);
+        display.style.push_wire(&mut heading, Highlight::Key, &text);
         heading.push('\n');
         Self {
             heading: Some(heading),

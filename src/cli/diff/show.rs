@@ -4,8 +4,8 @@ use super::super::output::without_nulls;
 use crate::diff::{DiffMessage, DiffValue, Difference, FieldDifference};
 use crate::framing::fields::masked;
 use crate::protocol::Direction;
-use crate::render::style::{Tone, shorten};
-use crate::render::{Look, arrow};
+use crate::render::style::{Highlight, shorten};
+use crate::render::{DisplayOptions, arrow};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
 
@@ -13,37 +13,37 @@ use std::borrow::Cow;
 const MAX_SHOWN: usize = 60;
 
 /// Writes a difference as text.
-pub fn write_difference(difference: &Difference, look: Look, out: &mut String) {
-    let style = look.style;
+pub fn write_difference(difference: &Difference, display: DisplayOptions, out: &mut String) {
+    let style = display.style;
     let head = |which: &DiffMessage, out: &mut String| {
         let conn = which.conn.map(|c| format!(" conn {c}"));
-        let what = if look.show_secrets {
+        let what = if display.show_secrets {
             Cow::Borrowed(which.what.as_str())
         } else {
             masked(&which.what)
         };
         let text = format!("{} {}", arrow(which.direction), shorten(&what, MAX_SHOWN));
-        style.push_wire(out, Tone::Kind, &text);
+        style.push_wire(out, Highlight::Kind, &text);
         let place = format!("  #{}{}", which.index, conn.unwrap_or_default());
-        style.push(out, Tone::Dim, &place);
+        style.push(out, Highlight::Dim, &place);
     };
     match difference {
         Difference::Fields(left, right, fields) => {
-            style.push(out, Tone::Note, "~ ");
+            style.push(out, Highlight::Note, "~ ");
             head(left, out);
-            style.push(out, Tone::Dim, &format!(" against #{}\n", right.index));
+            style.push(out, Highlight::Dim, &format!(" against #{}\n", right.index));
             for field in fields {
-                write_field(field, false, look, out);
+                write_field(field, false, display, out);
             }
         }
         Difference::OnlyLeft(which, answers) | Difference::OnlyRight(which, answers) => {
             let right = matches!(difference, Difference::OnlyRight(..));
-            let (sign, tone) = if right {
-                ("+ ", Tone::ToClient)
+            let (sign, highlight) = if right {
+                ("+ ", Highlight::ToClient)
             } else {
-                ("- ", Tone::Error)
+                ("- ", Highlight::Error)
             };
-            style.push(out, tone, sign);
+            style.push(out, highlight, sign);
             head(which, out);
             out.push_str(if right { "  only in B" } else { "  only in A" });
             match answers {
@@ -57,27 +57,32 @@ pub fn write_difference(difference: &Difference, look: Look, out: &mut String) {
 }
 
 /// Writes a field: its path, both values and their positions, with bytes if `with_bytes`.
-pub fn write_field(field: &FieldDifference, with_bytes: bool, look: Look, out: &mut String) {
-    let style = look.style;
+pub fn write_field(
+    field: &FieldDifference,
+    with_bytes: bool,
+    display: DisplayOptions,
+    out: &mut String,
+) {
+    let style = display.style;
     let path = match field.path.as_str() {
         "" => "message",
         path => path,
     };
-    style.push_wire(out, Tone::Key, &format!("    {path}  "));
-    let value = |value: &Option<DiffValue>, tone: Tone, out: &mut String| match value {
-        Some(value) if value.secret && !look.show_secrets => {
-            style.push(out, Tone::Note, "(secret)");
+    style.push_wire(out, Highlight::Key, &format!("    {path}  "));
+    let value = |value: &Option<DiffValue>, highlight: Highlight, out: &mut String| match value {
+        Some(value) if value.secret && !display.show_secrets => {
+            style.push(out, Highlight::Note, "(secret)");
         }
-        Some(value) => style.push_wire(out, tone, &shorten(&value.text, MAX_SHOWN)),
-        None => style.push(out, Tone::Dim, "absent"),
+        Some(value) => style.push_wire(out, highlight, &shorten(&value.text, MAX_SHOWN)),
+        None => style.push(out, Highlight::Dim, "absent"),
     };
-    value(&field.left, Tone::Error, out);
+    value(&field.left, Highlight::Error, out);
     out.push_str(" → ");
-    value(&field.right, Tone::ToClient, out);
+    value(&field.right, Highlight::ToClient, out);
     if let Some(wanted) = &field.wanted {
         style.push_wire(
             out,
-            Tone::Note,
+            Highlight::Note,
             &format!(" (wanted {})", shorten(wanted, MAX_SHOWN)),
         );
     }
@@ -92,7 +97,7 @@ pub fn write_field(field: &FieldDifference, with_bytes: bool, look: Look, out: &
             return "-".to_owned();
         };
         let place = format!("{}..{}", range.start, range.end);
-        if !with_bytes || bytes.is_empty() || *secret && !look.show_secrets {
+        if !with_bytes || bytes.is_empty() || *secret && !display.show_secrets {
             return place;
         }
         let more = (range.end - range.start) > bytes.len() as u64;
@@ -101,7 +106,7 @@ pub fn write_field(field: &FieldDifference, with_bytes: bool, look: Look, out: &
     };
     let (left, right) = (place(&field.left), place(&field.right));
     let ranges = format!("  (bytes {left} and {right})\n");
-    style.push(out, Tone::Dim, &ranges);
+    style.push(out, Highlight::Dim, &ranges);
 }
 
 /// Returns a message as JSON.

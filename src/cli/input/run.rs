@@ -1,4 +1,4 @@
-//! What every command counts and reports about its inputs.
+//! Counts and reports about inputs, for every command.
 
 use super::FrameDisplay;
 use super::detection::report_detection;

@@ -17,7 +17,7 @@ use crate::conversation::{Finding, Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::protocol::session::{SessionConfig, Severity};
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use anyhow::Result;
 use clap::ValueEnum;
 use reporter::FindingWriter;
@@ -96,17 +96,17 @@ enum LintFormat {
     Json,
 }
 
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let judge = args.judging.judge()?;
     let input = &args.input;
     let mut output = Output::open(args.output.as_deref(), &input.paths())?;
     let as_json = args.format == LintFormat::Json;
     output.is_json = as_json || args.report.report.is_some();
     if args.rules {
-        return rules::write_rules(&args.wire, &judge, as_json, look, output);
+        return rules::write_rules(&args.wire, &judge, as_json, display, output);
     }
     if let Some(name) = &args.explain {
-        return rules::explain(name, &judge, as_json, look, output);
+        return rules::explain(name, &judge, as_json, display, output);
     }
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
@@ -120,7 +120,7 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
             quiet: shared.quiet,
             json: as_json,
             most: args.most,
-            look,
+            display,
             output,
             report: args.report.new_report("wiretool lint"),
             fail_on: Severity::from_name(&args.fail_on),

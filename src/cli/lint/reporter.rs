@@ -9,8 +9,8 @@ use crate::decoder::{Decoded, Partial};
 use crate::encoding::json;
 use crate::protocol::Direction;
 use crate::protocol::session::{Need, Place, Rule, Severity, Waiting};
-use crate::render::style::{Style, Tone};
-use crate::render::{Look, findings};
+use crate::render::style::{Highlight, Style};
+use crate::render::{DisplayOptions, findings};
 use crate::select::Filter;
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct FindingWriter {
     pub quiet: bool,
     pub json: bool,
     pub most: u64,
-    pub look: Look,
+    pub display: DisplayOptions,
     pub output: Output,
     pub report: Option<Report>,
     /// The severity that fails the command.
@@ -99,7 +99,7 @@ impl FindingWriter {
                 });
             } else {
                 let mut text = String::new();
-                findings::write_line(&finding, file, self.look, &mut text);
+                findings::write_line(&finding, file, self.display, &mut text);
                 self.write_text(&text);
             }
             self.output.written()?;
@@ -144,7 +144,7 @@ impl FindingWriter {
                 let mut text = String::new();
                 self.write_left_out(&mut text);
                 self.write_consequences(conversation, &mut text);
-                self.write_hang(conversation, waiting, self.look, &mut text);
+                self.write_hang(conversation, waiting, self.display, &mut text);
                 self.write_text(&text);
                 self.output.flush()?;
             }
@@ -165,11 +165,15 @@ impl FindingWriter {
 
     /// Writes the number of findings that were only counted.
     fn write_left_out(&self, out: &mut String) {
-        let (name, style) = (&self.source.name, self.look.style);
+        let (name, style) = (&self.source.name, self.display.style);
         for (rule, count) in self.source.rules.iter().filter(|_| self.most > 0) {
             if *count > self.most {
                 let more = count - self.most;
-                style.push_wire(out, Tone::Dim, &format!("{name}: {more} more of {rule}"));
+                style.push_wire(
+                    out,
+                    Highlight::Dim,
+                    &format!("{name}: {more} more of {rule}"),
+                );
                 out.push('\n');
             }
         }
@@ -180,7 +184,7 @@ impl FindingWriter {
         for one in conversation.consequences() {
             let (one, file) = self.source.consequences_in_file(one);
             let text = format!("{file}: {}", findings::consequences(one));
-            self.look.style.push_wire(out, Tone::Dim, &text);
+            self.display.style.push_wire(out, Highlight::Dim, &text);
             out.push('\n');
         }
     }
@@ -215,16 +219,16 @@ impl FindingWriter {
         let silent = i64::try_from(silent.as_nanos()).unwrap_or(i64::MAX);
         let before = self.source.now;
         self.source.now = before.map(|now| now.saturating_add(silent));
-        let look = Look {
+        let display = DisplayOptions {
             style: Style { color: false },
-            ..self.look
+            ..self.display
         };
         let waiting = conversation.waiting();
         let mut text = String::new();
-        self.write_hang(conversation, &waiting, look, &mut text);
+        self.write_hang(conversation, &waiting, display, &mut text);
         self.source.now = before;
         for half in halves {
-            findings::write_partial(half, &self.source.name, look, &mut text);
+            findings::write_partial(half, &self.source.name, display, &mut text);
         }
         if text.is_empty() {
             text = format!("{}: no message waits for an answer\n", self.source.name);
@@ -240,7 +244,7 @@ impl FindingWriter {
         &self,
         conversation: &Conversation<'_>,
         waiting: &[Waiting],
-        look: Look,
+        display: DisplayOptions,
         out: &mut String,
     ) {
         if waiting.is_empty() {
@@ -251,7 +255,7 @@ impl FindingWriter {
             most => most as usize,
         };
         let (list, sides) = ((self.source.name.as_str(), waiting), conversation.sides());
-        findings::write_waiting_list(list, most, self.source.now, sides, look, out);
+        findings::write_waiting_list(list, most, self.source.now, sides, display, out);
         if self.is_one_way(conversation) {
             out.push_str("  only one direction was read: the other may contain the answers\n");
         }

@@ -8,8 +8,8 @@ use crate::conversation::{Judge, find_rule, follow, full_name, rules_of};
 use crate::protocol::session::{Example, Need, Rule, SessionConfig};
 use crate::protocol::{Protocol, Setting, registry};
 use crate::render::line::Lines;
-use crate::render::style::Tone;
-use crate::render::{Look, findings};
+use crate::render::style::Highlight;
+use crate::render::{DisplayOptions, findings};
 use anyhow::Result;
 use serde_json::json;
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ pub fn write_rules(
     wire: &WireArgs,
     judge: &Judge,
     as_json: bool,
-    look: Look,
+    display: DisplayOptions,
     mut output: Output,
 ) -> Result<Exit> {
     let wanted = wire.protocol.as_deref();
@@ -35,7 +35,7 @@ pub fn write_rules(
                 output.push(rule_json(protocol, rule, judge).to_string());
                 output.buffer().push(b'\n');
             } else {
-                write_rule(protocol, rule, judge, look, &mut text);
+                write_rule(protocol, rule, judge, display, &mut text);
             }
         }
     }
@@ -44,18 +44,27 @@ pub fn write_rules(
     Ok(Exit::Clean)
 }
 
-fn write_rule(protocol: &dyn Protocol, rule: &Rule, judge: &Judge, look: Look, out: &mut String) {
+fn write_rule(
+    protocol: &dyn Protocol,
+    rule: &Rule,
+    judge: &Judge,
+    display: DisplayOptions,
+    out: &mut String,
+) {
     let severity = judge.severity(protocol.name(), rule);
     let name = full_name(protocol.name(), rule);
-    look.style.push(out, Tone::Kind, &format!("{name:<36} "));
-    let tone = findings::tone(severity);
-    look.style
-        .push(out, tone, &format!("{:<8} ", severity.name()));
-    look.style.push(out, Tone::Dim, rule.clause);
+    display
+        .style
+        .push(out, Highlight::Kind, &format!("{name:<36} "));
+    let highlight = findings::highlight(severity);
+    display
+        .style
+        .push(out, highlight, &format!("{:<8} ", severity.name()));
+    display.style.push(out, Highlight::Dim, rule.clause);
     for (i, need) in rule.needs.iter().enumerate() {
         let lead = if i == 0 { "; needs " } else { ", " };
-        look.style.push(out, Tone::Dim, lead);
-        look.style.push(out, Tone::Dim, need.about());
+        display.style.push(out, Highlight::Dim, lead);
+        display.style.push(out, Highlight::Dim, need.about());
     }
     out.push('\n');
 }
@@ -80,7 +89,7 @@ pub fn explain(
     name: &str,
     judge: &Judge,
     as_json: bool,
-    look: Look,
+    display: DisplayOptions,
     mut output: Output,
 ) -> Result<Exit> {
     let Some((protocol, rule)) = find_rule(name) else {
@@ -94,12 +103,12 @@ pub fn explain(
         return Ok(Exit::Clean);
     }
     let mut text = String::new();
-    let style = look.style;
+    let style = display.style;
     let severity = judge.severity(protocol, rule);
-    style.push(&mut text, Tone::Kind, name);
+    style.push(&mut text, Highlight::Kind, name);
     style.push(
         &mut text,
-        findings::tone(severity),
+        findings::highlight(severity),
         &format!("  {}", severity.name()),
     );
     let (document, peers) = (rule.document.name(), rule.peers.name());
@@ -113,14 +122,14 @@ pub fn explain(
         text.push_str(&format!("implies   {}\n", rule.implies.join(", ")));
     }
     text.push('\n');
-    let width = look.width.unwrap_or(80).clamp(40, 100);
+    let width = display.width.unwrap_or(80).clamp(40, 100);
     wrap(rule.why, "", width, &mut text);
     if let (Some(Example { fires, passes }), Some(protocol)) =
         (rule.example, registry::find(protocol))
     {
         for (title, recording) in [("breaks it:", fires), ("does not:", passes)] {
-            style.push(&mut text, Tone::Key, &format!("\n{title}\n"));
-            show_example(recording, protocol, rule, look, &mut text)?;
+            style.push(&mut text, Highlight::Key, &format!("\n{title}\n"));
+            show_example(recording, protocol, rule, display, &mut text)?;
         }
     }
     output.push(&text);
@@ -133,7 +142,7 @@ fn show_example(
     recording: &str,
     protocol: &dyn Protocol,
     rule: &Rule,
-    look: Look,
+    display: DisplayOptions,
     out: &mut String,
 ) -> Result<()> {
     use crate::protocol::oracle::{Oracle, cairo_serde::Signature};
@@ -163,11 +172,11 @@ fn show_example(
         session_config,
         &mut |decoded, verdict| {
             match decoded {
-                Some(decoded) => lines.write(decoded, Some(verdict), look, out),
+                Some(decoded) => lines.write(decoded, Some(verdict), display, out),
                 None => verdict
                     .findings
                     .iter()
-                    .for_each(|finding| findings::write_below(finding, None, look, out)),
+                    .for_each(|finding| findings::write_below(finding, None, display, out)),
             }
             Ok(())
         },

@@ -7,8 +7,8 @@ use crate::cli::output::open_stream;
 use crate::cli::renderer::Renderer;
 use crate::conversation::tap::TapDetail;
 use crate::render::format::Format;
-use crate::render::style::Tone;
-use crate::render::{Look, findings, line};
+use crate::render::style::Highlight;
+use crate::render::{DisplayOptions, findings, line};
 use crate::transport::{RecorderScreen, RecordingFile, Render};
 use anyhow::{Context as _, Result};
 use std::fs::File;
@@ -17,7 +17,7 @@ use std::os::fd::AsFd as _;
 /// Opens the output for frames and creates the renderer.
 pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<RecorderScreen> {
     use std::io::IsTerminal as _;
-    let (file, name, look) = match screen.path.as_ref().filter(|_| screen.leaves_stdout_free()) {
+    let (file, name, display) = match screen.path.as_ref().filter(|_| screen.leaves_stdout_free()) {
         None => {
             let stdout = std::io::stdout().as_fd().try_clone_to_owned();
             (
@@ -28,35 +28,35 @@ pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<Reco
         }
         Some(path) if path.as_os_str() == "stderr" => {
             let stderr = std::io::stderr();
-            let mut look = options::look_on(shared, stderr.is_terminal());
-            look.width = None;
+            let mut display = options::display_options(shared, stderr.is_terminal());
+            display.width = None;
             let stderr = stderr.as_fd().try_clone_to_owned();
-            (stderr.map(File::from), "stderr".to_owned(), look)
+            (stderr.map(File::from), "stderr".to_owned(), display)
         }
         Some(path) => {
-            let mut look = options::look_on(shared, false);
-            look.width = None;
+            let mut display = options::display_options(shared, false);
+            display.width = None;
             let is_device = path.metadata().is_ok_and(|m| !m.is_file());
             let file = if is_device {
                 open_stream(path)
             } else {
                 File::create(path)
             };
-            (file, path.display().to_string(), look)
+            (file, path.display().to_string(), display)
         }
     };
     let file = file.with_context(|| format!("cannot write {name}"))?;
-    let look = Look {
+    let display = DisplayOptions {
         show_secrets: screen.show_secrets,
-        ..look
+        ..display
     };
     Ok(RecorderScreen {
         sink: RecordingFile { file, name },
-        render: render(screen.format, look),
+        render: render(screen.format, display),
     })
 }
 
-fn render(format: Option<Format>, look: Look) -> Render {
+fn render(format: Option<Format>, display: DisplayOptions) -> Render {
     let (mut renderer, mut text) = (Renderer::default(), String::new());
     Box::new(move |shown, out| {
         text.clear();
@@ -64,12 +64,12 @@ fn render(format: Option<Format>, look: Look) -> Render {
             TapDetail::Frame(decoded, verdict) => (decoded, verdict),
             // The JSON output has one line per message.
             TapDetail::Finding(finding) if format != Some(Format::Json) => {
-                findings::write_below(finding, None, look, &mut text);
+                findings::write_below(finding, None, display, &mut text);
                 return out.extend_from_slice(text.as_bytes());
             }
             TapDetail::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
                 for one in waiting.iter().take(MAX_WAITING) {
-                    findings::write_waiting(one, now, sides, look, &mut text);
+                    findings::write_waiting(one, now, sides, display, &mut text);
                 }
                 if waiting.len() > MAX_WAITING {
                     text.push_str(&format!("  and {} more\n", waiting.len() - MAX_WAITING));
@@ -78,11 +78,13 @@ fn render(format: Option<Format>, look: Look) -> Render {
             }
             TapDetail::Follow(one) if format != Some(Format::Json) => {
                 let line = findings::consequences(one);
-                look.style.push(&mut text, Tone::Dim, &format!("{line}\n"));
+                display
+                    .style
+                    .push(&mut text, Highlight::Dim, &format!("{line}\n"));
                 return out.extend_from_slice(text.as_bytes());
             }
             TapDetail::Event(event) if matches!(format, Some(Format::Line | Format::Tree)) => {
-                write_event(event, look, &mut text);
+                write_event(event, display, &mut text);
                 return out.extend_from_slice(text.as_bytes());
             }
             TapDetail::Event(_)
@@ -92,17 +94,17 @@ fn render(format: Option<Format>, look: Look) -> Render {
             | TapDetail::Remark(_) => return,
         };
         if let Some(format) = format {
-            return renderer.write(format, decoded, verdict, look, out);
+            return renderer.write(format, decoded, verdict, display, out);
         }
         for finding in verdict.map_or(&[][..], |v| v.findings) {
-            findings::write_line(finding, decoded.protocol.name(), look, &mut text);
+            findings::write_line(finding, decoded.protocol.name(), display, &mut text);
         }
         out.extend_from_slice(text.as_bytes());
     })
 }
 
 /// Writes a connection that opened or closed: `10:00:00.120 #1 opened`.
-fn write_event(event: &Event<'_>, look: Look, out: &mut String) {
+fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
     let what = match event.what {
         EventKind::Open => "opened",
         EventKind::Close => "closed",
@@ -121,6 +123,6 @@ fn write_event(event: &Event<'_>, look: Look, out: &mut String) {
             text.push_str(&format!(", {name} {value}"));
         }
     }
-    look.style.push_wire(out, Tone::Dim, &text);
+    display.style.push_wire(out, Highlight::Dim, &text);
     out.push('\n');
 }

@@ -8,8 +8,8 @@ use crate::diff::DiffMessage;
 use crate::live::client::{ClientEvent, ClientObserver, Divergence, RunDifference};
 use crate::live::handler::Command;
 use crate::protocol::Protocol;
-use crate::render::Look;
-use crate::render::style::{Tone, shorten};
+use crate::render::DisplayOptions;
+use crate::render::style::{Highlight, shorten};
 use serde_json::{Value as Json, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,7 +32,7 @@ pub type ReportEntries = Arc<Mutex<Vec<(&'static str, String)>>>;
 /// Creates an observer that shows the events of a client.
 pub fn observer(
     protocol: &dyn Protocol,
-    look: Look,
+    display: DisplayOptions,
     quiet: bool,
     out: DivergenceOutput,
 ) -> ClientObserver<'_> {
@@ -54,13 +54,13 @@ pub fn observer(
         ClientEvent::Note(_) if quiet => {}
         ClientEvent::Note(text) => print_message(&text),
         ClientEvent::Hangs(what) => {
-            let text = describe_hang(what, protocol, look);
+            let text = describe_hang(what, protocol, display);
             let object = |text: &str| json!({ "kind": "hangs", "text": text });
             tell("replay/hangs", text, &object, commands);
         }
         ClientEvent::Diverged(divergence) => {
             let mut text = String::new();
-            write_divergence(divergence, look, &mut text);
+            write_divergence(divergence, display, &mut text);
             let object = |text: &str| divergence_json(divergence, text);
             tell("replay/differs", text, &object, commands);
         }
@@ -95,11 +95,11 @@ fn divergence_json(divergence: &Divergence, text: &str) -> Json {
     object
 }
 
-fn write_divergence(divergence: &Divergence, look: Look, out: &mut String) {
-    let style = look.style;
-    style.push(out, Tone::Error, "✗ ");
+fn write_divergence(divergence: &Divergence, display: DisplayOptions, out: &mut String) {
+    let style = display.style;
+    style.push(out, Highlight::Error, "✗ ");
     if let Some(asked) = &divergence.request {
-        write_head(asked, look, out);
+        write_head(asked, display, out);
         out.push('\n');
     }
     let lead = if divergence.request.is_some() {
@@ -110,58 +110,64 @@ fn write_divergence(divergence: &Divergence, look: Look, out: &mut String) {
     match &divergence.how {
         RunDifference::Differs(recorded, live, fields, flags) => {
             out.push_str(lead);
-            write_head(recorded, look, out);
+            write_head(recorded, display, out);
             out.push_str(" of the recording, ");
             if recorded.what != live.what {
-                style.push_wire(out, Tone::Kind, &shorten(&live.what, MAX_SHOWN));
+                style.push_wire(out, Highlight::Kind, &shorten(&live.what, MAX_SHOWN));
                 out.push(' ');
             }
-            style.push(out, Tone::Dim, &format!("#{}", live.index));
+            style.push(out, Highlight::Dim, &format!("#{}", live.index));
             out.push_str(" now\n");
             for field in fields {
-                write_field(field, true, look, out);
+                write_field(field, true, display, out);
             }
             if !flags.is_empty() {
                 let flags: Vec<String> = flags
                     .iter()
                     .map(|f| format!("--ignore {}", quoted(f)))
                     .collect();
-                style.push(out, Tone::Note, "    to ignore it: ");
-                style.push_wire(out, Tone::Plain, &flags.join(" "));
+                style.push(out, Highlight::Note, "    to ignore it: ");
+                style.push_wire(out, Highlight::Plain, &flags.join(" "));
                 out.push('\n');
             }
         }
         RunDifference::Extra(live) => {
             out.push_str(lead);
-            write_head(live, look, out);
+            write_head(live, display, out);
             out.push_str(" came, but is not in the recording\n");
         }
-        RunDifference::Missing(all) => write_list(all, "did not come", lead, look, out),
+        RunDifference::Missing(all) => write_list(all, "did not come", lead, display, out),
         RunDifference::Ended(conn, text, owed, unsent) => {
             out.push_str(&format!("connection {conn} "));
-            style.push_wire(out, Tone::Plain, text);
+            style.push_wire(out, Highlight::Plain, text);
             match unsent {
                 0 => {}
                 1 => out.push_str(", and 1 message was not sent"),
                 n => out.push_str(&format!(", and {n} messages were not sent")),
             }
             out.push('\n');
-            write_list(owed, "is not answered", "  ", look, out);
+            write_list(owed, "is not answered", "  ", display, out);
         }
         RunDifference::Refused(conn, why) => {
             out.push_str(&format!(
                 "{lead}connection {conn}: calls are not possible: "
             ));
-            style.push_wire(out, Tone::Plain, why);
+            style.push_wire(out, Highlight::Plain, why);
             out.push('\n');
         }
     }
 }
 
-fn write_list(all: &[DiffMessage], what: &str, lead: &str, look: Look, out: &mut String) {
+fn write_list(
+    all: &[DiffMessage],
+    what: &str,
+    lead: &str,
+    display: DisplayOptions,
+    out: &mut String,
+) {
     for one in all.iter().take(MAX_LISTED) {
         out.push_str(lead);
-        write_head(one, look, out);
+        write_head(one, display, out);
         out.push_str(&format!(" of the recording {what}\n"));
     }
     if all.len() > MAX_LISTED {

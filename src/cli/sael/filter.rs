@@ -7,8 +7,8 @@ use crate::cli::values::read_input;
 use crate::cli::{Exit, print_message};
 use crate::encoding::json::write_text;
 use crate::protocol::sael::filter::{FilterDialect, ItemFilter};
-use crate::render::Look;
-use crate::render::style::{Tone, escape_json};
+use crate::render::DisplayOptions;
+use crate::render::style::{Highlight, escape_json};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -52,21 +52,22 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let filter = ItemFilter::parse(&args.expr)?;
     let dialect = FilterDialect::from_name(&args.dialect).unwrap_or_default();
     let mut output = Output::open(None, &[])?;
     let mut text = String::new();
     if args.explain {
         for line in filter.to_string().lines() {
-            look.style.push_wire(&mut text, Tone::Kind, line);
+            display.style.push_wire(&mut text, Highlight::Kind, line);
             text.push('\n');
         }
     }
     for problem in filter.problems() {
         if args.explain {
-            look.style
-                .push_wire(&mut text, Tone::Note, &format!("! {problem}"));
+            display
+                .style
+                .push_wire(&mut text, Highlight::Note, &format!("! {problem}"));
             text.push('\n');
         } else if !shared.quiet {
             print_message(&problem.to_string());
@@ -99,20 +100,22 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
         differ += u64::from(item.is_object() && !judgement.agree());
         if args.explain {
             let mut text = String::new();
-            let (word, tone) = if keep {
-                ("keep  ", Tone::Plain)
+            let (word, highlight) = if keep {
+                ("keep  ", Highlight::Plain)
             } else {
-                ("drop  ", Tone::Dim)
+                ("drop  ", Highlight::Dim)
             };
-            look.style.push(&mut text, tone, word);
-            look.style.push_wire(&mut text, tone, &one_line(raw, look));
+            display.style.push(&mut text, highlight, word);
+            display
+                .style
+                .push_wire(&mut text, highlight, &one_line(raw, display));
             text.push('\n');
             if item.is_object() && !judgement.agree() {
                 let all = FilterDialect::ALL.into_iter().zip(judgement.kept);
                 let words: Vec<String> = all.map(|(d, kept)| describe_result(d, kept)).collect();
-                look.style.push(
+                display.style.push(
                     &mut text,
-                    Tone::Error,
+                    Highlight::Error,
                     &format!("      {}\n", words.join(", ")),
                 );
             }
@@ -125,13 +128,14 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
                 .into_iter()
                 .flatten()
             {
-                look.style
-                    .push_wire(&mut text, Tone::Note, &format!("      {difference}"));
+                display
+                    .style
+                    .push_wire(&mut text, Highlight::Note, &format!("      {difference}"));
                 text.push('\n');
             }
             output.push(&text);
         } else if keep {
-            output.push(one_line(raw, look));
+            output.push(one_line(raw, display));
             output.buffer().push(b'\n');
         }
         output.written()
@@ -162,11 +166,11 @@ fn describe_result(dialect: FilterDialect, kept: Option<bool>) -> String {
 }
 
 /// Returns an item as it was written, on one line.
-fn one_line(raw: &RawValue, look: Look) -> String {
+fn one_line(raw: &RawValue, display: DisplayOptions) -> String {
     let mut line = Vec::new();
     write_text(raw.get().as_bytes(), true, &mut line);
     let line = String::from_utf8_lossy(&line).into_owned();
-    if look.terminal {
+    if display.terminal {
         escape_json(&line).into_owned()
     } else {
         line

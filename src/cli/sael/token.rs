@@ -8,8 +8,8 @@ use crate::cli::values::read_input;
 use crate::cli::{Exit, print_message};
 use crate::protocol::sael::capability::{Grant, allows};
 use crate::protocol::sael::token::{self, Check, CheckOutcome, Checked, Token, verified};
-use crate::render::Look;
-use crate::render::style::Tone;
+use crate::render::DisplayOptions;
+use crate::render::style::Highlight;
 use anyhow::Result;
 use serde_json::{Map, Value};
 use show::{write_check, write_claim, write_row, write_ruling};
@@ -221,13 +221,13 @@ fn parse_seconds(text: &str) -> Result<i64, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let mut out = String::new();
     let exit = match &args.what {
-        TokenCommand::Inspect(args) => inspect(args, look, &mut out)?,
-        TokenCommand::Verify(args) => verify(args, shared, look, &mut out)?,
+        TokenCommand::Inspect(args) => inspect(args, display, &mut out)?,
+        TokenCommand::Verify(args) => verify(args, shared, display, &mut out)?,
         TokenCommand::Mint(args) => mint(args, shared, &mut out)?,
-        TokenCommand::Allows(args) => check_scope(args, look, &mut out)?,
+        TokenCommand::Allows(args) => check_scope(args, display, &mut out)?,
     };
     print(&out)?;
     Ok(exit)
@@ -244,12 +244,19 @@ fn read_token(text: &str) -> Result<String> {
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }
 
-fn inspect(args: &Inspect, look: Look, out: &mut String) -> Result<Exit> {
+fn inspect(args: &Inspect, display: DisplayOptions, out: &mut String) -> Result<Exit> {
     let text = read_token(&args.token)?;
     let token = Token::parse(&text);
     let now = super::now(args.now);
-    write_row(look, Tone::Plain, "prefix", token.prefix(), "", out);
-    write_row(look, Tone::Plain, "version", token.version(), "", out);
+    write_row(display, Highlight::Plain, "prefix", token.prefix(), "", out);
+    write_row(
+        display,
+        Highlight::Plain,
+        "version",
+        token.version(),
+        "",
+        out,
+    );
     // In the order of the document, then unknown claims.
     let known = [
         "iss",
@@ -267,31 +274,32 @@ fn inspect(args: &Inspect, look: Look, out: &mut String) -> Result<Exit> {
     let claims = token.claims().unwrap_or(&empty);
     for name in known {
         if let Some(value) = claims.get(name) {
-            write_claim(look, name, value, now, out);
+            write_claim(display, name, value, now, out);
         }
     }
     for (name, value) in claims {
         if !known.contains(&name.as_str()) {
-            write_claim(look, name, value, now, out);
+            write_claim(display, name, value, now, out);
         }
     }
     if let (None, Some(json)) = (token.claims(), token.json()) {
-        write_row(look, Tone::Text, "payload", json, "", out);
+        write_row(display, Highlight::Text, "payload", json, "", out);
     }
     match token.signature() {
         Some(signature) if args.show_secrets => {
-            write_row(look, Tone::Text, "signature", signature, "", out);
+            write_row(display, Highlight::Text, "signature", signature, "", out);
         }
         Some(signature) => {
             let count = signature.chars().count();
             let text = format!("(secret, {count} characters)");
-            write_row(look, Tone::Note, "signature", &text, "", out);
+            write_row(display, Highlight::Note, "signature", &text, "", out);
         }
         None => {}
     }
     for problem in token.problems() {
-        look.style
-            .push_wire(out, Tone::Error, &format!("✗ {problem}"));
+        display
+            .style
+            .push_wire(out, Highlight::Error, &format!("✗ {problem}"));
         out.push('\n');
     }
     Ok(if token.problems().is_empty() {
@@ -301,7 +309,12 @@ fn inspect(args: &Inspect, look: Look, out: &mut String) -> Result<Exit> {
     })
 }
 
-fn verify(args: &VerifyArgs, shared: &SharedArgs, look: Look, out: &mut String) -> Result<Exit> {
+fn verify(
+    args: &VerifyArgs,
+    shared: &SharedArgs,
+    display: DisplayOptions,
+    out: &mut String,
+) -> Result<Exit> {
     anyhow::ensure!(
         !(args.token == "-" && args.secret.is_stdin()),
         "token and secret cannot both come from stdin"
@@ -313,20 +326,20 @@ fn verify(args: &VerifyArgs, shared: &SharedArgs, look: Look, out: &mut String) 
     let id = args.client_id.as_deref();
     let checks = token.verify(&key.bytes, now, id);
     for check in &checks {
-        write_check(look, check, &token, now, out);
+        write_check(display, check, &token, now, out);
     }
     let failed = checks
         .iter()
         .filter(|c| c.outcome == CheckOutcome::Failed)
         .count();
     if verified(&checks) {
-        look.style.push(out, Tone::Plain, "valid\n");
+        display.style.push(out, Highlight::Plain, "valid\n");
         return Ok(Exit::Clean);
     }
     let s = if failed == 1 { "" } else { "s" };
-    look.style.push(
+    display.style.push(
         out,
-        Tone::Error,
+        Highlight::Error,
         &format!("not valid: {failed} check{s} failed"),
     );
     out.push('\n');
@@ -389,7 +402,7 @@ fn claims_from_flags(args: &MintArgs) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-fn check_scope(args: &AllowsArgs, look: Look, out: &mut String) -> Result<Exit> {
+fn check_scope(args: &AllowsArgs, display: DisplayOptions, out: &mut String) -> Result<Exit> {
     let text = args.token.as_deref().map(read_token).transpose()?;
     let token = text.as_deref().map(Token::parse);
     let scope: Vec<&str> = match &token {
@@ -403,12 +416,12 @@ fn check_scope(args: &AllowsArgs, look: Look, out: &mut String) -> Result<Exit> 
     };
     let found = allows(&scope, &args.capability);
     for (name, ruling) in [("document", &found.document), ("server", &found.code)] {
-        write_ruling(look, name, ruling, out);
+        write_ruling(display, name, ruling, out);
     }
     if !found.agree() {
         let text = "they differ: the reference server supports only exact names, `*`, and `x:*` for \
             everything below x\n";
-        look.style.push(out, Tone::Note, text);
+        display.style.push(out, Highlight::Note, text);
     }
     let both = [found.document, found.code];
     Ok(if both.iter().all(|r| r.verdict == Grant::Yes) {

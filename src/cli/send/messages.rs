@@ -8,7 +8,7 @@ use crate::framing::{Framing, Limits};
 use crate::live::client::FeedInput;
 use crate::live::codec::{Codec, ConnectionConfig};
 use crate::protocol::Protocol;
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::render::style::shorten;
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -26,7 +26,7 @@ const DEPTH: u32 = 1000;
 /// Makes messages from arguments.
 pub struct MessageMaker<'p> {
     protocol: &'p dyn Protocol,
-    mint: Mint,
+    id_gen: IdGen,
 }
 
 impl<'p> MessageMaker<'p> {
@@ -34,13 +34,13 @@ impl<'p> MessageMaker<'p> {
     pub fn new(protocol: &'p dyn Protocol, seed: u64) -> Self {
         Self {
             protocol,
-            mint: Mint::new(seed),
+            id_gen: IdGen::new(seed),
         }
     }
 
     pub fn make(&mut self, words: &[String]) -> Result<String, String> {
         let name = self.protocol.name();
-        let made = super::super::make::make_message(self.protocol, words, &mut self.mint);
+        let made = super::super::make::make_message(self.protocol, words, &mut self.id_gen);
         made.map(|made| made.message)
             .map_err(|refusal| format!("{refusal} (wiretool make {name} --list)"))
     }

@@ -14,7 +14,7 @@ mod test;
 
 use super::options::{self, SharedArgs};
 use super::{Exit, print_message, review};
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use anyhow::Result;
 pub use file::read_stored;
 pub use find::FoundFixture;
@@ -119,10 +119,10 @@ enum SnapshotOutput {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let mut configs = super::config::FixtureConfigs::default();
     let exit = match &args.command {
-        SnapshotCommand::Test(args) => test::run(args, shared, look, &mut configs),
+        SnapshotCommand::Test(args) => test::run(args, shared, display, &mut configs),
         SnapshotCommand::Review(args) => {
             review::ensure_terminal(&args.paths)?;
             let pending = find::pending(&args.paths, &mut configs)?;
@@ -141,7 +141,7 @@ pub fn run(args: &Args, shared: &SharedArgs, look: Look) -> Result<Exit> {
             show::list(
                 &found,
                 args.json || args.format == SnapshotOutput::Json,
-                look,
+                display,
             )
         }
     };

@@ -3,8 +3,8 @@
 use super::find::FoundFixture;
 use crate::cli::Exit;
 use crate::cli::output::{Output, without_nulls};
-use crate::render::Look;
-use crate::render::style::Tone;
+use crate::render::DisplayOptions;
+use crate::render::style::Highlight;
 use crate::snapshot::{LineChange, SnapshotSummary, changes};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -13,48 +13,56 @@ use serde_json::{Value, json};
 const MAX_SHOWN: usize = 200;
 
 /// Shows the difference between a snapshot and the new text.
-pub fn write_difference(old: &str, new: &str, look: Look, out: &mut String) {
+pub fn write_difference(old: &str, new: &str, display: DisplayOptions, out: &mut String) {
     let all = changes(old, new);
     if !old.is_empty() {
         let summary = SnapshotSummary::of(old, new);
-        look.style
-            .push(out, Tone::Note, &format!("    {summary}\n"));
+        display
+            .style
+            .push(out, Highlight::Note, &format!("    {summary}\n"));
     }
     for change in all.iter().take(MAX_SHOWN) {
-        let (sign, tone, text) = match change {
-            LineChange::Both(text) => ("  ", Tone::Dim, *text),
-            LineChange::Old(text) => ("- ", Tone::Error, *text),
-            LineChange::New(text) => ("+ ", Tone::ToClient, *text),
+        let (sign, highlight, text) = match change {
+            LineChange::Both(text) => ("  ", Highlight::Dim, *text),
+            LineChange::Old(text) => ("- ", Highlight::Error, *text),
+            LineChange::New(text) => ("+ ", Highlight::ToClient, *text),
             LineChange::Gap(n) => {
                 let lines = if *n == 1 { "line" } else { "lines" };
-                look.style
-                    .push(out, Tone::Dim, &format!("    … {n} {lines}\n"));
+                display
+                    .style
+                    .push(out, Highlight::Dim, &format!("    … {n} {lines}\n"));
                 continue;
             }
         };
-        write_row(sign, tone, text, look, out);
+        write_row(sign, highlight, text, display, out);
     }
-    write_more(all.len(), look, out);
+    write_more(all.len(), display, out);
 }
 
 /// Shows a whole snapshot.
-pub fn write_whole(text: &str, look: Look, out: &mut String) {
+pub fn write_whole(text: &str, display: DisplayOptions, out: &mut String) {
     for line in text.lines() {
-        write_row("  ", Tone::Plain, line, look, out);
+        write_row("  ", Highlight::Plain, line, display, out);
     }
 }
 
-fn write_row(sign: &str, tone: Tone, text: &str, look: Look, out: &mut String) {
+fn write_row(
+    sign: &str,
+    highlight: Highlight,
+    text: &str,
+    display: DisplayOptions,
+    out: &mut String,
+) {
     let line = format!("    {sign}{text}");
     // Any program may have written the snapshot file.
-    look.style.push_wire(out, tone, line.trim_end());
+    display.style.push_wire(out, highlight, line.trim_end());
     out.push('\n');
 }
 
-fn write_more(lines: usize, look: Look, out: &mut String) {
+fn write_more(lines: usize, display: DisplayOptions, out: &mut String) {
     if lines > MAX_SHOWN {
         let text = format!("    … and {} more lines\n", lines - MAX_SHOWN);
-        look.style.push(out, Tone::Dim, &text);
+        display.style.push(out, Highlight::Dim, &text);
     }
 }
 
@@ -72,7 +80,7 @@ pub fn fixture_json(found: &FoundFixture, result: Option<&str>, error: Option<&s
 }
 
 /// Runs `snapshot list`.
-pub fn list(found: &[FoundFixture], as_json: bool, look: Look) -> Result<Exit> {
+pub fn list(found: &[FoundFixture], as_json: bool, display: DisplayOptions) -> Result<Exit> {
     let mut output = Output::open(None, &[])?;
     output.is_json = as_json;
     for one in found {
@@ -80,13 +88,13 @@ pub fn list(found: &[FoundFixture], as_json: bool, look: Look) -> Result<Exit> {
         if as_json {
             text = fixture_json(one, None, None).to_string();
         } else {
-            look.style.push(
+            display.style.push(
                 &mut text,
-                Tone::Kind,
+                Highlight::Kind,
                 &format!("{:<14}", one.state.description()),
             );
             let path = one.fixture.display().to_string();
-            look.style.push_wire(&mut text, Tone::Plain, &path);
+            display.style.push_wire(&mut text, Highlight::Plain, &path);
         }
         text.push('\n');
         output.push(&text);

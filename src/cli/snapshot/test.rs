@@ -9,8 +9,8 @@ use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::Output;
 use crate::cli::report::{Problem, Report, ReportArgs};
 use crate::cli::{Exit, print_message};
-use crate::render::Look;
-use crate::render::style::Tone;
+use crate::render::DisplayOptions;
+use crate::render::style::Highlight;
 use crate::snapshot::{Error, Stored, render_as, snapshot_beside};
 use anyhow::Result;
 use clap::ValueEnum;
@@ -23,7 +23,7 @@ pub struct Args {
     /// Fixtures, or folders with fixtures
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
-    /// What to do with snapshots without a fixture
+    /// Action for snapshots without a fixture
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unreferenced::Warn, help_heading = "Comparison")]
     unreferenced: Unreferenced,
     /// Show ids, times and other values that each run generates as `[volatile]`
@@ -32,7 +32,7 @@ pub struct Args {
     /// Show the complete text of fixtures without a snapshot
     #[arg(long, help_heading = "Output")]
     show_new: bool,
-    /// How the outcome is shown
+    /// Format of the outcome
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = SnapshotOutput::Text, help_heading = "Output")]
     format: SnapshotOutput,
     #[command(flatten)]
@@ -93,7 +93,7 @@ struct TestCounts {
 struct TestRun<'r> {
     args: &'r Args,
     shared: &'r SharedArgs,
-    look: Look,
+    display: DisplayOptions,
     /// No file is written.
     ci: bool,
     json: bool,
@@ -108,14 +108,14 @@ struct TestRun<'r> {
 pub fn run(
     args: &Args,
     shared: &SharedArgs,
-    look: Look,
+    display: DisplayOptions,
     configs: &mut FixtureConfigs,
 ) -> Result<Exit> {
     let (found, others) = find_with_others(&args.paths, configs)?;
     let mut run = TestRun {
         args,
         shared,
-        look,
+        display,
         ci: is_ci(),
         json: args.json || args.format == SnapshotOutput::Json,
         report: args.report.new_report("wiretool snapshot test"),
@@ -191,12 +191,12 @@ impl TestRun<'_> {
         let before = old.as_ref().map_or("", |old| &old.contents);
         let mut text = String::new();
         // Output for programs is plain text.
-        let look = if self.json || self.report.is_some() {
-            Look::default()
+        let display = if self.json || self.report.is_some() {
+            DisplayOptions::default()
         } else {
-            self.look
+            self.display
         };
-        write_difference(before, &new.contents, look, &mut text);
+        write_difference(before, &new.contents, display, &mut text);
         Ok(if old.is_some() || broken.is_some() {
             FixtureOutcome::Differs(text, broken)
         } else {
@@ -232,7 +232,9 @@ impl TestRun<'_> {
                 fixture.display()
             );
             let mut line = String::from("? ");
-            self.look.style.push_wire(&mut line, Tone::Note, &text);
+            self.display
+                .style
+                .push_wire(&mut line, Highlight::Note, &text);
             line.push('\n');
             self.output.push(&line);
             self.output.written()?;
@@ -247,10 +249,10 @@ impl TestRun<'_> {
         hidden: usize,
     ) -> Result<()> {
         let counts = &mut self.counts;
-        let (sign, tone, word, what, more) = match outcome {
+        let (sign, highlight, word, what, more) = match outcome {
             FixtureOutcome::Equal => {
                 counts.equal += 1;
-                ("", Tone::Plain, "equal", String::new(), "")
+                ("", Highlight::Plain, "equal", String::new(), "")
             }
             FixtureOutcome::Differs(text, broken) => {
                 counts.differ += 1;
@@ -258,27 +260,27 @@ impl TestRun<'_> {
                     Some(broken) => format!("its snapshot cannot be read: {broken}"),
                     None => "differs from its snapshot".to_owned(),
                 };
-                ("~", Tone::Note, "changed", what, text.as_str())
+                ("~", Highlight::Note, "changed", what, text.as_str())
             }
             FixtureOutcome::New(text) => {
                 counts.new += 1;
                 let what = "has no snapshot yet".to_owned();
                 let text = if self.args.show_new { text } else { "" };
-                ("+", Tone::ToClient, "new", what, text)
+                ("+", Highlight::ToClient, "new", what, text)
             }
             FixtureOutcome::Undecodable(text) => {
                 counts.failed += 1;
-                ("✗", Tone::Error, "failed", text.clone(), "")
+                ("✗", Highlight::Error, "failed", text.clone(), "")
             }
             FixtureOutcome::Unusable(text) => {
                 counts.failed += 1;
                 counts.trouble = true;
-                ("✗", Tone::Error, "failed", text.clone(), "")
+                ("✗", Highlight::Error, "failed", text.clone(), "")
             }
             FixtureOutcome::Removed(text, rejected) => {
                 counts.gone += 1;
                 counts.rejected |= rejected;
-                ("?", Tone::Note, "unreferenced", text.clone(), "")
+                ("?", Highlight::Note, "unreferenced", text.clone(), "")
             }
             FixtureOutcome::Ignored => return Ok(()),
         };
@@ -323,14 +325,14 @@ impl TestRun<'_> {
             return Ok(());
         }
         let mut text = String::new();
-        let style = self.look.style;
+        let style = self.display.style;
         let path = match outcome {
             FixtureOutcome::Removed(..) => found.snapshot(),
             _ => found.fixture.clone(),
         };
-        style.push(&mut text, tone, sign);
-        style.push_wire(&mut text, Tone::Kind, &format!(" {}", path.display()));
-        style.push_wire(&mut text, Tone::Plain, &format!(": {what}"));
+        style.push(&mut text, highlight, sign);
+        style.push_wire(&mut text, Highlight::Kind, &format!(" {}", path.display()));
+        style.push_wire(&mut text, Highlight::Plain, &format!(": {what}"));
         text.push('\n');
         text.push_str(more);
         self.output.push(&text);

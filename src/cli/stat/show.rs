@@ -3,8 +3,8 @@
 use super::super::output::without_nulls;
 use crate::protocol::Direction;
 use crate::render::findings::{consequences, duration, millis};
-use crate::render::style::{Tone, shorten};
-use crate::render::{Look, arrow};
+use crate::render::style::{Highlight, shorten};
+use crate::render::{DisplayOptions, arrow};
 use crate::stat::{Latency, OTHER, Stat};
 use serde_json::{Value, json};
 
@@ -19,12 +19,13 @@ pub fn write_tables(
     protocol: &str,
     stat: &Stat,
     unanswered: u64,
-    look: Look,
+    display: DisplayOptions,
     out: &mut String,
 ) {
-    let style = look.style;
-    let title = |name: &str, out: &mut String| style.push(out, Tone::Key, &format!("{name}\n"));
-    style.push_wire(out, Tone::Plain, &format!("{source}: "));
+    let style = display.style;
+    let title =
+        |name: &str, out: &mut String| style.push(out, Highlight::Key, &format!("{name}\n"));
+    style.push_wire(out, Highlight::Plain, &format!("{source}: "));
     let lasted = stat
         .times
         .map(|(from, to)| format!(" in {}", duration(to - from)));
@@ -46,7 +47,7 @@ pub fn write_tables(
         (unanswered, "unanswered"),
     ] {
         if n > 0 {
-            style.push(out, Tone::Error, &format!(", {n} {what}"));
+            style.push(out, Highlight::Error, &format!(", {n} {what}"));
         }
     }
     out.push_str("\n\n");
@@ -61,7 +62,7 @@ pub fn write_tables(
         } else {
             &sort.kind
         };
-        style.push_wire(out, Tone::Plain, &format!("{:<28}", shorten(kind, 28)));
+        style.push_wire(out, Highlight::Plain, &format!("{:<28}", shorten(kind, 28)));
         out.push_str(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
     }
     if !stat.latencies.is_empty() {
@@ -73,14 +74,18 @@ pub fn write_tables(
         let mut all: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
         all.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
         for (what, latency) in all.iter().take(MAX_SUBJECTS) {
-            style.push_wire(out, Tone::Plain, &format!("  {:<30} ", shorten(what, 30)));
+            style.push_wire(
+                out,
+                Highlight::Plain,
+                &format!("  {:<30} ", shorten(what, 30)),
+            );
             out.push_str(&format!("{:>6}", latency.count()));
             for percent in [50.0, 90.0, 99.0, 100.0] {
                 let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);
                 out.push_str(&format!(" {:>9}", duration(ns)));
             }
-            if look.width.is_none_or(|width| width >= HISTOGRAM_WIDTH) {
-                style.push(out, Tone::Dim, &format!("  {}", sparkline(latency)));
+            if display.width.is_none_or(|width| width >= HISTOGRAM_WIDTH) {
+                style.push(out, Highlight::Dim, &format!("  {}", sparkline(latency)));
             }
             out.push('\n');
         }
@@ -89,10 +94,10 @@ pub fn write_tables(
         title("slowest", out);
         for call in &stat.slowest {
             out.push_str(&format!("  {:>9}  ", duration(call.latency)));
-            style.push_wire(out, Tone::Plain, &shorten(&call.what, 60));
+            style.push_wire(out, Highlight::Plain, &shorten(&call.what, 60));
             style.push(
                 out,
-                Tone::Dim,
+                Highlight::Dim,
                 &format!("  #{} ↩ #{}\n", call.answered, call.asked),
             );
         }
@@ -104,7 +109,11 @@ pub fn write_tables(
             out,
         );
         for (what, streams) in stat.streams.iter().take(MAX_SUBJECTS) {
-            style.push_wire(out, Tone::Plain, &format!("  {:<32}", shorten(what, 32)));
+            style.push_wire(
+                out,
+                Highlight::Plain,
+                &format!("  {:<32}", shorten(what, 32)),
+            );
             let rate = streams.rate().map(|rate| format!("{rate:>7.1}/s"));
             out.push_str(&format!(
                 "{:>7} {:>9} {:>12} {}\n",
@@ -124,7 +133,7 @@ pub fn write_tables(
             all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
             for (code, n) in all.iter().take(MAX_SUBJECTS) {
                 out.push_str(&format!("  {n:>8}  "));
-                style.push_wire(out, Tone::Plain, &shorten(code, 60));
+                style.push_wire(out, Highlight::Plain, &shorten(code, 60));
                 out.push('\n');
             }
             write_more(all.len(), out);
@@ -133,7 +142,7 @@ pub fn write_tables(
     if !stat.follow.is_empty() {
         out.push('\n');
         for one in stat.follow.iter().take(MAX_SUBJECTS) {
-            style.push(out, Tone::Dim, &format!("{}\n", consequences(*one)));
+            style.push(out, Highlight::Dim, &format!("{}\n", consequences(*one)));
         }
         write_more(stat.follow.len(), out);
     }

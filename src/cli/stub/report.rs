@@ -5,9 +5,9 @@ use crate::cli::output::open_stream;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::live::stub::{AnswerSource, Observer, StubReport, Usage};
-use crate::render::Look;
+use crate::render::DisplayOptions;
 use crate::render::line::Lines;
-use crate::render::style::Tone;
+use crate::render::style::Highlight;
 use crate::transport::MessagePrinter;
 use anyhow::{Context as _, Result};
 use std::io::{IsTerminal as _, Write as _};
@@ -66,7 +66,7 @@ pub fn write(path: Option<&Path>, report: &StubReport) -> Result<()> {
 pub struct RequestLog {
     status: Arc<ExitStatus>,
     report: Option<PathBuf>,
-    look: Look,
+    display: DisplayOptions,
     lines: Lines,
     quiet: bool,
     verbose: bool,
@@ -82,12 +82,12 @@ impl RequestLog {
         shared: &SharedArgs,
         say: MessagePrinter,
     ) -> Self {
-        let mut look = options::look_on(shared, std::io::stderr().is_terminal());
-        look.width = None;
+        let mut display = options::display_options(shared, std::io::stderr().is_terminal());
+        display.width = None;
         Self {
             status,
             report,
-            look,
+            display,
             lines: Lines::default(),
             quiet: shared.quiet,
             verbose: shared.verbose,
@@ -104,16 +104,16 @@ impl Observer for RequestLog {
         }
         let mut text = String::new();
         self.lines
-            .write(decoded, Some(verdict), self.look, &mut text);
+            .write(decoded, Some(verdict), self.display, &mut text);
         let by = match outcome {
             AnswerSource::Rule(place) => format!("  as {place} says"),
             AnswerSource::Recorded(index) => format!("  as recorded in #{index}"),
-            AnswerSource::Missed(_) => "  no answer".to_owned(),
+            AnswerSource::UnansweredRequest(_) => "  no answer".to_owned(),
             AnswerSource::Protocol => String::new(),
         };
         let at = text.find('\n').unwrap_or(text.len());
         let mut note = String::new();
-        self.look.style.push(&mut note, Tone::Note, &by);
+        self.display.style.push(&mut note, Highlight::Note, &by);
         text.insert_str(at, &note);
         super::super::stderr::print_escaped_nonblocking(&text);
     }

@@ -90,8 +90,11 @@ impl Handler for RecordedServer<'_> {
 /// Returns a self-signed certificate, if the address uses TLS.
 fn tls_server(listen: &Address) -> Option<TlsServer> {
     listen.is_tls().then(|| {
-        let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-        let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
+        let certificate = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let (cert, key) = (
+            certificate.cert.pem(),
+            certificate.signing_key.serialize_pem(),
+        );
         TlsServer::new(cert.as_bytes(), key.as_bytes(), listen.is_http()).unwrap()
     })
 }

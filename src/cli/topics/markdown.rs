@@ -1,6 +1,6 @@
 //! Parses and formats the Markdown of topics: headings, paragraphs, lists and code blocks, without links and tables.
 
-use crate::render::style::{Style, Tone};
+use crate::render::style::{Highlight, Style};
 
 /// A part of a page.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub fn write(text: &str, width: usize, style: Style, out: &mut String) {
         in_list = is_item;
         match block {
             Block::Heading(title) => {
-                style.push(out, Tone::Kind, &title);
+                style.push(out, Highlight::Kind, &title);
                 out.push('\n');
             }
             Block::Paragraph(text) => wrap(&text, "", width, out),

@@ -32,13 +32,13 @@ impl JsonError {
 }
 
 #[cold]
-pub(super) fn explain(flaw: JsonError, text: &[u8], base: usize, depth: u32) -> DecodeError {
-    let place = base + flaw.at();
+pub(super) fn explain(violation: JsonError, text: &[u8], base: usize, depth: u32) -> DecodeError {
+    let place = base + violation.at();
     // MUST (RFC 8259 section 8.1): UTF-8. This error is more precise than the expected token.
     if let Err(e) = std::str::from_utf8(text) {
         return bad_utf8(text, base, e.valid_up_to());
     }
-    match flaw {
+    match violation {
         JsonError::Utf8 { at } => bad_utf8(text, base, at),
         JsonError::Want { at, wanted } => match text.get(at) {
             None => DecodeError::new(

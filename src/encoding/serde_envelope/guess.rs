@@ -23,7 +23,7 @@ pub fn guess<S: Sink>(
 ) -> Result<(), DecodeError> {
     let mut parser = EnvelopeParser::new(types, bytes, span, depth, true);
     let result = parser.guesses(span.end().min(bytes.len()), &mut 0, sink);
-    result.map_err(|flaw| flaw.explain(LABELS[FIELDS as usize].into()))
+    result.map_err(|violation| violation.explain(LABELS[FIELDS as usize].into()))
 }
 
 impl EnvelopeParser<'_, '_> {
@@ -72,7 +72,7 @@ impl EnvelopeParser<'_, '_> {
     ) -> Result<(), EnvelopeError> {
         let start = self.at;
         if self.left == 0 {
-            return Err(self.flaw(EnvelopeErrorKind::TooDeep(self.limit)));
+            return Err(self.violation(EnvelopeErrorKind::TooDeep(self.limit)));
         }
         self.left -= 1;
         self.at = header.fields.at();

@@ -58,7 +58,7 @@ pub fn fit(types: &Types, layout: u32, bytes: &[u8], header: EnvelopeHeader, dep
     let span = header.fields;
     let mut parser = EnvelopeParser::new(types, bytes, span, depth, false);
     let end = span.end().min(bytes.len());
-    let sound = parser.layout(layout, end, &mut Nothing).is_ok() && parser.flaws.is_empty();
+    let sound = parser.layout(layout, end, &mut Nothing).is_ok() && parser.violations.is_empty();
     let fields = types.layout(layout).map_or(&[][..], |s| &s.fields);
     let mut absent = fields.iter().rev().take(parser.missing);
     Fit {
@@ -81,7 +81,7 @@ pub(super) struct EnvelopeParser<'t, 'a> {
     is_reported: bool,
     /// Names of the fields on the path here; not popped after an error.
     path: Vec<u32>,
-    flaws: Vec<(EnvelopeError, Vec<u32>)>,
+    violations: Vec<(EnvelopeError, Vec<u32>)>,
     /// The values of the outermost struct.
     missing: usize,
     incomplete: bool,
@@ -104,14 +104,14 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
             limit,
             is_reported,
             path: Vec::new(),
-            flaws: Vec::new(),
+            violations: Vec::new(),
             missing: 0,
             incomplete: false,
         }
     }
 
     fn outcome(self, result: Result<(), EnvelopeError>) -> Result<ParseOutcome, DecodeError> {
-        if result.is_ok() && self.flaws.is_empty() {
+        if result.is_ok() && self.violations.is_empty() {
             return Ok(ParseOutcome {
                 end: self.at,
                 missing: self.missing,
@@ -124,15 +124,15 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
             format!("fields.{}", names.join("."))
         };
         // The first error is reported; later ones mostly follow from it.
-        if let Err(flaw) = result
-            && self.flaws.is_empty()
+        if let Err(violation) = result
+            && self.violations.is_empty()
         {
-            return Err(flaw.explain(name(&self.path)));
+            return Err(violation.explain(name(&self.path)));
         }
         let faults: Vec<_> = self
-            .flaws
+            .violations
             .iter()
-            .map(|(flaw, path)| flaw.explain(name(path)))
+            .map(|(violation, path)| violation.explain(name(path)))
             .collect();
         match (result, faults.first()) {
             (Err(_), Some(first)) => Err(first.clone()),
@@ -146,14 +146,14 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
     }
 
     /// Records an error after which reading can continue.
-    fn record(&mut self, flaw: EnvelopeError) {
-        if self.flaws.len() < MAX_ERRORS {
-            self.flaws.push((flaw, self.path.clone()));
+    fn record(&mut self, violation: EnvelopeError) {
+        if self.violations.len() < MAX_ERRORS {
+            self.violations.push((violation, self.path.clone()));
         }
     }
 
     #[inline]
-    pub fn flaw(&self, what: EnvelopeErrorKind) -> EnvelopeError {
+    pub fn violation(&self, what: EnvelopeErrorKind) -> EnvelopeError {
         EnvelopeError { at: self.at, what }
     }
 
@@ -165,7 +165,7 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
                 self.at += N;
                 Ok(*chunk)
             }
-            None => Err(self.flaw(EnvelopeErrorKind::Field(N, rest.len()))),
+            None => Err(self.violation(EnvelopeErrorKind::Field(N, rest.len()))),
         }
     }
 
@@ -208,11 +208,11 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
                 break;
             }
             sink.label(self.at, field.name, types.label(field.name));
-            if let Err(flaw) = self.value(&field.kind, field.name, end, sink) {
+            if let Err(violation) = self.value(&field.kind, field.name, end, sink) {
                 if self.path.len() == level {
                     self.path.push(field.name);
                 }
-                return Err(flaw);
+                return Err(violation);
             }
         }
         sink.close(self.at);
@@ -310,11 +310,11 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
         self.path.push(name);
         let inner = header.fields.end();
         // An inner envelope must end inside the outer one; this one is read up to that end.
-        if let Some(flaw) = header.flaw() {
+        if let Some(violation) = header.violation() {
             if header.payload_size < 0 {
-                return Err(flaw);
+                return Err(violation);
             }
-            self.record(flaw);
+            self.record(violation);
         }
         let version = self.types.layout(id).map_or(0, |s| s.version);
         if header.compat_version > version {
@@ -336,7 +336,7 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
                     limit: self.limit,
                     is_reported: false,
                     path: vec![name],
-                    flaws: Vec::new(),
+                    violations: Vec::new(),
                     missing: 0,
                     incomplete: false,
                 };
@@ -365,9 +365,9 @@ impl<'t, 'a> EnvelopeParser<'t, 'a> {
     fn enter(&mut self, end: usize) -> Result<EnvelopeHeader, EnvelopeError> {
         let span = Span::new(self.at, end);
         let header = EnvelopeHeader::read(self.bytes, span)
-            .ok_or_else(|| self.flaw(EnvelopeErrorKind::NoHeader(span.len as usize)))?;
+            .ok_or_else(|| self.violation(EnvelopeErrorKind::NoHeader(span.len as usize)))?;
         if self.left == 0 {
-            return Err(self.flaw(EnvelopeErrorKind::TooDeep(self.limit)));
+            return Err(self.violation(EnvelopeErrorKind::TooDeep(self.limit)));
         }
         Ok(header)
     }

@@ -2,17 +2,17 @@
 
 use super::inflate::inflate;
 use super::{
-    Act, BodyDelimiter, BodyEnd, BodyPart, FrameParts, HttpFraming, HttpResync, HttpState, bounds,
-    over_limit, took, window_from,
+    BodyDelimiter, BodyEnd, BodyPart, FrameParts, HttpAction, HttpFraming, HttpResync, HttpState,
+    bounds, over_limit, took, window_from,
 };
 use crate::framing::Buffer;
 use crate::span::Span;
 
 impl HttpFraming {
     /// Reads a body in the window, after its head.
-    pub(super) fn body(&mut self, input: Buffer<'_>) -> Act {
+    pub(super) fn body(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Body(head, source, at) = &mut self.state else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let (limit, most) = bounds(input);
         let seen = input.window.get(..head.len + most).unwrap_or(input.window);
@@ -36,7 +36,7 @@ impl HttpFraming {
                 }
                 BodyPart::More if !input.eof => {
                     let missing = source.missing().map(|n| n.min(most as u64));
-                    return Act::Incomplete(missing);
+                    return HttpAction::Incomplete(missing);
                 }
                 // RFC 9112 section 6.3: the length is "the number of octets received prior to the server closing
                 // the connection".
@@ -49,9 +49,9 @@ impl HttpFraming {
     }
 
     /// Emits a message with its body.
-    fn emit_body(&mut self, input: Buffer<'_>, how: BodyEnd) -> Act {
+    fn emit_body(&mut self, input: Buffer<'_>, how: BodyEnd) -> HttpAction {
         let HttpState::Body(mut head, source, at) = std::mem::take(&mut self.state) else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let mut parts = FrameParts::message(input, &head, at);
         let position = (at - input.base) as usize;
@@ -85,13 +85,13 @@ impl HttpFraming {
             }
         };
         parts.fault = fault.or(head.fault.take().map(|e| input.fault(0, e)));
-        Act::Emit(parts)
+        HttpAction::Emit(parts)
     }
 
     /// Skips the rest of a body over the limit: only its end matters.
-    pub(super) fn skip(&mut self, input: Buffer<'_>) -> Act {
+    pub(super) fn skip(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Skip(source) = &mut self.state else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let mut n = 0;
         loop {
@@ -102,8 +102,8 @@ impl HttpFraming {
                     n += more;
                 }
                 BodyPart::More if input.eof => return took(input.window.len()),
-                _ if n > 0 => return Act::Took(n),
-                BodyPart::More => return Act::Incomplete(None),
+                _ if n > 0 => return HttpAction::Took(n),
+                BodyPart::More => return HttpAction::Incomplete(None),
                 BodyPart::End => return self.enter(HttpState::default()),
                 BodyPart::Bad(error) => {
                     return self.enter(HttpState::Resync(HttpResync::new(0), Some(error)));

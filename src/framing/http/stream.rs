@@ -3,7 +3,7 @@
 use super::chunked::{BodyDelimiter, BodyPart};
 use super::events::{EventLines, FeedResult};
 use super::{
-    Act, BodyEnd, FrameParts, HttpFraming, HttpResync, HttpState, bounds, over_limit, took,
+    BodyEnd, FrameParts, HttpAction, HttpFraming, HttpResync, HttpState, bounds, over_limit, took,
     window_from,
 };
 use crate::error::DecodeError;
@@ -40,9 +40,9 @@ pub(super) struct Events {
 
 impl HttpFraming {
     /// Reads a stream of events.
-    pub(super) fn events(&mut self, input: Buffer<'_>) -> Act {
+    pub(super) fn events(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Events(events) = &mut self.state else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let Events {
             source, at, lines, ..
@@ -87,8 +87,8 @@ impl HttpFraming {
                     return took(window.len());
                 }
                 (BodyPart::More, Some(event_start)) => return took((event_start - base) as usize),
-                (_, None) if passed > 0 => return Act::Took(passed),
-                (BodyPart::More, None) => return Act::Incomplete(None),
+                (_, None) if passed > 0 => return HttpAction::Took(passed),
+                (BodyPart::More, None) => return HttpAction::Incomplete(None),
                 (BodyPart::End, None) => return self.enter(HttpState::default()),
                 (BodyPart::Bad(error), None) => {
                     return self.enter(HttpState::Resync(HttpResync::new(0), Some(error)));
@@ -99,9 +99,9 @@ impl HttpFraming {
 
     /// Handles missing bytes between chunks: skips to the next chunk that starts an event, the last
     /// chunk, or the next message.
-    pub(super) fn resume(&mut self, input: Buffer<'_>) -> Act {
+    pub(super) fn resume(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Resume(status, searched) = &mut self.state else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let Buffer {
             window, base, eof, ..
@@ -123,7 +123,7 @@ impl HttpFraming {
             Some(at) => at,
             None if *searched >= RUN => RUN,
             None if eof => window.len(),
-            None => return Act::Incomplete(None),
+            None => return HttpAction::Incomplete(None),
         };
         *searched = 0;
         if found.is_some() {
@@ -139,16 +139,16 @@ impl HttpFraming {
             };
         }
         match n {
-            0 if found.is_some() => Act::Again,
-            0 => Act::Incomplete(None),
-            n => Act::Skipped(n, None),
+            0 if found.is_some() => HttpAction::Again,
+            0 => HttpAction::Incomplete(None),
+            n => HttpAction::Skipped(n, None),
         }
     }
 
     /// Emits an event.
-    fn emit_event(&mut self, input: Buffer<'_>, how: BodyEnd) -> Act {
+    fn emit_event(&mut self, input: Buffer<'_>, how: BodyEnd) -> HttpAction {
         let HttpState::Events(events) = &mut self.state else {
-            return Act::Again;
+            return HttpAction::Again;
         };
         let (at, lines) = (events.at, &mut events.lines);
         let start = lines.start();
@@ -176,7 +176,7 @@ impl HttpFraming {
         let error = match how {
             BodyEnd::Whole => {
                 lines.reset();
-                return Act::Emit(parts);
+                return HttpAction::Emit(parts);
             }
             BodyEnd::Over => {
                 lines.drop_event();
@@ -192,13 +192,13 @@ impl HttpFraming {
             BodyEnd::Bad(error) => {
                 parts.fault = Some(Fault::new(at, error));
                 self.state = HttpState::Resync(HttpResync::new(0), None);
-                return Act::Emit(parts);
+                return HttpAction::Emit(parts);
             }
         };
         if error.code == "truncated" {
             *lines = EventLines::new();
         }
         parts.fault = Some(Fault::new(start, error));
-        Act::Emit(parts)
+        HttpAction::Emit(parts)
     }
 }

@@ -5,7 +5,7 @@ use super::{Binding, Name, Names, ValuePlace};
 use crate::diff::{Val, WalkedValue, walk};
 use crate::path::Path;
 use crate::protocol::Direction;
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::protocol::schema::Fresh;
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ pub struct RunValues {
     side: Direction,
     keep_ids: bool,
     given: Option<String>,
-    id_gen: Mint,
+    id_gen: IdGen,
     values: Vec<Option<Val>>,
     /// The values of all names in this run.
     used: HashSet<Val>,
@@ -37,7 +37,7 @@ impl RunValues {
             side,
             keep_ids,
             given,
-            id_gen: Mint::new(seed ^ 0x6964),
+            id_gen: IdGen::new(seed ^ 0x6964),
             values: Vec::new(),
             used: HashSet::new(),
             firsts: HashMap::new(),

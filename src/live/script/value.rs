@@ -20,7 +20,7 @@ pub enum OpenValue {
     /// Text with open values in it.
     Text(Vec<TextPart>),
     /// The value at a path of the request.
-    Hole(Hole),
+    Placeholder(Placeholder),
     /// Values in order.
     List(Vec<OpenValue>),
     /// Values under keys, in order.
@@ -37,12 +37,12 @@ pub enum TextPart {
     /// Text.
     Text(String),
     /// An open value.
-    Hole(Hole),
+    Placeholder(Placeholder),
 }
 
 /// An open value: `{{params.id}}`. It is filled when the message is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hole {
+pub struct Placeholder {
     text: String,
     root: Root,
     path: Path,
@@ -67,7 +67,7 @@ impl OpenValue {
             if !before.is_empty() {
                 parts.push(TextPart::Text(before.to_owned()));
             }
-            parts.push(TextPart::Hole(Hole::parse(inside.trim())?));
+            parts.push(TextPart::Placeholder(Placeholder::parse(inside.trim())?));
             rest = after;
         }
         if parts.is_empty() {
@@ -77,7 +77,7 @@ impl OpenValue {
             parts.push(TextPart::Text(rest.to_owned()));
         }
         match parts.as_slice() {
-            [TextPart::Hole(hole)] => Ok(Self::Hole(hole.clone())),
+            [TextPart::Placeholder(hole)] => Ok(Self::Placeholder(hole.clone())),
             _ => Ok(Self::Text(parts)),
         }
     }
@@ -126,7 +126,7 @@ impl OpenValue {
     pub fn is_open(&self) -> bool {
         match self {
             Self::Json(_) => false,
-            Self::Text(_) | Self::Hole(_) | Self::Recorded(_) => true,
+            Self::Text(_) | Self::Placeholder(_) | Self::Recorded(_) => true,
             Self::List(items) => items.iter().any(Self::is_open),
             Self::Map(members) => members.iter().any(|(_, value)| value.is_open()),
             Self::Typed(.., value) => value.is_open(),
@@ -151,14 +151,14 @@ impl OpenValue {
         match self {
             Self::Json(text) => out.extend_from_slice(text.as_bytes()),
             Self::Recorded(template) => out.extend_from_slice(template.fill(from).as_bytes()),
-            Self::Hole(hole) => out.extend_from_slice(hole.fill(from)?.as_bytes()),
+            Self::Placeholder(hole) => out.extend_from_slice(hole.fill(from)?.as_bytes()),
             Self::Text(parts) => {
                 let mut text = String::new();
                 for part in parts {
                     match part {
                         TextPart::Text(part) => text.push_str(part),
-                        TextPart::Hole(hole) => {
-                            text.push_str(&Self::Hole(hole.clone()).fill_text(from)?);
+                        TextPart::Placeholder(hole) => {
+                            text.push_str(&Self::Placeholder(hole.clone()).fill_text(from)?);
                         }
                     }
                 }
@@ -197,7 +197,7 @@ impl OpenValue {
     }
 }
 
-impl Hole {
+impl Placeholder {
     /// Parses `params.calldata[0]`, `answer.result` or `count`. After a leading point every name is a key of the request.
     fn parse(text: &str) -> Result<Self, String> {
         let path = text.parse::<Path>().ok().filter(|path| !path.is_empty());

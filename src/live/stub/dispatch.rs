@@ -186,7 +186,7 @@ impl Dispatcher {
             }
             if decoded.message.role.is_none() || decoded.frame.framing == Framing::Http {
                 let outcome = if replies.is_empty() {
-                    AnswerSource::Missed(&who)
+                    AnswerSource::UnansweredRequest(&who)
                 } else {
                     AnswerSource::Protocol
                 };
@@ -231,8 +231,8 @@ impl Dispatcher {
         verdict: Verdict<'_>,
         outcome: AnswerSource<'_>,
     ) -> bool {
-        let is_reported =
-            !matches!(outcome, AnswerSource::Missed(_)) || self.rate_limit.allows(self.now);
+        let is_reported = !matches!(outcome, AnswerSource::UnansweredRequest(_))
+            || self.rate_limit.allows(self.now);
         if is_reported {
             self.watch.received(decoded, verdict, outcome);
         }
@@ -301,7 +301,8 @@ impl Dispatcher {
         };
         self.report.requests += 1;
         self.report.miss(decoded.index, conn, &what, &why);
-        let is_reported = self.report_outcome(decoded, verdict, AnswerSource::Missed(&why));
+        let is_reported =
+            self.report_outcome(decoded, verdict, AnswerSource::UnansweredRequest(&why));
         self.changed();
         if is_shut {
             return Dispatch::Replies(replies);

@@ -28,7 +28,7 @@ use crate::live::handler::{Channel, Command, Ended, Handler};
 use crate::live::script::value::{Fill, OpenValue};
 use crate::live::script::{BytesTemplate, Script, ScriptAction, ScriptRule};
 use crate::protocol::Direction;
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::protocol::peer::{Outgoing, PeerConfig, PeerReply, Request};
 use batch::Batches;
 use dispatch::{Dispatch, Dispatcher};
@@ -108,7 +108,7 @@ pub struct Stub<'p> {
     /// Connections and streams whose peer sends no more: they are closed when their jobs are done.
     ending: BTreeSet<Channel>,
     next: u64,
-    mint: Mint,
+    id_gen: IdGen,
 }
 
 impl<'p> Stub<'p> {
@@ -184,7 +184,7 @@ impl<'p> Stub<'p> {
             batches: Batches::default(),
             ending: BTreeSet::new(),
             next: 0,
-            mint: Mint::new(peer_config.seed ^ 0x6361_6c6c),
+            id_gen: IdGen::new(peer_config.seed ^ 0x6361_6c6c),
         }
     }
 

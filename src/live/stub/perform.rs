@@ -172,7 +172,7 @@ impl Stub<'_> {
         let Some(is_bytes) = old else {
             return Ok(message.to_owned());
         };
-        let fresh = self.mint.uuid();
+        let fresh = self.id_gen.uuid();
         let id = if is_bytes {
             format!("{{\"$bin\":\"{}\"}}", hex::encode(fresh))
         } else {

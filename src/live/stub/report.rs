@@ -20,7 +20,7 @@ pub enum AnswerSource<'f> {
     /// The protocol itself.
     Protocol,
     /// There is no answer: the reason.
-    Missed(&'f str),
+    UnansweredRequest(&'f str),
 }
 
 /// Limits the messages about wrong requests.
@@ -78,7 +78,7 @@ pub struct StubReport {
     /// The number of these without an answer.
     pub missed: u64,
     /// The first 1000 of them.
-    pub misses: Vec<Missed>,
+    pub misses: Vec<UnansweredRequest>,
     /// The rules of the script.
     pub rules: Vec<Usage>,
     /// The rules with a recorded request.
@@ -92,7 +92,7 @@ pub struct StubReport {
 
 /// A request without an answer.
 #[derive(Clone, Debug, Serialize)]
-pub struct Missed {
+pub struct UnansweredRequest {
     /// The index among all messages of both sides.
     pub index: u64,
     /// The connection.
@@ -163,7 +163,7 @@ impl StubReport {
     pub(super) fn miss(&mut self, index: u64, conn: u32, what: &str, why: &str) {
         self.missed += 1;
         if self.misses.len() < MAX_MISSES {
-            self.misses.push(Missed {
+            self.misses.push(UnansweredRequest {
                 index,
                 conn,
                 what: what.to_owned(),

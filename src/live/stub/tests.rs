@@ -40,13 +40,13 @@ impl Observer for Log {
     }
 }
 
-struct Bench<'p> {
+struct StubTest<'p> {
     stub: Stub<'p>,
     log: Arc<Mutex<Vec<String>>>,
     now: i64,
 }
 
-impl<'p> Bench<'p> {
+impl<'p> StubTest<'p> {
     fn new(protocol: &'p dyn Protocol, script: &str) -> Self {
         Self::with(protocol, script, OnMiss::Error, true)
     }
@@ -115,11 +115,11 @@ impl<'p> Bench<'p> {
     }
 
     /// An oracle that was acknowledged.
-    fn serving(script: &str) -> Bench<'static> {
-        let mut bench = Bench::new(oracle(), script);
-        bench.open();
-        assert_eq!(bench.receive(ACK), "");
-        bench
+    fn serving(script: &str) -> StubTest<'static> {
+        let mut stub_test = StubTest::new(oracle(), script);
+        stub_test.open();
+        assert_eq!(stub_test.receive(ACK), "");
+        stub_test
     }
 }
 
@@ -134,7 +134,7 @@ fn invoke(id: u32, selector: &str, felt: &str) -> String {
 
 #[test]
 fn rules_answer_requests_in_order() {
-    let mut bench = Bench::new(
+    let mut stub_test = StubTest::new(
         oracle(),
         r#"
         [[on]]
@@ -149,8 +149,8 @@ fn rules_answer_requests_in_order() {
         error = { code = -32000, message = "no more for {{params.selector}}", data = { n = 1.50 } }
         "#,
     );
-    assert_eq!(bench.open(), READY);
-    assert_eq!(bench.receive(ACK), "");
+    assert_eq!(stub_test.open(), READY);
+    assert_eq!(stub_test.receive(ACK), "");
     for (request, want) in [
         (
             invoke(0, "echo", "0x7"),
@@ -169,12 +169,12 @@ fn rules_answer_requests_in_order() {
             r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"no more for pow","data":{"n":1.50}}}"#,
         ),
     ] {
-        assert_eq!(bench.receive(&request), format!("{want}\n"));
+        assert_eq!(stub_test.receive(&request), format!("{want}\n"));
     }
     let shutdown = "{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n";
-    assert_eq!(bench.receive(shutdown), "[Close(1)]\n");
-    assert_eq!(bench.stub.report().answered, 4);
-    let log = bench.log.lock().unwrap();
+    assert_eq!(stub_test.receive(shutdown), "[Close(1)]\n");
+    assert_eq!(stub_test.stub.report().answered, 4);
+    let log = stub_test.log.lock().unwrap();
     assert_eq!(log.last().unwrap(), "shutdown Protocol");
     let mut awaited = log.iter().filter(|line| !line.starts_with("report"));
     assert_eq!(awaited.nth(2).unwrap(), "invoke echo Rule(\"my.toml:2\")");
@@ -183,20 +183,20 @@ fn rules_answer_requests_in_order() {
 #[test]
 fn request_without_rule_is_a_miss() {
     let script = "[[on]]\nmatch = 'subject=f'\ntimes = 1\nresult = []\n";
-    let mut bench = Bench::<'static>::serving(script);
-    bench.receive(&invoke(0, "f", "0x1"));
-    let spent = bench.receive(&invoke(1, "f", "0x1"));
+    let mut stub_test = StubTest::<'static>::serving(script);
+    stub_test.receive(&invoke(0, "f", "0x1"));
+    let spent = stub_test.receive(&invoke(1, "f", "0x1"));
     assert_eq!(
         spent,
         "(invoke f is used up: my.toml:1 answers it 1×)\n\
          {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"invoke f is used up: my.toml:1 answers it 1×\"}}\n"
     );
     assert!(
-        bench
+        stub_test
             .receive(&invoke(2, "g", "0x1"))
             .starts_with("(invoke g has no rule)\n")
     );
-    assert_eq!(bench.stub.report().missed, 2);
+    assert_eq!(stub_test.stub.report().missed, 2);
     for (on_miss, want) in [
         (OnMiss::Close, "(invoke f has no rule)\n[Close(1)]\n"),
         (OnMiss::Hang, "(invoke f has no rule)\n"),
@@ -205,10 +205,10 @@ fn request_without_rule_is_a_miss() {
             "(invoke f has no rule)\n{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[\"0x9\"]}\n",
         ),
     ] {
-        let mut bench = Bench::with(oracle(), "", on_miss, true);
-        bench.open();
-        bench.receive(ACK);
-        assert_eq!(bench.receive(&invoke(0, "f", "0x1")), want);
+        let mut stub_test = StubTest::with(oracle(), "", on_miss, true);
+        stub_test.open();
+        stub_test.receive(ACK);
+        assert_eq!(stub_test.receive(&invoke(0, "f", "0x1")), want);
     }
 }
 
@@ -245,8 +245,8 @@ fn script_mutations_reach_the_wire() {
             "{\"result\":[],\"id\":0}\n".into(),
         ),
     ] {
-        let mut bench = Bench::<'static>::serving(&format!("[[on]]\n{script}\n"));
-        assert_eq!(bench.receive(&invoke(0, "f", "0x1")), want, "{script}");
+        let mut stub_test = StubTest::<'static>::serving(&format!("[[on]]\n{script}\n"));
+        assert_eq!(stub_test.receive(&invoke(0, "f", "0x1")), want, "{script}");
     }
 }
 
@@ -262,25 +262,25 @@ fn script_keys_control_the_first_bytes() {
         ("before = \"\\uFEFF\"\nready = false", "\u{feff}".into()),
         ("exit = 4", format!("{READY}[Stop]\n")),
     ] {
-        let mut bench = Bench::new(oracle(), script);
-        assert_eq!(bench.open(), want, "{script}");
+        let mut stub_test = StubTest::new(oracle(), script);
+        assert_eq!(stub_test.open(), want, "{script}");
     }
 }
 
 #[test]
 fn foreign_protocol_is_logged_and_closed() {
-    let mut bench = Bench::with(oracle(), "", OnMiss::Error, false);
-    bench.open();
-    let output = bench.receive("GET / HTTP/1.1\r\n");
+    let mut stub_test = StubTest::with(oracle(), "", OnMiss::Error, false);
+    stub_test.open();
+    let output = stub_test.receive("GET / HTTP/1.1\r\n");
     assert!(
         output.ends_with("not a message of oracle (this looks like HTTP): closed)\n[Close(1)]\n"),
         "{output}"
     );
     // On stdio there is no other to wait for, and a bad line can be skipped.
-    let mut bench = Bench::<'static>::serving("[[on]]\nresult = []\n");
-    assert_eq!(bench.receive("hello\n"), "");
+    let mut stub_test = StubTest::<'static>::serving("[[on]]\nresult = []\n");
+    assert_eq!(stub_test.receive("hello\n"), "");
     assert_eq!(
-        bench.receive(&invoke(0, "f", "0x1")),
+        stub_test.receive(&invoke(0, "f", "0x1")),
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n"
     );
 }
@@ -293,12 +293,12 @@ fn answer_to_ask_fills_the_result() {
         ask = { method = "blobs/get", params = { blob_id = "{{params.input.blob}}" } }
         result = "{{answer.result.data}}"
     "#;
-    let mut bench = Bench::new(known("stepflow"), script);
-    bench.open();
+    let mut stub_test = StubTest::new(known("stepflow"), script);
+    stub_test.open();
     let hello = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"runtime_protocol_version\":1}}\n";
-    assert!(bench.receive(hello).contains("\"result\""));
-    bench.receive("{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n");
-    let asked = bench.receive(
+    assert!(stub_test.receive(hello).contains("\"result\""));
+    stub_test.receive("{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n");
+    let asked = stub_test.receive(
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"components/execute\",\"params\":{\"component\":\"/x\",\"input\":{\"blob\":\"b1\"}}}\n",
     );
     let request: serde_json::Value = serde_json::from_str(&asked).unwrap();
@@ -309,7 +309,7 @@ fn answer_to_ask_fills_the_result() {
         request["id"]
     );
     assert_eq!(
-        bench.receive(&answer),
+        stub_test.receive(&answer),
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"output\":[1,2]}}\n"
     );
 }

@@ -11,7 +11,7 @@ use crate::error::Refusal;
 use crate::protocol::Direction;
 use crate::protocol::Id;
 use crate::protocol::Role;
-use crate::protocol::make::{Mint, Object, text};
+use crate::protocol::make::{IdGen, Object, text};
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Readiness, Request};
 use crate::protocol::rpc::build::{self, METHOD_NOT_FOUND};
 use crate::protocol::rpc::peer::{Opening, RpcPeer};
@@ -31,14 +31,14 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     Box::new(AcpPeer {
         side,
         inner: RpcPeer::new(side, Some(OPENING), config),
-        mint: config.mint(),
+        id_gen: config.mint(),
     })
 }
 
 struct AcpPeer {
     side: Direction,
     inner: RpcPeer,
-    mint: Mint,
+    id_gen: IdGen,
 }
 
 impl AcpPeer {
@@ -59,7 +59,7 @@ impl AcpPeer {
             }
             (_, "authenticate" | "logout") => "{}".into(),
             (_, "session/new") => {
-                let session = Id::Uuid(self.mint.uuid());
+                let session = Id::Uuid(self.id_gen.uuid());
                 Object::default()
                     .json("sessionId", &text(&session.text()))
                     .finish()

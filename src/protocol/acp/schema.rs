@@ -32,7 +32,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     error_id: ID,
     result: ANY,
     // A client opens the session with its first number.
-    new_id: |mint| (mint.number() + 1).to_string(),
+    new_id: |id_gen| (id_gen.number() + 1).to_string(),
     empty_params: true,
 };
 

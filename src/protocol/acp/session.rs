@@ -14,7 +14,7 @@ use crate::framing::Head;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, Turn};
+use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
 use crate::protocol::rpc::session::{RpcSession, report_refusal};
 use crate::protocol::session::memory::{Connections, PerDirection};
@@ -51,12 +51,12 @@ struct AcpRules {
 struct Agent {
     /// The index of `initialize`; or the start was not seen.
     opened: Option<u64>,
-    /// What the side that sends in a direction declared.
+    /// The capabilities that the sender of a direction declared.
     capabilities: PerDirection<Capabilities>,
     turns: Turns,
 }
 
-/// What is stored of a request until its answer.
+/// The stored part of a request, until its answer.
 #[derive(Debug, Default)]
 struct RequestContext {
     /// The offered version of `initialize`.
@@ -72,9 +72,9 @@ impl AcpRules {
     }
 
     /// Checks the field that names the connection.
-    fn check_head(&self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let seen = turn.seen;
-        let Some(head) = http::head(seen).filter(|_| self.gives_names && !turn.is("initialize"))
+    fn check_head(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let seen = message.seen;
+        let Some(head) = http::head(seen).filter(|_| self.gives_names && !message.is("initialize"))
         else {
             return;
         };
@@ -86,27 +86,27 @@ impl AcpRules {
 }
 
 impl Agent {
-    fn check_handshake(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let index = turn.seen.index;
-        if turn.is("initialize") {
+    fn check_handshake(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let index = message.seen.index;
+        if message.is("initialize") {
             if let Some(first) = self.opened.filter(|first| *first != u64::MAX) {
                 let text = "initialize is sent again; once a connection is enough";
-                report.broken_by("second-initialize", turn.seen.whole(), first, text);
+                report.broken_by("second-initialize", message.seen.whole(), first, text);
             }
             self.opened = Some(index);
         } else if self.opened.is_none() {
-            let name = turn.method.map_or("this", |method| method.name);
+            let name = message.method.map_or("this", |method| method.name);
             let text = format!("{name} is sent before initialize, which should come first");
-            report.broken("before-initialize", turn.seen.whole(), text);
+            report.broken("before-initialize", message.seen.whole(), text);
             self.opened = Some(u64::MAX);
         }
     }
 
     /// Reports what the other side did not declare.
-    fn check_capabilities(&self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let direction = turn.requester();
+    fn check_capabilities(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let direction = message.requester();
         let declared = self.capabilities.get(Some(direction.other()));
-        needs::each(turn, &mut |node: Node<'_>, path: &str| {
+        needs::each(message, &mut |node: Node<'_>, path: &str| {
             if !declared.allow(path) {
                 let [client, agent] = AcpRules::SIDES;
                 let side = if direction == Direction::ToServer {
@@ -117,7 +117,7 @@ impl Agent {
                 let what = node.text().unwrap_or_default();
                 let text =
                     format!("the {side} did not declare the capability {path}, which {what} needs");
-                report.broken("capability-missing", turn.seen.at(node), text);
+                report.broken("capability-missing", message.seen.at(node), text);
             }
         });
     }
@@ -139,54 +139,57 @@ impl Extension for AcpRules {
         }
     }
 
-    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) -> RequestContext {
+    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> RequestContext {
         let before = report.broken.len();
-        let name = turn.call.method.and_then(Node::text).unwrap_or_default();
-        let is_client = turn.requester() == Direction::ToServer;
+        let name = message.call.method.and_then(Node::text).unwrap_or_default();
+        let is_client = message.requester() == Direction::ToServer;
         if is_client {
-            self.check_head(turn, report);
+            self.check_head(message, report);
         }
-        let agent = self.agent(turn.seen);
+        let agent = self.agent(message.seen);
         if is_client {
-            agent.check_handshake(turn, report);
+            agent.check_handshake(message, report);
         }
         let mut version = None;
         if name == "initialize" {
-            let capabilities = turn.param("clientCapabilities");
+            let capabilities = message.param("clientCapabilities");
             agent
                 .capabilities
                 .get_mut(Some(Direction::ToServer))
                 .read(capabilities);
-            version = turn.param("protocolVersion").and_then(Node::as_i128);
-        } else if report.broken.len() == before && turn.method.is_some() {
-            agent.check_capabilities(turn, report);
+            version = message.param("protocolVersion").and_then(Node::as_i128);
+        } else if report.broken.len() == before && message.method.is_some() {
+            agent.check_capabilities(message, report);
         }
-        if let Some(method) = turn.call.method.filter(|method| method.is_string())
+        if let Some(method) = message.call.method.filter(|method| method.is_string())
             && !schema::is_known(&name)
         {
             let text = format!(
                 "no version has {}; names of extensions start with _",
                 quote(method)
             );
-            report.broken("unknown-method", turn.seen.at(method), text);
+            report.broken("unknown-method", message.seen.at(method), text);
         }
         RequestContext {
             version,
-            turn: agent.turns.check_request(turn, &name, report),
+            turn: agent.turns.check_request(message, &name, report),
         }
     }
 
     fn answers(
         &mut self,
-        turn: &Turn<'_, '_>,
+        message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<RequestContext>,
         report: &mut Report,
     ) {
-        let result = turn.call.result.filter(|_| turn.call.error().is_none());
+        let result = message
+            .call
+            .result
+            .filter(|_| message.call.error().is_none());
         let name = request.method.map_or("", |method| method.name);
         let index = asked.place.index;
-        let agent = self.agent(turn.seen);
+        let agent = self.agent(message.seen);
         if let Some(result) = result.filter(|_| name == "initialize") {
             let capabilities = result.get("agentCapabilities");
             agent
@@ -202,12 +205,12 @@ impl Extension for AcpRules {
                     "the agent answers version {}; the client offered {asked}",
                     quote(node)
                 );
-                report.broken_by("version-raised", turn.seen.at(node), index, text);
+                report.broken_by("version-raised", message.seen.at(node), index, text);
             }
         }
         agent
             .turns
-            .check_answer(&request.own.turn, name, index, turn.seen, result, report);
+            .check_answer(&request.own.turn, name, index, message.seen, result, report);
     }
 
     fn refused(&mut self, seen: &Seen<'_>, asked: &OpenRequest, status: u16, report: &mut Report) {

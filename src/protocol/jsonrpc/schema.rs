@@ -21,7 +21,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     id: ID,
     error_id: Type::Either(&[TEXT, INT, Type::Number, Type::Null]),
     result: ANY,
-    new_id: |mint| Id::Number(mint.number().into()).text().into_owned(),
+    new_id: |id_gen| Id::Number(id_gen.number().into()).text().into_owned(),
     empty_params: false,
 };
 

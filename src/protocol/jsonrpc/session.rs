@@ -3,7 +3,7 @@
 use super::schema::DIALECT;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, Turn};
+use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
 use crate::protocol::rpc::session::RpcSession;
 use crate::protocol::session::text::quote;
@@ -23,36 +23,36 @@ impl Extension for Rules {
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = ["client", "server"];
 
-    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let name = turn.call.method.and_then(Node::text);
-        if let (Some(method), Some(name)) = (turn.call.method, name)
+    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let name = message.call.method.and_then(Node::text);
+        if let (Some(method), Some(name)) = (message.call.method, name)
             && name.starts_with("rpc.")
         {
             let text = format!("{} begins with \"rpc.\", which is reserved", quote(method));
-            report.broken("reserved-method", turn.seen.at(method), text);
+            report.broken("reserved-method", message.seen.at(method), text);
         }
     }
 
     fn answers(
         &mut self,
-        turn: &Turn<'_, '_>,
+        message: &RpcMessage<'_, '_>,
         _: &OpenRequest,
         _: &SentRequest<()>,
         report: &mut Report,
     ) {
-        let Some(error) = turn.call.error() else {
+        let Some(error) = message.call.error() else {
             return;
         };
         let code = error.get("code");
         if let Some(code) = code.filter(|code| code.as_i128().is_some_and(is_reserved)) {
             let text = format!("the code {} is reserved and has no meaning", quote(code));
-            report.broken("reserved-code", turn.seen.at(code), text);
+            report.broken("reserved-code", message.seen.at(code), text);
         }
         let data = error.get("data");
         let traces = [error.get("stack"), data.and_then(|data| data.get("stack"))];
         if let Some(trace) = traces.into_iter().flatten().find(|node| node.is_string()) {
             let text = "a stack trace of the server";
-            report.broken("stack-trace", turn.seen.at(trace), text);
+            report.broken("stack-trace", message.seen.at(trace), text);
         }
     }
 }

@@ -12,10 +12,10 @@ mod progress;
 use super::schema::{self, DIALECT};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, Turn};
+use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
 use crate::protocol::rpc::session::RpcSession;
-use crate::protocol::rpc::shape::{Flaw, usual_rule};
+use crate::protocol::rpc::shape::{ShapeViolation, usual_rule};
 use crate::protocol::session::memory::{ConnId, Connections};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{ConnectionChange, Place, Report, Seen, Session, SessionConfig};
@@ -45,7 +45,7 @@ struct Editors {
     order: bool,
 }
 
-/// How far a session is.
+/// The stage of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     #[default]
@@ -90,10 +90,10 @@ impl Editors {
     }
 
     /// Checks the order of a message that the client sends.
-    fn check_stage(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let (order, seen) = (self.order, turn.seen);
+    fn check_stage(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let (order, seen) = (self.order, message.seen);
         let server = self.server(seen.origin.conn);
-        let name = turn.call.method.and_then(Node::text).unwrap_or_default();
+        let name = message.call.method.and_then(Node::text).unwrap_or_default();
         let place = seen.whole();
         let next = match name.as_ref() {
             "initialize" => Stage::Requested,
@@ -103,7 +103,7 @@ impl Editors {
             _ => server.stage,
         };
         match (name.as_ref(), server.stage) {
-            ("initialize", Stage::New) => server.accepts = turn.param("capabilities").map(paths),
+            ("initialize", Stage::New) => server.accepts = message.param("capabilities").map(paths),
             ("initialize", _) => {
                 let text = "initialize is sent a second time; a server takes it once";
                 report.broken("second-initialize", place, text);
@@ -113,17 +113,17 @@ impl Editors {
                 report.broken("exit-without-shutdown", place, text);
             }
             ("exit" | "initialized", _) => {}
-            (_, Stage::New) if turn.role == Role::Request => {
+            (_, Stage::New) if message.role == Role::Request => {
                 let text = format!("{} before initialize", short(&name));
                 report.broken("request-before-initialize", place, text);
             }
             (_, Stage::New | Stage::Requested)
-                if turn.role == Role::Notification && !name.starts_with("$/") =>
+                if message.role == Role::Notification && !name.starts_with("$/") =>
             {
                 let text = format!("{} before initialize is answered is dropped", short(&name));
                 report.broken("notification-before-initialize", place, text);
             }
-            (_, Stage::New | Stage::Requested) if turn.role == Role::Notification => {}
+            (_, Stage::New | Stage::Requested) if message.role == Role::Notification => {}
             (_, Stage::Requested) if order => {
                 let text = format!("{} before initialize is answered", short(&name));
                 report.broken("request-before-initialize", place, text);
@@ -131,7 +131,7 @@ impl Editors {
             (_, Stage::Answered) if !name.starts_with("$/") => {
                 server.early.get_or_insert(place);
             }
-            (_, Stage::Shutdown) if turn.role == Role::Request => {
+            (_, Stage::Shutdown) if message.role == Role::Request => {
                 let text = format!("{} after shutdown", short(&name));
                 report.broken("request-after-shutdown", place, text);
             }
@@ -144,16 +144,16 @@ impl Editors {
     }
 
     /// Checks that a method was announced.
-    fn check_negotiated(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let server = self.server(turn.seen.origin.conn);
-        let Some(method) = turn.method.filter(|_| turn.role == Role::Request) else {
+    fn check_negotiated(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let server = self.server(message.seen.origin.conn);
+        let Some(method) = message.method.filter(|_| message.role == Role::Request) else {
             return;
         };
-        let place = turn
+        let place = message
             .call
             .method
-            .map_or(turn.seen.whole(), |node| turn.seen.at(node));
-        if turn.direction == Some(Direction::ToClient) {
+            .map_or(message.seen.whole(), |node| message.seen.at(node));
+        if message.direction == Some(Direction::ToClient) {
             let needed = schema::client_capability(method.name);
             let (Some((section, name)), Some(accepts)) = (needed, &server.accepts) else {
                 return;
@@ -182,11 +182,11 @@ impl Editors {
     }
 
     /// Handles what a server registers later.
-    fn register(&mut self, turn: &Turn<'_, '_>) {
-        let Some(offers) = &mut self.server(turn.seen.origin.conn).offers else {
+    fn register(&mut self, message: &RpcMessage<'_, '_>) {
+        let Some(offers) = &mut self.server(message.seen.origin.conn).offers else {
             return;
         };
-        let registrations = turn
+        let registrations = message
             .param("registrations")
             .into_iter()
             .flat_map(Node::children);
@@ -209,10 +209,10 @@ impl Extension for Editors {
     const HAS_LINES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];
 
-    fn rule(flaw: Flaw) -> &'static str {
-        match flaw {
-            Flaw::UnknownMethod | Flaw::UnknownNotification => "unknown-method",
-            flaw => usual_rule(flaw),
+    fn rule(violation: ShapeViolation) -> &'static str {
+        match violation {
+            ShapeViolation::UnknownMethod | ShapeViolation::UnknownNotification => "unknown-method",
+            violation => usual_rule(violation),
         }
     }
 
@@ -220,45 +220,45 @@ impl Extension for Editors {
         header::check(seen, report);
     }
 
-    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) -> Sent {
-        if turn.requester() == Direction::ToServer {
-            self.check_stage(turn, report);
+    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> Sent {
+        if message.requester() == Direction::ToServer {
+            self.check_stage(message, report);
         }
-        self.check_negotiated(turn, report);
-        let server = self.server(turn.seen.origin.conn);
-        server.documents.check(turn, report);
-        server.progress.check(turn, report);
-        if turn.is("client/registerCapability") {
-            self.register(turn);
+        self.check_negotiated(message, report);
+        let server = self.server(message.seen.origin.conn);
+        server.documents.check(message, report);
+        server.progress.check(message, report);
+        if message.is("client/registerCapability") {
+            self.register(message);
         }
-        let items = turn
+        let items = message
             .param("items")
-            .filter(|_| turn.is("workspace/configuration"));
+            .filter(|_| message.is("workspace/configuration"));
         Sent {
             items: items.map(|items| items.children().count()),
-            partial: turn.param("partialResultToken").map(progress::key),
+            partial: message.param("partialResultToken").map(progress::key),
         }
     }
 
     fn answers(
         &mut self,
-        turn: &Turn<'_, '_>,
+        message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<Sent>,
         report: &mut Report,
     ) {
-        let seen = turn.seen;
+        let seen = message.seen;
         let server = self.server(seen.origin.conn);
         if asked.subject.as_deref() == Some("initialize") {
             server.stage = server.stage.max(Stage::Answered);
-            let capabilities = turn
+            let capabilities = message
                 .call
                 .result
                 .and_then(|result| result.get("capabilities"));
             server.offers = capabilities.map(names);
             server.documents.initialize(capabilities);
         }
-        if let (Some(items), Some(result)) = (request.own.items, turn.call.result)
+        if let (Some(items), Some(result)) = (request.own.items, message.call.result)
             && result.is_array()
             && result.children().count() != items
         {
@@ -268,7 +268,7 @@ impl Extension for Editors {
         }
         let partial = request.own.partial.as_ref();
         let partial = partial.is_some_and(|token| server.progress.has_reported(token));
-        if let Some(result) = turn.call.result.filter(|_| partial)
+        if let Some(result) = message.call.result.filter(|_| partial)
             && result.children().next().is_some()
         {
             let text = "the result is not empty, but partial results were sent before";
@@ -280,7 +280,7 @@ impl Extension for Editors {
         if matches!(what, ConnectionChange::Lost | ConnectionChange::Opened) {
             self.servers.remove(origin.conn);
             if what == ConnectionChange::Lost {
-                // What was announced and opened is not known any more.
+                // Announcements and open documents are unknown from here on.
                 let server = self.server(origin.conn);
                 server.stage = Stage::Open;
                 server.documents.forget();

@@ -33,7 +33,7 @@ const OPENING: Opening = Opening {
     },
     done: "notifications/initialized",
 };
-/// What the server can do.
+/// The capabilities of the server.
 const CAPABILITIES: &str = r#"{"tools":{},"prompts":{},"resources":{},"logging":{}}"#;
 
 /// Creates the peer that sends in direction `side`.

@@ -39,7 +39,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     error_id: Type::Either(&[TEXT, WHOLE, Type::Null]),
     result: OBJECT,
     // A client opens the session with its first number.
-    new_id: |mint| (mint.number() + 1).to_string(),
+    new_id: |id_gen| (id_gen.number() + 1).to_string(),
     empty_params: false,
 };
 

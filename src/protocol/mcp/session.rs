@@ -14,10 +14,10 @@ use super::schema::{self, DIALECT};
 use crate::framing::Head;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, Turn};
+use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
 use crate::protocol::rpc::session::{RpcSession, report_refusal};
-use crate::protocol::rpc::shape::{Flaw, usual_rule};
+use crate::protocol::rpc::shape::{ShapeViolation, usual_rule};
 use crate::protocol::session::memory::{Connections, RecentEntries};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
@@ -53,7 +53,7 @@ struct McpRules {
     gives_names: bool,
 }
 
-/// What a session belongs to.
+/// The owner of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum SessionKey {
     Connection(Option<u32>),
@@ -118,15 +118,15 @@ impl McpRules {
     }
 
     /// Checks the fields of the head of a posted message.
-    fn check_head(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let seen = turn.seen;
-        let Some(head) = http::head(seen).filter(|_| !turn.is("initialize")) else {
+    fn check_head(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let seen = message.seen;
+        let Some(head) = http::head(seen).filter(|_| !message.is("initialize")) else {
             return;
         };
         let field = |name| http::field(head, name);
-        if own_version(turn).is_some() {
-            let method = turn.call.method;
-            let name = turn.param("name").or(turn.param("uri"));
+        if own_version(message).is_some() {
+            let method = message.call.method;
+            let name = message.param("name").or(message.param("uri"));
             for (field_name, node) in [("Mcp-Method", method), ("Mcp-Name", name)] {
                 let (value, place) = field(field_name);
                 let is_encoded = value.as_ref().is_some_and(|value| value.starts_with("=?"));
@@ -180,10 +180,10 @@ impl Extension for McpRules {
     const CANCELS: &'static [(&'static str, &'static str)] =
         &[("notifications/cancelled", "requestId")];
 
-    fn rule(flaw: Flaw) -> &'static str {
-        match flaw {
-            Flaw::UnknownMethod | Flaw::UnknownNotification => "unknown-method",
-            flaw => usual_rule(flaw),
+    fn rule(violation: ShapeViolation) -> &'static str {
+        match violation {
+            ShapeViolation::UnknownMethod | ShapeViolation::UnknownNotification => "unknown-method",
+            violation => usual_rule(violation),
         }
     }
 
@@ -200,16 +200,16 @@ impl Extension for McpRules {
         }
     }
 
-    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) -> RequestContext {
-        if turn.requester() == Direction::ToServer {
-            self.check_head(turn, report);
+    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> RequestContext {
+        if message.requester() == Direction::ToServer {
+            self.check_head(message, report);
         }
-        if turn.is("notifications/cancelled")
-            && let Some(time) = turn.seen.origin.time
+        if message.is("notifications/cancelled")
+            && let Some(time) = message.seen.origin.time
         {
-            self.cancellations.insert(turn.seen.index, time);
+            self.cancellations.insert(message.seen.index, time);
         }
-        let key = self.key(turn.seen.origin);
+        let key = self.key(message.seen.origin);
         let unnamed = key == SessionKey::Named("".into());
         let Some(state) = self.state(&key) else {
             return RequestContext::default();
@@ -218,28 +218,28 @@ impl Extension for McpRules {
         if unnamed {
             state.stage = Stage::Assumed;
         }
-        state.asks(turn, report)
+        state.asks(message, report)
     }
 
     fn answers(
         &mut self,
-        turn: &Turn<'_, '_>,
+        message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<RequestContext>,
         report: &mut Report,
     ) {
-        if let Some(cancel) = request.cancelled.filter(|_| turn.role == Role::Response) {
+        if let Some(cancel) = request.cancelled.filter(|_| message.role == Role::Response) {
             let text = format!("the request was cancelled by #{cancel}, and still has a result");
-            report.broken_by("answer-after-cancel", turn.seen.whole(), cancel, text);
+            report.broken_by("answer-after-cancel", message.seen.whole(), cancel, text);
             let time = self.cancellations.get(&cancel);
-            let late = time.zip(turn.seen.origin.time);
+            let late = time.zip(message.seen.origin.time);
             if late.is_none_or(|(from, to)| to.saturating_sub(*from) < CROSSING) {
                 report.at_most(Severity::Info);
             }
         }
-        let key = self.key(turn.seen.origin);
+        let key = self.key(message.seen.origin);
         if let Some(state) = self.state(&key) {
-            state.answers(turn, asked, request, report);
+            state.answers(message, asked, request, report);
         }
     }
 

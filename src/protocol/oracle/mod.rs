@@ -24,7 +24,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::make::{Made, Mint, Words};
+use super::make::{IdGen, Made, Words};
 use super::{
     Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, Setting, ValueTypes,
     WriteOptions, Written,
@@ -170,8 +170,8 @@ impl Protocol for Oracle {
         schema::write(message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        schema::DIALECT.make(kind, words, mint)
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+        schema::DIALECT.make(kind, words, id_gen)
     }
 
     fn content<'n>(&self, root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {

@@ -79,7 +79,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     error_id: ID,
     // An answer does not name its request: an object acknowledges `ready`.
     result: Type::Either(&[FELTS, OBJECT]),
-    new_id: |mint| mint.number().to_string(),
+    new_id: |id_gen| id_gen.number().to_string(),
     empty_params: false,
 };
 

@@ -2,7 +2,7 @@
 
 use super::{Call, spelling};
 use crate::error::Refusal;
-use crate::protocol::make::{Made, Mint, Object, Recipe, Words, array, text, unknown_kind, value};
+use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, array, text, unknown_kind, value};
 use crate::protocol::schema::check::{refuse, refuse_nothing};
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of, of_type, one_of};
 use crate::protocol::schema::marks::Collector;
@@ -32,7 +32,7 @@ pub(in crate::protocol) struct Dialect {
     /// The type of a result.
     pub(in crate::protocol) result: Type,
     /// Makes a new id for a request.
-    pub(in crate::protocol) new_id: fn(&mut Mint) -> String,
+    pub(in crate::protocol) new_id: fn(&mut IdGen) -> String,
     /// `make` writes empty params.
     pub(in crate::protocol) empty_params: bool,
 }
@@ -171,19 +171,19 @@ impl Dialect {
         &self,
         kind: &str,
         words: &mut Words<'_>,
-        mint: &mut Mint,
+        id_gen: &mut IdGen,
     ) -> Result<Made, Refusal> {
         let is_made = |message: &&MessageSchema| message.name == kind && message.words.is_some();
         if let Some(answer) = self.answers.iter().find(is_made) {
             return Ok(Made {
-                message: schema::make::build(answer, words, mint)?,
+                message: schema::make::build(answer, words, id_gen)?,
                 direction: answer.direction,
             });
         }
         let (answered, direction, name, params);
         if let Some(method) = self.methods.iter().find(is_made) {
             (answered, direction, name) = (method.answered, method.direction, method.name);
-            params = schema::make::build(method, words, mint)?;
+            params = schema::make::build(method, words, id_gen)?;
         } else if let Some(other) = OTHERS.iter().find(|m| self.open && m.name == kind) {
             (answered, direction) = (other.answered, other.direction);
             name = words.word("METHOD, a string")?;
@@ -195,7 +195,7 @@ impl Dialect {
         let mut rpc = Object::default().text("jsonrpc", "2.0");
         if answered {
             let id = words.key("id").map(value);
-            rpc = rpc.json("id", &id.unwrap_or_else(|| (self.new_id)(mint)));
+            rpc = rpc.json("id", &id.unwrap_or_else(|| (self.new_id)(id_gen)));
         }
         let is_left_out = params == "{}" && !self.empty_params;
         let params = Some(params).filter(|_| !is_left_out);

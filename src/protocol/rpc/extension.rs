@@ -1,16 +1,16 @@
-//! What a protocol on JSON-RPC adds to the session that all share.
+//! The interface by which a protocol on JSON-RPC extends the shared session.
 
 use super::Call;
 use super::dialect::Dialect;
-use super::pairing::{Reach, SentRequest};
-use super::shape::{Flaw, usual_rule};
+use super::pairing::{IdSpace, SentRequest};
+use super::shape::{ShapeViolation, usual_rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::{ConnectionChange, Report, Seen};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 
-/// What a protocol adds to the session.
+/// The part of a session that only one protocol has.
 pub(in crate::protocol) trait Extension: Send {
     /// The state of an open request that only the protocol uses.
     type Own: Default + Send;
@@ -26,8 +26,8 @@ pub(in crate::protocol) trait Extension: Send {
     const CANCELS: &'static [(&'static str, &'static str)] = &[];
 
     /// Returns the rule that an error of a message breaks; empty if none does.
-    fn rule(flaw: Flaw) -> &'static str {
-        usual_rule(flaw)
+    fn rule(violation: ShapeViolation) -> &'static str {
+        usual_rule(violation)
     }
 
     /// Handles a frame: a message, a batch or a part of the transport.
@@ -36,20 +36,20 @@ pub(in crate::protocol) trait Extension: Send {
     }
 
     /// Handles a request or a notification that can be read. Returns the state of the request.
-    fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) -> Self::Own {
-        let _ = (turn, report);
+    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> Self::Own {
+        let _ = (message, report);
         Self::Own::default()
     }
 
     /// Handles an answer and its request.
     fn answers(
         &mut self,
-        turn: &Turn<'_, '_>,
+        message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<Self::Own>,
         report: &mut Report,
     ) {
-        let _ = (turn, asked, request, report);
+        let _ = (message, asked, request, report);
     }
 
     /// Handles a response over HTTP that refuses a posted request with this status.
@@ -82,20 +82,20 @@ pub(in crate::protocol) trait Extension: Send {
 
 /// A message, or a member of a batch, with what the rules need.
 #[derive(Clone, Copy)]
-pub(in crate::protocol) struct Turn<'t, 'a> {
+pub(in crate::protocol) struct RpcMessage<'t, 'a> {
     pub(in crate::protocol) seen: &'t Seen<'a>,
     pub(in crate::protocol) call: Call<'a>,
     pub(in crate::protocol) role: Role,
     /// The method, if the schema has it.
     pub(in crate::protocol) method: Option<&'static MessageSchema>,
     pub(in crate::protocol) direction: Option<Direction>,
-    pub(in crate::protocol) reach: Reach,
+    pub(in crate::protocol) id_space: IdSpace,
     /// It breaks a rule by itself.
     pub(in crate::protocol) breaks_rule: bool,
     pub(super) in_batch: bool,
 }
 
-impl<'a> Turn<'_, 'a> {
+impl<'a> RpcMessage<'_, 'a> {
     /// The direction of the request, the most likely one if it is not known.
     pub(in crate::protocol) fn requester(&self) -> Direction {
         let known = self.direction.or(self.method.map(|m| m.direction));

@@ -6,7 +6,7 @@
 //!   id        by JSON type and value: 7 is not "7", "a\u0041" is "aA"
 //! ```
 
-use super::shape::{CallShape, Flaw};
+use super::shape::{CallShape, ShapeViolation};
 use super::spelling;
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
 use crate::protocol::schema::MessageSchema;
@@ -23,14 +23,14 @@ const MAX_DUPLICATES: usize = 8;
 
 /// The range in which an id is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::protocol) enum Reach {
+pub(in crate::protocol) enum IdSpace {
     /// All connections of the conversation.
     Http,
     /// One connection.
     Pipe(Option<u32>),
 }
 
-impl Reach {
+impl IdSpace {
     pub(in crate::protocol) fn of(http: bool, origin: Origin) -> Self {
         if http {
             Self::Http
@@ -43,7 +43,7 @@ impl Reach {
 /// The parts of a request that its answer repeats.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::protocol) struct PairKey {
-    pub(in crate::protocol) reach: Reach,
+    pub(in crate::protocol) id_space: IdSpace,
     /// The direction of the request.
     pub(in crate::protocol) requester: Direction,
     id: Ident,
@@ -58,17 +58,17 @@ enum Ident {
 }
 
 impl Scoped for PairKey {
-    type Scope = Reach;
+    type Scope = IdSpace;
 
     fn scope(&self) -> Self::Scope {
-        self.reach
+        self.id_space
     }
 }
 
 impl PairKey {
     /// Returns the key of a message's id; `None` if the id is null.
     pub(in crate::protocol) fn of(
-        reach: Reach,
+        id_space: IdSpace,
         requester: Direction,
         id: Node<'_>,
     ) -> Option<Self> {
@@ -84,7 +84,7 @@ impl PairKey {
             Ident::Other(spelled().into())
         };
         Some(Self {
-            reach,
+            id_space,
             requester,
             id,
         })
@@ -101,9 +101,9 @@ impl PairKey {
     }
 
     /// Returns the same id in another range.
-    pub(in crate::protocol) fn at(&self, reach: Reach) -> Self {
+    pub(in crate::protocol) fn at(&self, id_space: IdSpace) -> Self {
         Self {
-            reach,
+            id_space,
             ..self.clone()
         }
     }
@@ -207,7 +207,12 @@ impl<S> Pairing<S> {
         };
         let what = asked.describe();
         let text = |id: &str| format!("the id {id} belongs to {what}, which is not answered yet");
-        shape.report_id_flaw(Flaw::DuplicateId, Some(asked.place.index), text, report);
+        shape.report_id_flaw(
+            ShapeViolation::DuplicateId,
+            Some(asked.place.index),
+            text,
+            report,
+        );
         request.had_duplicate = true;
         if request.duplicates.len() < MAX_DUPLICATES {
             request.duplicates.push(shape.asked());
@@ -216,7 +221,7 @@ impl<S> Pairing<S> {
     }
 
     /// Adds a request. Returns the one that had its id.
-    pub(in crate::protocol) fn ask(
+    pub(in crate::protocol) fn add_request(
         &mut self,
         key: PairKey,
         asked: OpenRequest,
@@ -224,13 +229,13 @@ impl<S> Pairing<S> {
     ) -> Option<(OpenRequest, SentRequest<S>)> {
         // An answer that came earlier counts once.
         request.may_be_missed |= self.unmatched.remove(&key).is_some();
-        self.open.ask(key, asked, request)
+        self.open.add_request(key, asked, request)
     }
 
     /// Finds the request for an answer in direction `way`.
     pub(in crate::protocol) fn find(
         &self,
-        reach: Reach,
+        id_space: IdSpace,
         direction: Option<Direction>,
         shape: &CallShape<'_, '_>,
         report: &mut Report,
@@ -239,7 +244,7 @@ impl<S> Pairing<S> {
         let key = shape
             .call
             .id
-            .and_then(|id| PairKey::of(reach, requester, id));
+            .and_then(|id| PairKey::of(id_space, requester, id));
         let Some(key) = key else {
             return PairedRequest::NoId;
         };
@@ -262,7 +267,12 @@ impl<S> Pairing<S> {
         {
             let asked_id = short(&asked.id);
             let text = |id: &str| format!("the id is {id}, but the request has {asked_id}");
-            shape.report_id_flaw(Flaw::IdTypeChanged, Some(asked.place.index), text, report);
+            shape.report_id_flaw(
+                ShapeViolation::IdTypeChanged,
+                Some(asked.place.index),
+                text,
+                report,
+            );
             return PairedRequest::Retyped(key);
         }
         PairedRequest::Nothing(key)
@@ -280,7 +290,12 @@ impl<S> Pairing<S> {
             let text = |id: &str| {
                 format!("the request with the id {id} was answered before, by #{answer}")
             };
-            return shape.report_id_flaw(Flaw::AnsweredTwice, Some(*answer), text, report);
+            return shape.report_id_flaw(
+                ShapeViolation::AnsweredTwice,
+                Some(*answer),
+                text,
+                report,
+            );
         }
         let own = self.open.get(&key.reversed());
         let own = own.map(|(asked, _)| (asked.describe(), asked.place.index));
@@ -290,7 +305,7 @@ impl<S> Pairing<S> {
             }
             None => format!("no open request has the id {id}"),
         };
-        shape.report_id_flaw(Flaw::Orphan, None, text, report);
+        shape.report_id_flaw(ShapeViolation::Orphan, None, text, report);
     }
 
     /// Closes a request that is answered.

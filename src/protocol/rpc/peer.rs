@@ -7,7 +7,7 @@
 use super::build;
 use super::{Call, spelling};
 use crate::error::Refusal;
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::protocol::peer::{
     MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request, as_json,
 };
@@ -18,7 +18,7 @@ use crate::tape::Node;
 /// The usual code of an error: -32000, the first that the specification leaves to servers.
 const SERVER_ERROR: i32 = -32000;
 
-/// How a client opens a session.
+/// The opening of a session by a client.
 #[derive(Clone, Copy)]
 pub(in crate::protocol) struct Opening {
     /// The first request.
@@ -44,7 +44,7 @@ pub(in crate::protocol) struct RpcPeer {
     opening: Option<Opening>,
     /// A method that this side answers by itself, and the result.
     reply: Option<(&'static str, &'static str)>,
-    mint: Mint,
+    id_gen: IdGen,
     stages: RecentValues<u32, Stage>,
 }
 
@@ -59,7 +59,7 @@ impl RpcPeer {
             config: config.clone(),
             opening: opening.filter(|_| side == Direction::ToServer),
             reply: None,
-            mint: config.mint(),
+            id_gen: config.mint(),
             stages: RecentValues::with_capacity(MAX_ENTRIES),
         }
     }
@@ -73,7 +73,7 @@ impl RpcPeer {
     }
 
     fn new_id(&mut self) -> String {
-        Id::Number(self.mint.number().into()).text().into_owned()
+        Id::Number(self.id_gen.number().into()).text().into_owned()
     }
 }
 

@@ -8,8 +8,8 @@
 //! A protocol adds its own state as an [`Extension`].
 
 use super::Call;
-use super::extension::{Extension, Turn};
-use super::pairing::{Closed, PairKey, PairedRequest, Pairing, Reach, SentRequest};
+use super::extension::{Extension, RpcMessage};
+use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
 use super::read;
 use super::shape::CallShape;
 use crate::framing::Head;
@@ -43,7 +43,7 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     own: E,
     pairs: Pairing<E::Own>,
     connections: Connections<Connection>,
-    /// The connections of open requests over HTTP, by their key in [`Reach::Http`].
+    /// The connections of open requests over HTTP, by their key in [`IdSpace::Http`].
     elsewhere: HashMap<PairKey, Vec<Option<u32>>>,
 }
 
@@ -103,7 +103,13 @@ impl<E: Extension> RpcSession<E> {
     }
 
     /// Handles a batch (JSON-RPC 2.0 section 6).
-    fn batch(&mut self, seen: &Seen<'_>, root: Node<'_>, turn: Ask, report: &mut Report) {
+    fn batch(
+        &mut self,
+        seen: &Seen<'_>,
+        root: Node<'_>,
+        context: FrameContext,
+        report: &mut Report,
+    ) {
         let empty = root.children().next().is_none();
         if !E::DIALECT.batches {
             let text = "a batch: peers do not take several messages at once";
@@ -115,7 +121,7 @@ impl<E: Extension> RpcSession<E> {
         let mut of = None;
         for node in root.children() {
             report.answer = None;
-            self.message(seen, node, turn, report);
+            self.message(seen, node, context, report);
             of = of.or(report.answer.take());
             if read::role(&Call::of(node)).is_none() && E::DIALECT.batches {
                 let text = format!("{} is not a message", quote(node));
@@ -133,7 +139,13 @@ impl<E: Extension> RpcSession<E> {
     }
 
     /// Handles a message, or a member of a batch.
-    fn message(&mut self, seen: &Seen<'_>, root: Node<'_>, ask: Ask, report: &mut Report) {
+    fn message(
+        &mut self,
+        seen: &Seen<'_>,
+        root: Node<'_>,
+        context: FrameContext,
+        report: &mut Report,
+    ) {
         let call = Call::of(root);
         let Some(role) = read::role(&call) else {
             return;
@@ -148,53 +160,58 @@ impl<E: Extension> RpcSession<E> {
             call: &call,
         };
         let mut method = None;
-        if !ask.faulty {
-            method = shape.check(root, ask.direction, report);
+        if !context.faulty {
+            method = shape.check(root, context.direction, report);
             shape.check_form(report);
         }
-        let turn = Turn {
+        let message = RpcMessage {
             seen,
             call,
             role,
             method,
-            direction: ask.direction,
-            reach: Reach::Pipe(seen.origin.conn),
-            breaks_rule: ask.faulty || report.broken.len() > before,
-            in_batch: ask.in_batch,
+            direction: context.direction,
+            id_space: IdSpace::Pipe(seen.origin.conn),
+            breaks_rule: context.faulty || report.broken.len() > before,
+            in_batch: context.in_batch,
         };
         match role {
-            Role::Request | Role::Notification if ask.faulty => {}
-            Role::Request | Role::Notification => self.asks(&turn, &shape, report),
-            _ => self.answers(&turn, &shape, report),
+            Role::Request | Role::Notification if context.faulty => {}
+            Role::Request | Role::Notification => self.asks(&message, &shape, report),
+            _ => self.answers(&message, &shape, report),
         }
     }
 
-    fn asks(&mut self, turn: &Turn<'_, '_>, shape: &CallShape<'_, '_>, report: &mut Report) {
-        let own = self.own.asks(turn, report);
-        if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| turn.is(name)) {
-            self.cancels(turn, id, report);
+    fn asks(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        shape: &CallShape<'_, '_>,
+        report: &mut Report,
+    ) {
+        let own = self.own.asks(message, report);
+        if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| message.is(name)) {
+            self.cancels(message, id, report);
         }
-        let requester = turn.requester();
-        let key = turn
+        let requester = message.requester();
+        let key = message
             .call
             .id
-            .and_then(|id| PairKey::of(turn.reach, requester, id));
-        let Some(key) = key.filter(|_| turn.role == Role::Request) else {
+            .and_then(|id| PairKey::of(message.id_space, requester, id));
+        let Some(key) = key.filter(|_| message.role == Role::Request) else {
             return;
         };
         if self.pairs.is_duplicate(&key, shape, report) {
             return;
         }
-        if self.is_http(turn.seen) {
-            let conns = self.elsewhere.entry(key.at(Reach::Http)).or_default();
-            conns.push(turn.seen.origin.conn);
-            let connection = self.connections.get_mut(turn.seen.origin.conn);
+        if self.is_http(message.seen) {
+            let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
+            conns.push(message.seen.origin.conn);
+            let connection = self.connections.get_mut(message.seen.origin.conn);
             if let Some(connection) = connection.filter(|_| requester == Direction::ToServer) {
                 connection.posted = Some(key.clone());
             }
         }
-        let request = SentRequest::new(turn.method, turn.breaks_rule, own);
-        self.pairs.ask(key, shape.asked(), request);
+        let request = SentRequest::new(message.method, message.breaks_rule, own);
+        self.pairs.add_request(key, shape.asked(), request);
     }
 
     fn is_http(&self, seen: &Seen<'_>) -> bool {
@@ -203,20 +220,20 @@ impl<E: Extension> RpcSession<E> {
     }
 
     /// Records that a request is cancelled.
-    fn cancels(&mut self, turn: &Turn<'_, '_>, id: &str, report: &mut Report) {
-        let Some(id) = turn.param(id) else {
+    fn cancels(&mut self, message: &RpcMessage<'_, '_>, id: &str, report: &mut Report) {
+        let Some(id) = message.param(id) else {
             return;
         };
-        let Some(key) = PairKey::of(turn.reach, turn.requester(), id) else {
+        let Some(key) = PairKey::of(message.id_space, message.requester(), id) else {
             return;
         };
-        let key = self.resolve(key, turn.seen);
+        let key = self.resolve(key, message.seen);
         match self.pairs.open.get_mut(&key) {
-            Some((_, request)) => request.cancelled = Some(turn.seen.index),
+            Some((_, request)) => request.cancelled = Some(message.seen.index),
             None if self.pairs.answered.get(&key).is_some() => {}
             None => {
                 let text = format!("no open request has the id {}", quote(id));
-                report.broken("cancel-unknown", turn.seen.at(id), text);
+                report.broken("cancel-unknown", message.seen.at(id), text);
             }
         }
     }
@@ -233,32 +250,39 @@ impl<E: Extension> RpcSession<E> {
                 .and_then(|c| c.session.as_deref())
         };
         let mine = session(seen.origin.conn);
-        let conns = self.elsewhere.get(&key.at(Reach::Http));
+        let conns = self.elsewhere.get(&key.at(IdSpace::Http));
         let mut conns = conns.into_iter().flatten().copied();
         let found = conns.find(|conn| {
             let theirs = session(*conn);
             mine.is_none() || theirs.is_none() || mine == theirs
         });
-        found.map_or(key.clone(), |conn| key.at(Reach::Pipe(conn)))
+        found.map_or(key.clone(), |conn| key.at(IdSpace::Pipe(conn)))
     }
 
-    fn answers(&mut self, turn: &Turn<'_, '_>, shape: &CallShape<'_, '_>, report: &mut Report) {
-        let seen = turn.seen;
-        let mut reach = turn.reach;
-        let requester = turn.direction.map_or(Direction::ToServer, Direction::other);
-        if let Some(key) = turn
+    fn answers(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        shape: &CallShape<'_, '_>,
+        report: &mut Report,
+    ) {
+        let seen = message.seen;
+        let mut id_space = message.id_space;
+        let requester = message
+            .direction
+            .map_or(Direction::ToServer, Direction::other);
+        if let Some(key) = message
             .call
             .id
-            .and_then(|id| PairKey::of(reach, requester, id))
+            .and_then(|id| PairKey::of(id_space, requester, id))
         {
-            reach = self.resolve(key, seen).reach;
+            id_space = self.resolve(key, seen).id_space;
         }
-        let key = match self.pairs.find(reach, turn.direction, shape, report) {
+        let key = match self.pairs.find(id_space, message.direction, shape, report) {
             PairedRequest::Open(key) | PairedRequest::Retyped(key) => key,
             PairedRequest::NoId => return,
             PairedRequest::Nothing(key) => {
                 let connection = self.connections.get(seen.origin.conn);
-                if !connection.is_some_and(|c| c.lost) && !turn.breaks_rule {
+                if !connection.is_some_and(|c| c.lost) && !message.breaks_rule {
                     self.pairs.report_unmatched(&key, shape, report);
                 }
                 return;
@@ -268,23 +292,23 @@ impl<E: Extension> RpcSession<E> {
             Closed::Nothing | Closed::Twin => {}
             Closed::Last(asked, request) => {
                 self.forget(&key);
-                if let Some(method) = request.method.filter(|_| !turn.breaks_rule) {
+                if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
                     shape.result(method, report);
                 }
                 let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
-                if batch && !turn.in_batch && turn.role != Role::Error {
+                if batch && !message.in_batch && message.role != Role::Error {
                     let text = "this answers a member of a batch; it should be in an array";
                     let index = asked.place.index;
                     report.broken_by("batch-answer", seen.whole(), index, text);
                 }
-                self.own.answers(turn, &asked, &request, report);
+                self.own.answers(message, &asked, &request, report);
             }
         }
     }
 
     /// Removes a closed request from the connections over HTTP.
     fn forget(&mut self, key: &PairKey) {
-        let (Reach::Pipe(conn), shared) = (key.reach, key.at(Reach::Http)) else {
+        let (IdSpace::Pipe(conn), shared) = (key.id_space, key.at(IdSpace::Http)) else {
             return;
         };
         if let Some(conns) = self.elsewhere.get_mut(&shared) {
@@ -306,7 +330,7 @@ impl<E: Extension> RpcSession<E> {
 
 /// The facts about a frame that its messages share.
 #[derive(Clone, Copy)]
-struct Ask {
+struct FrameContext {
     direction: Option<Direction>,
     faulty: bool,
     in_batch: bool,
@@ -320,20 +344,20 @@ impl<E: Extension> Session for RpcSession<E> {
         let Some(root) = root.filter(|_| seen.message.role != Some(Role::Control)) else {
             return;
         };
-        let ask = Ask {
+        let context = FrameContext {
             direction,
             faulty,
             in_batch: root.is_array(),
         };
         if root.is_array() {
-            self.batch(seen, root, ask, report);
+            self.batch(seen, root, context, report);
         } else {
-            self.message(seen, root, ask, report);
+            self.message(seen, root, context, report);
         }
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
-        let reach = Reach::Pipe(origin.conn);
+        let id_space = IdSpace::Pipe(origin.conn);
         let http = self.connections.get(origin.conn).is_some_and(|c| c.http);
         match what {
             ConnectionChange::Opened => {
@@ -344,7 +368,7 @@ impl<E: Extension> Session for RpcSession<E> {
                     .connections
                     .entry_or_evict(origin.conn, Connection::default);
                 connection.lost = true;
-                self.pairs.open.retain(reach, |_, _, request| {
+                self.pairs.open.retain(id_space, |_, _, request| {
                     request.may_be_missed = true;
                     true
                 });
@@ -353,7 +377,7 @@ impl<E: Extension> Session for RpcSession<E> {
             _ if http => {}
             _ => {
                 let answers = origin.direction.filter(|_| what == ConnectionChange::Ended);
-                let gone = self.pairs.open.end_where(reach, |key| {
+                let gone = self.pairs.open.end_where(id_space, |key| {
                     answers.is_none_or(|direction| key.requester != direction)
                 });
                 for (_, asked, request) in &gone {

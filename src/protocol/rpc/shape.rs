@@ -23,7 +23,7 @@ const MAX_EXACT: u64 = 1 << 53;
 
 /// The possible errors of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum Flaw {
+pub(in crate::protocol) enum ShapeViolation {
     RepeatedMember,
     VersionMissing,
     VersionWrong,
@@ -63,7 +63,7 @@ pub(in crate::protocol) struct CallShape<'s, 'a> {
     /// The names of the sides that send to the server and to the client.
     pub(in crate::protocol) sides: [&'static str; 2],
     /// Returns the rule that an error breaks.
-    pub(in crate::protocol) rule: fn(Flaw) -> &'static str,
+    pub(in crate::protocol) rule: fn(ShapeViolation) -> &'static str,
     /// The role of the message, or of the member of a batch.
     pub(in crate::protocol) role: Option<Role>,
     pub(in crate::protocol) seen: &'s Seen<'a>,
@@ -71,8 +71,14 @@ pub(in crate::protocol) struct CallShape<'s, 'a> {
 }
 
 impl<'a> CallShape<'_, 'a> {
-    fn report_flaw(&self, flaw: Flaw, place: Place, text: impl Into<String>, report: &mut Report) {
-        let rule = (self.rule)(flaw);
+    fn report_flaw(
+        &self,
+        violation: ShapeViolation,
+        place: Place,
+        text: impl Into<String>,
+        report: &mut Report,
+    ) {
+        let rule = (self.rule)(violation);
         if !rule.is_empty() {
             report.broken(rule, place, text);
         }
@@ -98,13 +104,13 @@ impl<'a> CallShape<'_, 'a> {
     /// Reports an error of the id, with a related message.
     pub(super) fn report_id_flaw(
         &self,
-        flaw: Flaw,
+        violation: ShapeViolation,
         related: Option<u64>,
         text: impl Fn(&str) -> String,
         report: &mut Report,
     ) {
         if let Some(id) = self.call.id {
-            let (rule, place, text) = ((self.rule)(flaw), self.seen.at(id), text(&quote(id)));
+            let (rule, place, text) = ((self.rule)(violation), self.seen.at(id), text(&quote(id)));
             if rule.is_empty() {
                 return;
             }
@@ -128,15 +134,20 @@ impl<'a> CallShape<'_, 'a> {
             let had = at.and_then(|at| had.get_mut(at));
             if had.is_some_and(|had| std::mem::replace(had, true)) {
                 let text = format!("{} is repeated; it should be there once", quote(key));
-                self.report_flaw(Flaw::RepeatedMember, self.seen.at(key), text, report);
+                self.report_flaw(
+                    ShapeViolation::RepeatedMember,
+                    self.seen.at(key),
+                    text,
+                    report,
+                );
             }
         }
         let version = object![VERSION];
-        let flaw = |problem: &TypeProblem<'_, 'a>| match problem.wrong {
-            Wrong::Missing(_) => Some(Flaw::VersionMissing),
-            _ => Some(Flaw::VersionWrong),
+        let violation = |problem: &TypeProblem<'_, 'a>| match problem.wrong {
+            Wrong::Missing(_) => Some(ShapeViolation::VersionMissing),
+            _ => Some(ShapeViolation::VersionWrong),
         };
-        self.lint(root, (&version, ""), &flaw, report);
+        self.lint(root, (&version, ""), &violation, report);
         match self.role {
             Some(Role::Request | Role::Notification) => self.request(direction, report),
             Some(Role::Response | Role::Error) => {
@@ -151,11 +162,13 @@ impl<'a> CallShape<'_, 'a> {
         &self,
         node: Node<'a>,
         what: (&Type, &str),
-        flaw: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<Flaw>,
+        violation: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<ShapeViolation>,
         report: &mut Report,
     ) {
         let rule = |problem: &TypeProblem<'_, 'a>| match problem.rule() {
-            None => flaw(problem).map(self.rule).filter(|rule| !rule.is_empty()),
+            None => violation(problem)
+                .map(self.rule)
+                .filter(|rule| !rule.is_empty()),
             rule => rule,
         };
         lint(self.seen, node, what, &rule, report);
@@ -172,27 +185,27 @@ impl<'a> CallShape<'_, 'a> {
         for (name, node) in [("result", self.call.result), ("error", self.call.error)] {
             if let Some(node) = node {
                 let text = format!("a message with a method has no {name}; only an answer has it");
-                self.report_flaw(Flaw::ResultBesideMethod, at(node), text, report);
+                self.report_flaw(ShapeViolation::ResultBesideMethod, at(node), text, report);
             }
         }
         self.id(report);
         if let Some(id) = id.filter(|id| id.is_null()) {
             let text = "the id is null: peers take this for a notification and do not answer";
-            self.report_flaw(Flaw::NullId, at(id), text, report);
+            self.report_flaw(ShapeViolation::NullId, at(id), text, report);
             return None;
         }
         let node = method?;
         let name = node.text()?;
         let found = self.dialect.find(&name);
         let Some(method) = found.filter(|method| !method.releases.is_empty()) else {
-            let (flaw, what) = match id {
-                Some(_) => (Flaw::UnknownMethod, "method"),
-                None => (Flaw::UnknownNotification, "notification"),
+            let (violation, what) = match id {
+                Some(_) => (ShapeViolation::UnknownMethod, "method"),
+                None => (ShapeViolation::UnknownNotification, "notification"),
             };
             // Such messages may be ignored.
             if !name.starts_with("$/") {
                 let text = format!("no release has a {what} {}", short(&name));
-                self.report_flaw(flaw, at(node), text, report);
+                self.report_flaw(violation, at(node), text, report);
             }
             return None;
         };
@@ -203,17 +216,22 @@ impl<'a> CallShape<'_, 'a> {
                 std::mem::swap(&mut sends, &mut other);
             }
             let text = format!("the {sends} sends {name}, but only the {other} may send it");
-            self.report_flaw(Flaw::WrongDirection, at(node), text, report);
+            self.report_flaw(ShapeViolation::WrongDirection, at(node), text, report);
             return None;
         }
         match (method.answered, id) {
             (true, None) => {
                 let text = format!("{name} is a request: without an id it is never answered");
-                self.report_flaw(Flaw::RequestWithoutId, self.seen.whole(), text, report);
+                self.report_flaw(
+                    ShapeViolation::RequestWithoutId,
+                    self.seen.whole(),
+                    text,
+                    report,
+                );
             }
             (false, Some(id)) => {
                 let text = format!("{name} is a notification: it should have no id");
-                self.report_flaw(Flaw::NotificationWithId, at(id), text, report);
+                self.report_flaw(ShapeViolation::NotificationWithId, at(id), text, report);
             }
             _ => self.params(method, report),
         }
@@ -224,13 +242,13 @@ impl<'a> CallShape<'_, 'a> {
     fn id(&self, report: &mut Report) {
         let wrong = |id: &Node<'_>| !id.is_null() && !fits(*id, &self.dialect.id);
         if let Some(id) = self.call.id.filter(wrong) {
-            let flaw = if is_integer(id) {
-                Flaw::IdRange
+            let violation = if is_integer(id) {
+                ShapeViolation::IdRange
             } else {
-                Flaw::IdType
+                ShapeViolation::IdType
             };
             let text = format!("the id is {}; it should be {}", quote(id), self.dialect.id);
-            self.report_flaw(flaw, self.seen.at(id), text, report);
+            self.report_flaw(violation, self.seen.at(id), text, report);
         }
     }
 
@@ -243,10 +261,14 @@ impl<'a> CallShape<'_, 'a> {
             let text = format!("{whole} are missing; at least {{}} should be there");
             let params = self.call.params;
             let place = params.map_or(self.seen.whole(), |params| self.seen.at(params));
-            return self.report_flaw(Flaw::ParamsMissing, place, text, report);
+            return self.report_flaw(ShapeViolation::ParamsMissing, place, text, report);
         };
-        let flaws = [Flaw::ParamsType, Flaw::MissingParam, Flaw::ParamType];
-        self.members(params, (&method.ty, &whole), flaws, report);
+        let violations = [
+            ShapeViolation::ParamsType,
+            ShapeViolation::MissingParam,
+            ShapeViolation::ParamType,
+        ];
+        self.members(params, (&method.ty, &whole), violations, report);
     }
 
     /// Checks the result of a known method.
@@ -260,21 +282,31 @@ impl<'a> CallShape<'_, 'a> {
                 Type::Object(&[])
             };
             let whole = format!("the result of {}", method.name);
-            let flaws = [Flaw::ResultType, Flaw::MissingResult, Flaw::ResultType];
-            self.members(result, (&ty, &whole), flaws, report);
+            let violations = [
+                ShapeViolation::ResultType,
+                ShapeViolation::MissingResult,
+                ShapeViolation::ResultType,
+            ];
+            self.members(result, (&ty, &whole), violations, report);
         }
     }
 
-    /// Checks members. `flaws` are the errors of the whole, of a missing member and of a wrong one.
-    fn members(&self, node: Node<'a>, what: (&Type, &str), flaws: [Flaw; 3], report: &mut Report) {
-        let [whole, missing, wrong] = flaws;
-        let flaw = |problem: &TypeProblem<'_, 'a>| match (problem.at, problem.wrong) {
+    /// Checks members. `violations` are the errors of the whole, of a missing member and of a wrong one.
+    fn members(
+        &self,
+        node: Node<'a>,
+        what: (&Type, &str),
+        violations: [ShapeViolation; 3],
+        report: &mut Report,
+    ) {
+        let [whole, missing, wrong] = violations;
+        let violation = |problem: &TypeProblem<'_, 'a>| match (problem.at, problem.wrong) {
             (At::Root, _) => Some(whole),
             (_, Wrong::Missing(_)) => Some(missing),
             (_, Wrong::Type(_)) => Some(wrong),
             _ => None,
         };
-        self.lint(node, what, &flaw, report);
+        self.lint(node, what, &violation, report);
     }
 
     /// Checks a response or an error.
@@ -282,20 +314,20 @@ impl<'a> CallShape<'_, 'a> {
         let Call { result, error, .. } = *self.call;
         let at = |node| self.seen.at(node);
         self.id(report);
-        let flaw = match self.call.id {
+        let violation = match self.call.id {
             None => Some((
-                Flaw::IdMissing,
+                ShapeViolation::IdMissing,
                 root,
                 "an answer without an id: its request is unknown",
             )),
             Some(id) if !id.is_null() => None,
             Some(id) if self.call.error().is_none() => Some((
-                Flaw::NullId,
+                ShapeViolation::NullId,
                 id,
                 "the id of a result is null; it should be the request's",
             )),
             Some(id) => Some((
-                Flaw::NullIdOfError,
+                ShapeViolation::NullIdOfError,
                 id,
                 "the id of an error is null: peers refuse to read it",
             )),
@@ -304,33 +336,33 @@ impl<'a> CallShape<'_, 'a> {
             (Some(node), Some(error)) if node.is_null() || error.is_null() => {
                 let node = if error.is_null() { error } else { node };
                 Some((
-                    Flaw::NullBeside,
+                    ShapeViolation::NullBeside,
                     node,
                     "one of result and error is null; it should not be there at all",
                 ))
             }
             (Some(_), Some(error)) => Some((
-                Flaw::ResultAndError,
+                ShapeViolation::ResultAndError,
                 error,
                 "result and error are both there; an answer has one of them",
             )),
             (Some(result), None) if result.is_null() => Some((
-                Flaw::NullResult,
+                ShapeViolation::NullResult,
                 result,
                 "result is null: peers take it for absent and refuse the message",
             )),
             _ => None,
         };
-        for (flaw, node, text) in flaw.into_iter().chain(content) {
-            self.report_flaw(flaw, at(node), text, report);
+        for (violation, node, text) in violation.into_iter().chain(content) {
+            self.report_flaw(violation, at(node), text, report);
         }
         if let Some(error) = self.call.error() {
-            let flaw = |problem: &TypeProblem<'_, 'a>| match problem.at {
-                At::Member(_, "code", _) => Some(Flaw::ErrorCode),
-                At::Member(_, "message", _) => Some(Flaw::ErrorMessage),
-                _ => Some(Flaw::ErrorShape),
+            let violation = |problem: &TypeProblem<'_, 'a>| match problem.at {
+                At::Member(_, "code", _) => Some(ShapeViolation::ErrorCode),
+                At::Member(_, "message", _) => Some(ShapeViolation::ErrorMessage),
+                _ => Some(ShapeViolation::ErrorShape),
             };
-            self.lint(error, (&ERROR, "error"), &flaw, report);
+            self.lint(error, (&ERROR, "error"), &violation, report);
         }
     }
 
@@ -367,31 +399,33 @@ impl<'a> CallShape<'_, 'a> {
 }
 
 /// Returns the rules that all of these protocols have.
-pub(in crate::protocol) const fn usual_rule(flaw: Flaw) -> &'static str {
-    match flaw {
-        Flaw::RepeatedMember => "duplicate-key",
-        Flaw::VersionMissing | Flaw::VersionWrong => "version",
-        Flaw::ResultBesideMethod => "result-beside-method",
-        Flaw::IdMissing => "missing-id",
-        Flaw::IdType => "id-type",
-        Flaw::NullId => "null-id",
-        Flaw::WrongDirection => "wrong-direction",
-        Flaw::RequestWithoutId => "request-without-id",
-        Flaw::NotificationWithId => "notification-with-id",
-        Flaw::ParamsMissing | Flaw::MissingParam => "missing-param",
-        Flaw::ParamsType | Flaw::ParamType => "param-type",
-        Flaw::NullBeside => "null-beside",
-        Flaw::ResultAndError => "result-and-error",
-        Flaw::MissingResult | Flaw::ResultType => "result-type",
-        Flaw::ErrorShape | Flaw::ErrorCode | Flaw::ErrorMessage => "error-shape",
-        Flaw::DuplicateId => "duplicate-id",
-        Flaw::IdTypeChanged => "id-type-changed",
-        Flaw::AnsweredTwice => "answered-twice",
-        Flaw::Orphan => "orphan",
-        Flaw::UnknownMethod
-        | Flaw::UnknownNotification
-        | Flaw::NullIdOfError
-        | Flaw::NullResult
-        | Flaw::IdRange => "",
+pub(in crate::protocol) const fn usual_rule(violation: ShapeViolation) -> &'static str {
+    match violation {
+        ShapeViolation::RepeatedMember => "duplicate-key",
+        ShapeViolation::VersionMissing | ShapeViolation::VersionWrong => "version",
+        ShapeViolation::ResultBesideMethod => "result-beside-method",
+        ShapeViolation::IdMissing => "missing-id",
+        ShapeViolation::IdType => "id-type",
+        ShapeViolation::NullId => "null-id",
+        ShapeViolation::WrongDirection => "wrong-direction",
+        ShapeViolation::RequestWithoutId => "request-without-id",
+        ShapeViolation::NotificationWithId => "notification-with-id",
+        ShapeViolation::ParamsMissing | ShapeViolation::MissingParam => "missing-param",
+        ShapeViolation::ParamsType | ShapeViolation::ParamType => "param-type",
+        ShapeViolation::NullBeside => "null-beside",
+        ShapeViolation::ResultAndError => "result-and-error",
+        ShapeViolation::MissingResult | ShapeViolation::ResultType => "result-type",
+        ShapeViolation::ErrorShape | ShapeViolation::ErrorCode | ShapeViolation::ErrorMessage => {
+            "error-shape"
+        }
+        ShapeViolation::DuplicateId => "duplicate-id",
+        ShapeViolation::IdTypeChanged => "id-type-changed",
+        ShapeViolation::AnsweredTwice => "answered-twice",
+        ShapeViolation::Orphan => "orphan",
+        ShapeViolation::UnknownMethod
+        | ShapeViolation::UnknownNotification
+        | ShapeViolation::NullIdOfError
+        | ShapeViolation::NullResult
+        | ShapeViolation::IdRange => "",
     }
 }

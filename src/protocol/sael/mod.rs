@@ -29,7 +29,7 @@ mod session;
 #[cfg(feature = "rules")]
 pub mod token;
 
-use super::make::{Made, Mint, Words};
+use super::make::{IdGen, Made, Words};
 use super::{
     Context, Descriptor, Direction, Message, Notes, Protocol, Setting, WriteOptions, Written,
 };
@@ -122,8 +122,8 @@ impl Protocol for Sael {
         schema::write(message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        schema::make(kind, words, mint)
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+        schema::make(kind, words, id_gen)
     }
 
     fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {

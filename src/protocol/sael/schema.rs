@@ -5,7 +5,7 @@ mod forms;
 use crate::encoding::lossless::quote;
 use crate::error::Refusal;
 use crate::protocol::Direction::{self, ToClient, ToServer};
-use crate::protocol::make::{Made, Mint, Recipe, Words, unknown_kind};
+use crate::protocol::make::{IdGen, Made, Recipe, Words, unknown_kind};
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
 use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
@@ -30,7 +30,7 @@ const NUMBERED: &[Mark] = &[Mark::Generated("seq", Fresh::Id), Mark::Volatile];
 const SEQ: Member = must("seq", Type::Whole(1, SAFE))
     .marked(NUMBERED)
     .rules("seq-missing", "seq-value");
-const NEW_SEQ: Member = SEQ.new(|mint| (mint.number() + 1).to_string());
+const NEW_SEQ: Member = SEQ.new(|id_gen| (id_gen.number() + 1).to_string());
 /// The number of the answered request.
 const ANSWERED: Member = must("seq", SEQ_OR_0)
     .marked(NUMBERED)
@@ -322,12 +322,12 @@ pub(super) fn shapes() -> Vec<MessageJsonSchema> {
 }
 
 /// Makes a message from words: a JSON object that contains its kind, as real peers send it.
-pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
     let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
     let made = made.find(|m| m.recipe.unwrap_or(m.name) == kind);
     let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
     Ok(Made {
-        message: schema::make::build(message, words, mint)?,
+        message: schema::make::build(message, words, id_gen)?,
         direction: message.direction,
     })
 }

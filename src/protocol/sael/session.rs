@@ -68,7 +68,7 @@ pub(super) struct SaelSession {
 
 /// A valid message with the values that every rule needs.
 #[derive(Clone, Copy)]
-struct Turn<'s, 'a> {
+struct SaelMessage<'s, 'a> {
     seen: &'s Seen<'a>,
     root: Option<Node<'a>>,
     kind: &'s str,
@@ -79,7 +79,7 @@ struct Turn<'s, 'a> {
     header: bool,
 }
 
-impl<'a> Turn<'_, 'a> {
+impl<'a> SaelMessage<'_, 'a> {
     fn get(&self, key: &str) -> Option<Node<'a>> {
         self.root.and_then(|root| root.get(key))
     }
@@ -134,97 +134,100 @@ impl SaelSession {
     }
 
     /// Handles a control message: the upgrade, a close.
-    fn control(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let by = Some(turn.seen.index);
-        match (turn.kind, turn.side) {
+    fn control(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let by = Some(message.seen.index);
+        match (message.kind, message.side) {
             ("http-request" | "http-response", _) => {
-                let (conn, _) = self.parts(turn.conn);
-                upgrade::head(turn, conn, report);
+                let (conn, _) = self.parts(message.conn);
+                upgrade::head(message, conn, report);
             }
-            ("close", Some(Direction::ToServer)) => self.client_ended(turn.conn, by, report),
-            ("close", Some(Direction::ToClient)) => self.server_ended(turn.conn, report),
+            ("close", Some(Direction::ToServer)) => self.client_ended(message.conn, by, report),
+            ("close", Some(Direction::ToClient)) => self.server_ended(message.conn, report),
             _ => {}
         }
     }
 
     /// Handles a message that is not a control message and has no fault.
-    fn handle_message(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        if self.conns.is_full(turn.conn) {
+    fn handle_message(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        if self.conns.is_full(message.conn) {
             let gone = self.conns.evict();
             self.disconnected.extend(gone.map(|conn| conn.session));
         }
-        let (conn, _) = self.parts(turn.conn);
-        heartbeats::tick(turn, conn, report);
-        login::first(turn, conn, report);
-        if !envelope::check(turn, conn, report) {
+        let (conn, _) = self.parts(message.conn);
+        heartbeats::tick(message, conn, report);
+        login::first(message, conn, report);
+        if !envelope::check(message, conn, report) {
             return;
         }
-        match turn.side {
-            Some(Direction::ToServer) => self.client_message(turn, report),
-            Some(Direction::ToClient) => self.server_message(turn, report),
+        match message.side {
+            Some(Direction::ToServer) => self.client_message(message, report),
+            Some(Direction::ToClient) => self.server_message(message, report),
             None => {}
         }
     }
 
-    fn client_message(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let (conn, _) = self.parts(turn.conn);
-        conn.beat_last = turn.kind == "HBT";
-        match turn.kind {
-            "HEY" => self.client_hey(turn, report),
-            "RSM" => self.resume(turn, report),
-            "LST" | "INV" | "SUB" => self.request(turn, report),
-            "UNS" | "CAN" => self.cancel(turn, report),
+    fn client_message(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let (conn, _) = self.parts(message.conn);
+        conn.beat_last = message.kind == "HBT";
+        match message.kind {
+            "HEY" => self.client_hey(message, report),
+            "RSM" => self.resume(message, report),
+            "LST" | "INV" | "SUB" => self.request(message, report),
+            "UNS" | "CAN" => self.cancel(message, report),
             "ACK" => {
-                conn.odd = Some(envelope::seq(turn).key);
+                conn.odd = Some(envelope::seq(message).key);
                 let text = "no peer knows ACK; the server answers ERR UNKNOWN_KIND";
-                report.broken("ack-undefined", turn.seen.whole(), text);
+                report.broken("ack-undefined", message.seen.whole(), text);
             }
-            "HBT" => heartbeats::sent(turn, conn, report),
+            "HBT" => heartbeats::sent(message, conn, report),
             "BYE" => {
-                conn.bye[0] = Some(turn.seen.index);
-                self.client_ended(turn.conn, Some(turn.seen.index), report);
+                conn.bye[0] = Some(message.seen.index);
+                self.client_ended(message.conn, Some(message.seen.index), report);
             }
             _ => {}
         }
     }
 
-    fn server_message(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let (conn, state) = self.parts(turn.conn);
+    fn server_message(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let (conn, state) = self.parts(message.conn);
         // Replayed frames are stored again.
-        state.send(envelope::seq(turn).key);
-        match turn.kind {
-            "HEY" => self.server_hey(turn, report),
-            "WIN" => calls::window(turn, state),
-            "HBA" => heartbeats::answered(turn, conn, report),
+        state.send(envelope::seq(message).key);
+        match message.kind {
+            "HEY" => self.server_hey(message, report),
+            "WIN" => calls::window(message, state),
+            "HBA" => heartbeats::answered(message, conn, report),
             "BYE" => {
-                conn.bye[1] = Some(turn.seen.index);
-                self.server_ended(turn.conn, report);
+                conn.bye[1] = Some(message.seen.index);
+                self.server_ended(message.conn, report);
             }
-            "ERR" => self.error(turn, report),
-            _ => self.answer(turn, report),
+            "ERR" => self.error(message, report),
+            _ => self.answer(message, report),
         }
     }
 
     /// Handles a message with a fault: it is matched, but no rule is judged.
-    fn handle_partial(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let (conn, _) = self.parts(turn.conn);
+    fn handle_partial(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let (conn, _) = self.parts(message.conn);
         let mut quiet = Report::default();
-        match turn.side {
+        match message.side {
             Some(Direction::ToServer) => {
                 if conn.opening == Opening::Nothing {
                     conn.opening = Opening::Unclear;
                 }
                 conn.beat_last = false;
-                if matches!(turn.kind, "LST" | "INV" | "SUB") && turn.get("seq").is_some() {
-                    self.request(turn, &mut quiet);
-                    let key = (self.parts(turn.conn).0.session, envelope::seq(turn).key);
+                if matches!(message.kind, "LST" | "INV" | "SUB") && message.get("seq").is_some() {
+                    self.request(message, &mut quiet);
+                    let key = (
+                        self.parts(message.conn).0.session,
+                        envelope::seq(message).key,
+                    );
                     self.release(key);
                 }
             }
             Some(Direction::ToClient) => {
                 conn.answered = true;
-                if matches!(turn.kind, "LST" | "RES" | "STR" | "END" | "EVT") {
-                    self.answer(turn, &mut quiet);
+                if matches!(message.kind, "LST" | "RES" | "STR" | "END" | "EVT") {
+                    self.answer(message, &mut quiet);
                 }
             }
             None => {}
@@ -235,30 +238,29 @@ impl SaelSession {
 
 impl Session for SaelSession {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        let message = seen.message;
         let root = seen.root().filter(|root| root.is_map());
-        let mut turn = Turn {
+        let mut message = SaelMessage {
             seen,
             root,
-            kind: message.kind.as_ref(),
+            kind: seen.message.kind.as_ref(),
             conn: seen.origin.conn,
             side: seen.origin.direction,
-            header: message.dialect.is_some(),
+            header: seen.message.dialect.is_some(),
         };
-        if message.role == Some(Role::Control) {
-            return self.control(turn, report);
+        if seen.message.role == Some(Role::Control) {
+            return self.control(message, report);
         }
-        if turn.kind == "skipped" {
+        if message.kind == "skipped" {
             return;
         }
-        if turn.side.is_none() {
-            turn.side = envelope::sender(turn);
+        if message.side.is_none() {
+            message.side = envelope::sender(message);
         }
-        let faulty = !message.faults.is_empty() || seen.frame.fault.is_some();
-        if faulty || !message.valid {
-            self.handle_partial(turn, report);
+        let faulty = !seen.message.faults.is_empty() || seen.frame.fault.is_some();
+        if faulty || !seen.message.valid {
+            self.handle_partial(message, report);
         } else {
-            self.handle_message(turn, report);
+            self.handle_message(message, report);
         }
     }
 

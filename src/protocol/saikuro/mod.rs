@@ -19,7 +19,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::make::{Made, Mint, Words};
+use super::make::{IdGen, Made, Words};
 use super::{Context, Descriptor, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -86,8 +86,8 @@ impl Protocol for Saikuro {
         schema::write(message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        schema::make(kind, words, mint)
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+        schema::make(kind, words, id_gen)
     }
 
     fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {

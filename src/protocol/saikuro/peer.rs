@@ -22,7 +22,7 @@ mod tests;
 
 use super::message::{self, field, parse_uuid};
 use crate::error::Refusal;
-use crate::protocol::make::{Mint, Object};
+use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
     json_of,
@@ -53,7 +53,7 @@ pub(super) struct SaikuroPeer {
     /// Ids are written as the real runtime writes them.
     exact: bool,
     offers: Vec<Offer>,
-    mint: Mint,
+    id_gen: IdGen,
     conns: RecentValues<u32, PeerConnection>,
     flows: Flows,
 }
@@ -69,7 +69,7 @@ impl SaikuroPeer {
             document: config.dialect.as_deref() == Some("document"),
             exact: side == Direction::ToClient && config.dialect.as_deref() == Some("peers"),
             offers: config.offers.clone(),
-            mint: config.mint(),
+            id_gen: config.mint(),
             conns: RecentValues::with_capacity(MAX_ENTRIES),
             flows: Flows::default(),
         }
@@ -95,7 +95,7 @@ impl SaikuroPeer {
         if !self.is_runtime || self.is_document(conn) {
             return;
         }
-        let id = id.unwrap_or_else(|| generate_id(&mut self.mint));
+        let id = id.unwrap_or_else(|| generate_id(&mut self.id_gen));
         let why = "malformed envelope: no type that a runtime has, or no MessagePack map";
         outgoing.push(Outgoing::new(
             conn,
@@ -205,7 +205,7 @@ impl Peer for SaikuroPeer {
         if !self.is_runtime && !self.offers.is_empty() {
             hello = Hello::Due;
             if !self.no_hello {
-                let all = announce::messages(&self.offers, self.document, &mut self.mint);
+                let all = announce::messages(&self.offers, self.document, &mut self.id_gen);
                 outgoing.extend(all.into_iter().map(|message| Outgoing::new(conn, message)));
             }
         }
@@ -224,7 +224,7 @@ impl Peer for SaikuroPeer {
         let name = message.id.text();
         match (message.kind.as_ref(), message.role) {
             ("announce", _) if self.is_runtime => {
-                let id = id.unwrap_or_else(|| generate_id(&mut self.mint));
+                let id = id.unwrap_or_else(|| generate_id(&mut self.id_gen));
                 let ack = announce::ack(root, &id);
                 outgoing.push(Outgoing::new(conn, ack));
             }
@@ -336,19 +336,19 @@ fn failure(id: &str, code: &str, why: &str, details: Option<&str>) -> String {
 }
 
 /// Builds an envelope that starts a call, stream or channel.
-fn envelope(kind: &str, target: &str, args: &str, mint: &mut Mint) -> String {
+fn envelope(kind: &str, target: &str, args: &str, id_gen: &mut IdGen) -> String {
     let envelope = Object::default()
         .json("version", VERSION)
         .text("type", kind);
     let envelope = envelope
-        .json("id", &generate_id(mint))
+        .json("id", &generate_id(id_gen))
         .text("target", target);
     envelope.json("args", args).finish()
 }
 
 /// Generates an id as the runtime writes it: sixteen bytes.
-fn generate_id(mint: &mut Mint) -> String {
-    format!("{{\"$bin\":\"{}\"}}", hex::encode(mint.uuid()))
+fn generate_id(id_gen: &mut IdGen) -> String {
+    format!("{{\"$bin\":\"{}\"}}", hex::encode(id_gen.uuid()))
 }
 
 /// Returns the bytes of an id in a JSON message.

@@ -4,7 +4,7 @@ use super::message::{field, parse_uuid};
 use crate::encoding::lossless::quote;
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::make::{Made, Mint, Recipe, Words, text, unknown_kind};
+use crate::protocol::make::{IdGen, Made, Recipe, Words, text, unknown_kind};
 use crate::protocol::schema::check::{form, is_text, refuse, whole, write_msgpack};
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
@@ -48,9 +48,9 @@ const ITEM: Type = Type::Code(&CodeType {
     name: "an envelope",
     members: &[NEW_ID, CAPABILITY, CAP],
     is: |_| true,
-    word: |word, mint| {
+    word: |word, id_gen| {
         let words: Vec<String> = word.split_whitespace().map(str::to_owned).collect();
-        schema::make::build(CALL, &mut Words::new(&words, |_| false), mint)
+        schema::make::build(CALL, &mut Words::new(&words, |_| false), id_gen)
     },
 });
 const ITEMS: Type = Type::Form(
@@ -93,7 +93,7 @@ const IDS: &[Mark] = &[Mark::Generated("id", Fresh::Id), Mark::Volatile];
 const TOKEN: &[Mark] = &[Mark::Generated("token", Fresh::Given), Mark::Secret];
 const NEW_ID: Member = must("id", ID)
     .at(2)
-    .new(|mint| bytes(&mint.uuid()))
+    .new(|id_gen| bytes(&id_gen.uuid()))
     .marked(IDS);
 const CAPABILITY: Member = nullable("capability", TEXT)
     .at(6)
@@ -336,12 +336,12 @@ pub(super) fn shapes() -> Vec<MessageJsonSchema> {
 }
 
 /// Makes a message from words, in the form of real peers.
-pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
     let mut made = ENVELOPES.iter().chain(MADE);
     let message = made.find(|m| m.name == kind && m.words.is_some());
     let message = message.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
     Ok(Made {
-        message: schema::make::build(message, words, mint)?,
+        message: schema::make::build(message, words, id_gen)?,
         direction: message.direction,
     })
 }

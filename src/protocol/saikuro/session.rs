@@ -34,7 +34,8 @@ use crate::tape::Node;
 use announce::{Namespaces, document_form};
 use schema::Functions;
 use state::{
-    Batch, CallId, CallKey, Channel, Conn, Ending, IdForm, OneWay, OpenKind, PAST, Past, SeqStream,
+    Batch, CallId, CallKey, Channel, Conn, EndedRequest, Ending, IdForm, OneWay, OpenKind, PAST,
+    SeqStream,
 };
 use std::collections::HashMap;
 use waiting::{find_open_problem, waiting_for};
@@ -42,7 +43,7 @@ use waiting::{find_open_problem, waiting_for};
 /// The state of the conversation.
 pub(super) struct SaikuroSession {
     open: OpenRequests<CallKey, OpenKind>,
-    ended: RecentEntries<CallKey, Past>,
+    ended: RecentEntries<CallKey, EndedRequest>,
     conns: HashMap<Option<u32>, Conn>,
     namespaces: Namespaces,
     functions: Functions,
@@ -127,7 +128,7 @@ impl SaikuroSession {
                 "stream" if self.is_stream(&key) && field(root, "stream_control").is_some() => {
                     self.opener_frame(&key, seen, root, report);
                 }
-                _ => self.ask(key, seen, root, report),
+                _ => self.add_request(key, seen, root, report),
             }
         }
         let side = self.sender(seen);
@@ -142,7 +143,7 @@ impl SaikuroSession {
     /// Records the end of a request.
     fn end(&mut self, key: CallKey, asked: OpenRequest, how: Ending, seen: &Seen<'_>) {
         let by = seen.index;
-        self.ended.insert(key, Past { asked, how, by });
+        self.ended.insert(key, EndedRequest { asked, how, by });
     }
 
     /// Records a message that needs no answer.
@@ -165,7 +166,7 @@ impl SaikuroSession {
     }
 
     /// Adds a message that needs an answer.
-    fn ask(&mut self, key: CallKey, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn add_request(&mut self, key: CallKey, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         let state = match seen.message.kind.as_ref() {
             "stream" => OpenKind::Stream(SeqStream::default()),
             "channel" => OpenKind::Channel(Channel::default()),
@@ -178,7 +179,9 @@ impl SaikuroSession {
         let is_single = matches!(state, OpenKind::Single { .. } | OpenKind::Batch(_));
         self.ended.remove(&key);
         let refused = self.open.refused();
-        let before = self.open.ask(key.clone(), OpenRequest::of(seen), state);
+        let before = self
+            .open
+            .add_request(key.clone(), OpenRequest::of(seen), state);
         if self.open.refused() > refused {
             return;
         }
@@ -245,7 +248,7 @@ impl SaikuroSession {
         } else if matches!(self.open.get(&other), Some((_, OpenKind::Channel(_)))) {
             self.answered(&other, seen, root, report);
         } else if seen.message.role == Some(Role::Request) {
-            self.ask(key, seen, root, report);
+            self.add_request(key, seen, root, report);
         } else if self.ended.get(&key).is_some() {
             self.late_opener_frame(&key, seen, report);
         } else {

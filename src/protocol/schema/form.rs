@@ -2,7 +2,7 @@
 
 use super::Member;
 use crate::error::Refusal;
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::tape::Node;
 
 /// A type that only code can check.
@@ -15,7 +15,7 @@ pub struct CodeType {
     /// Returns true if a value has the type.
     pub is: fn(Node<'_>) -> bool,
     /// Converts a word of the command line to JSON.
-    pub word: fn(&str, &mut Mint) -> Result<String, Refusal>,
+    pub word: fn(&str, &mut IdGen) -> Result<String, Refusal>,
 }
 
 /// A form that a value should have beyond its type.

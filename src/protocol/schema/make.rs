@@ -13,7 +13,7 @@
 
 use super::{Default, Member, MessageSchema, Type, check, members_of};
 use crate::error::Refusal;
-use crate::protocol::make::{Mint, Object, Recipe, Words, array, is_json, text, value};
+use crate::protocol::make::{IdGen, Object, Recipe, Words, array, is_json, text, value};
 use crate::protocol::notes::with_json;
 
 /// One part of [`MessageSchema::words`].
@@ -91,14 +91,14 @@ pub fn recipe(message: &MessageSchema, id: bool) -> Option<Recipe> {
 pub fn build(
     message: &MessageSchema,
     words: &mut Words<'_>,
-    mint: &mut Mint,
+    id_gen: &mut IdGen,
 ) -> Result<String, Refusal> {
     let mut given: Vec<(&str, String)> = Vec::new();
     for part in parts(message.words.unwrap_or_default()) {
         let ty = type_at(&message.ty, part.path);
         if part.key {
             if let Some(word) = words.key(part.label) {
-                given.push((part.path, json(&ty, word, part.label, mint)?));
+                given.push((part.path, json(&ty, word, part.label, id_gen)?));
             }
             continue;
         }
@@ -110,7 +110,7 @@ pub fn build(
             };
             let mut items = Vec::new();
             while let Some(word) = words.optional() {
-                items.push(json(&item, word, &words.place(), mint)?);
+                items.push(json(&item, word, &words.place(), id_gen)?);
             }
             if items.is_empty() && !part.optional {
                 words.word(&wanted)?;
@@ -124,15 +124,15 @@ pub fn build(
             Some(words.word(&wanted)?)
         };
         if let Some(word) = word {
-            given.push((part.path, json(&ty, word, &words.place(), mint)?));
+            given.push((part.path, json(&ty, word, &words.place(), id_gen)?));
         }
     }
     words.end()?;
-    Ok(filled(&message.ty, "", &given, mint))
+    Ok(filled(&message.ty, "", &given, id_gen))
 }
 
 /// Converts a word to JSON of a type.
-fn json(ty: &Type, word: &str, place: &str, mint: &mut Mint) -> Result<String, Refusal> {
+fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String, Refusal> {
     let refuse = || Refusal::new(place, ty.to_string(), format!("`{word}`"));
     match ty {
         Type::Text | Type::OneOf(_) => Ok(text(word)),
@@ -143,8 +143,8 @@ fn json(ty: &Type, word: &str, place: &str, mint: &mut Mint) -> Result<String, R
         Type::Either(_) if with_json(word, |node| check::fits(node, ty)) != Some(true) => {
             Ok(text(word))
         }
-        Type::Code(code) => (code.word)(word, mint),
-        Type::Form(ty, _) => json(ty, word, place, mint),
+        Type::Code(code) => (code.word)(word, id_gen),
+        Type::Form(ty, _) => json(ty, word, place, id_gen),
         _ => Ok(value(word)),
     }
 }
@@ -161,7 +161,7 @@ fn type_at(ty: &Type, path: &str) -> Type {
 }
 
 /// Builds an object, or an array of members at fixed positions, from the given words and defaults.
-fn filled(ty: &Type, path: &str, given: &[(&str, String)], mint: &mut Mint) -> String {
+fn filled(ty: &Type, path: &str, given: &[(&str, String)], id_gen: &mut IdGen) -> String {
     let mut object = Object::default();
     let mut items = Vec::new();
     for member in members_of(ty) {
@@ -170,7 +170,7 @@ fn filled(ty: &Type, path: &str, given: &[(&str, String)], mint: &mut Mint) -> S
         } else {
             format!("{path}.{}", member.name)
         };
-        if let Some(json) = part(member, &path, given, mint) {
+        if let Some(json) = part(member, &path, given, id_gen) {
             if matches!(ty, Type::Tuple(_)) {
                 items.push(json);
             } else {
@@ -185,17 +185,22 @@ fn filled(ty: &Type, path: &str, given: &[(&str, String)], mint: &mut Mint) -> S
     }
 }
 
-fn part(member: &Member, path: &str, given: &[(&str, String)], mint: &mut Mint) -> Option<String> {
+fn part(
+    member: &Member,
+    path: &str,
+    given: &[(&str, String)],
+    id_gen: &mut IdGen,
+) -> Option<String> {
     if let Some((_, json)) = given.iter().find(|(of, _)| *of == path) {
         return Some(json.clone());
     }
     let below = |of: &str| of.strip_prefix(path).is_some_and(|of| of.starts_with('.'));
     if given.iter().any(|(of, _)| below(of)) {
-        return Some(filled(&member.ty, path, given, mint));
+        return Some(filled(&member.ty, path, given, id_gen));
     }
     match member.default {
         Default::Absent => None,
         Default::Json(json) => Some(json.to_owned()),
-        Default::New(new) => Some(new(mint)),
+        Default::New(new) => Some(new(id_gen)),
     }
 }

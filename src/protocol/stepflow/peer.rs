@@ -17,7 +17,7 @@ mod tests;
 
 use crate::error::Refusal;
 use crate::framing::Framing;
-use crate::protocol::make::{Mint, text};
+use crate::protocol::make::{IdGen, text};
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Request, as_json, as_object};
 use crate::protocol::rpc::build;
 use crate::protocol::session::Seen;
@@ -42,8 +42,8 @@ fn is_http(seen: &Seen<'_>) -> bool {
 }
 
 /// Generates the id of a request, as it is spelled.
-fn generate_id(mint: &mut Mint) -> String {
-    text(&Id::Uuid(mint.uuid()).text())
+fn generate_id(id_gen: &mut IdGen) -> String {
+    text(&Id::Uuid(id_gen.uuid()).text())
 }
 
 /// Returns a code by its name; the codes mean the same in every release.
@@ -61,7 +61,11 @@ const COMPONENT_NOT_FOUND: i32 = -32001;
 
 /// Builds the message for a reply. The result of a `components/execute` is its output; the result of any other method
 /// is unchanged.
-fn encode_reply(to: &Request, reply: PeerReply<'_>, mint: &mut Mint) -> Result<Outgoing, Refusal> {
+fn encode_reply(
+    to: &Request,
+    reply: PeerReply<'_>,
+    id_gen: &mut IdGen,
+) -> Result<Outgoing, Refusal> {
     let message = match reply {
         PeerReply::Result(value) if to.subject.as_deref() == Some("components/execute") => {
             let output = format!("{{\"output\":{}}}", as_json(value, "result")?);
@@ -69,7 +73,7 @@ fn encode_reply(to: &Request, reply: PeerReply<'_>, mint: &mut Mint) -> Result<O
         }
         PeerReply::Ask(method, params) => {
             let params = as_object(params, "params")?;
-            build::request(&generate_id(mint), method, Some(params))
+            build::request(&generate_id(id_gen), method, Some(params))
         }
         PeerReply::Tell(method, params) => {
             build::notification(method, Some(as_object(params, "params")?))

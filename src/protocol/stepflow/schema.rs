@@ -275,7 +275,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     // An error that answers an unreadable request has no id.
     error_id: Type::Either(&[TEXT, INT, Type::Null]),
     result: ANY,
-    new_id: |mint| text(&Id::Uuid(mint.uuid()).text()),
+    new_id: |id_gen| text(&Id::Uuid(id_gen.uuid()).text()),
     empty_params: true,
 };
 

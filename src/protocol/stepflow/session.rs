@@ -19,7 +19,7 @@ mod shape;
 use super::super::correlation::OpenRequest;
 use super::schema;
 use crate::framing::{Framing, Head};
-use crate::protocol::rpc::pairing::{PairKey, Pairing, Reach, SentRequest};
+use crate::protocol::rpc::pairing::{IdSpace, PairKey, Pairing, SentRequest};
 use crate::protocol::rpc::{Call, lone_cr};
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::memory::Connections;
@@ -42,7 +42,7 @@ const LONG_LINE: u64 = 1 << 19;
 /// The state of the conversation.
 pub(super) struct StepflowSession {
     pairs: Pairing<RequestContext>,
-    scopes: BTreeMap<Reach, ServerScope>,
+    scopes: BTreeMap<IdSpace, ServerScope>,
     /// The HTTP connections.
     wires: Connections<HttpConnection>,
     /// A GET opened an event stream, which may contain answers to POST requests.
@@ -67,7 +67,7 @@ struct MessageTurn<'t, 'a> {
     call: Call<'a>,
     method: Option<&'static MessageSchema>,
     direction: Option<Direction>,
-    reach: Reach,
+    id_space: IdSpace,
     /// It could not be read completely.
     faulty: bool,
     /// It breaks a rule alone: findings that follow from that are not reported.
@@ -85,12 +85,12 @@ impl StepflowSession {
         }
     }
 
-    fn scope(&mut self, reach: Reach) -> &mut ServerScope {
-        if self.scopes.len() >= MAX_SCOPES && !self.scopes.contains_key(&reach) {
-            let oldest = self.scopes.keys().find(|r| **r != Reach::Http).copied();
+    fn scope(&mut self, id_space: IdSpace) -> &mut ServerScope {
+        if self.scopes.len() >= MAX_SCOPES && !self.scopes.contains_key(&id_space) {
+            let oldest = self.scopes.keys().find(|r| **r != IdSpace::Http).copied();
             oldest.and_then(|oldest| self.scopes.remove(&oldest));
         }
-        self.scopes.entry(reach).or_default()
+        self.scopes.entry(id_space).or_default()
     }
 
     /// Checks the line itself.
@@ -159,21 +159,21 @@ impl Session for StepflowSession {
             }
             _ => None,
         };
-        let turn = MessageTurn {
+        let message = MessageTurn {
             seen,
             call,
             method,
             direction,
-            reach: Reach::of(http.is_some(), seen.origin),
+            id_space: IdSpace::of(http.is_some(), seen.origin),
             faulty,
             breaks_rule: !report.broken.is_empty(),
         };
         match http {
-            Some((_, true)) => self.handle_event(&turn, report),
-            Some((0, false)) => self.handle_request(&turn, report),
-            Some((status, false)) => self.handle_response(&turn, status, report),
+            Some((_, true)) => self.handle_event(&message, report),
+            Some((0, false)) => self.handle_request(&message, report),
+            Some((status, false)) => self.handle_response(&message, status, report),
             None => {
-                self.handle_message(&turn, Enclosing::Unknown, report);
+                self.handle_message(&message, Enclosing::Unknown, report);
                 Self::check_line(seen, direction, report);
             }
         }
@@ -186,7 +186,7 @@ impl Session for StepflowSession {
             }
             ConnectionChange::Lost => self.record_loss(origin),
             ConnectionChange::Ended if origin.direction == Some(Direction::ToServer) => {
-                if let Some(scope) = self.scopes.get_mut(&Reach::Pipe(origin.conn)) {
+                if let Some(scope) = self.scopes.get_mut(&IdSpace::Pipe(origin.conn)) {
                     scope.closed = origin.time;
                 }
             }
@@ -202,7 +202,7 @@ impl Session for StepflowSession {
 
     fn finish(&mut self, report: &mut Report) {
         for (key, asked, want) in self.pairs.open.sorted() {
-            let scope = self.scopes.get(&key.reach);
+            let scope = self.scopes.get(&key.id_space);
             let index = asked.place.index;
             // An execute that waits for a callback is not the cause.
             let waits = scope.and_then(|s| s.executes.get(&index));
@@ -229,7 +229,7 @@ impl Session for StepflowSession {
             } else if want.method.is_some_and(schema::opens_session) {
                 Some("no request is allowed before initialize is answered".to_owned())
             } else if want.method.is_some_and(schema::runs_component) {
-                let scope = self.scopes.get(&key.reach);
+                let scope = self.scopes.get(&key.id_space);
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
                 let own = own
                     .and_then(|key| self.pairs.open.get(key))
@@ -270,14 +270,14 @@ impl Session for StepflowSession {
 
 /// Callbacks in pipes whose execute is not known, by pipe, the oldest first. Over HTTP the event stream shows the
 /// execute.
-struct LooseCallbacks<'o>(HashMap<Reach, Vec<(Direction, &'o OpenRequest)>>);
+struct LooseCallbacks<'o>(HashMap<IdSpace, Vec<(Direction, &'o OpenRequest)>>);
 
 impl<'o> LooseCallbacks<'o> {
     fn of(open: &[(&PairKey, &'o OpenRequest, &SentRequest<RequestContext>)]) -> Self {
-        let mut loose: HashMap<Reach, Vec<_>> = HashMap::new();
+        let mut loose: HashMap<IdSpace, Vec<_>> = HashMap::new();
         for (key, asked, want) in open {
-            if key.reach != Reach::Http && want.own.within.is_none() {
-                let pipe = loose.entry(key.reach).or_default();
+            if key.id_space != IdSpace::Http && want.own.within.is_none() {
+                let pipe = loose.entry(key.id_space).or_default();
                 pipe.push((key.requester, *asked));
             }
         }
@@ -286,7 +286,7 @@ impl<'o> LooseCallbacks<'o> {
 
     /// Returns the first callback of the other side after an execute.
     fn after(&self, key: &PairKey, execute: u64) -> Option<&'o OpenRequest> {
-        let pipe = self.0.get(&key.reach)?;
+        let pipe = self.0.get(&key.id_space)?;
         let from = pipe.partition_point(|(_, asked)| asked.place.index <= execute);
         let mut later = pipe.get(from..)?.iter();
         later

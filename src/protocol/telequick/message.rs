@@ -43,7 +43,7 @@ pub(super) struct EnvelopePlan<'a> {
 
 /// The fit of a struct. A struct without fields reads any bytes as its tail, which proves nothing.
 #[derive(Clone, Copy)]
-struct Rank {
+struct FitScore {
     /// `(known, read)`: the schema has the version; all fields can be read.
     read: (bool, bool),
     /// `(exact, bytes, decisive)`: no byte is left over; the bytes of fields; not only a tail.
@@ -127,13 +127,13 @@ impl<'a> EnvelopePlan<'a> {
     }
 
     /// Rates the fit of a struct.
-    fn rank(&self, layout: u32, header: EnvelopeHeader) -> Rank {
+    fn rank(&self, layout: u32, header: EnvelopeHeader) -> FitScore {
         let fit = self.fit(layout, header);
         let described = self.schema.types.layout(layout);
         let known = described.is_some_and(|s| header.version <= s.version);
         let exact = fit.sound && fit.complete && fit.full && header.fields.end() == self.body.end();
         let fields = described.is_some_and(|s| !s.fields.is_empty());
-        Rank {
+        FitScore {
             read: (known, fit.sound && fit.complete && (exact || fields)),
             fit: (exact, fit.owned, exact || fields),
         }

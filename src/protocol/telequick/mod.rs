@@ -20,7 +20,7 @@ pub(crate) mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::make::{Made, Mint, Words};
+use super::make::{IdGen, Made, Words};
 use super::{
     Collected, Context, Descriptor, Message, Notes, Protocol, Setting, WriteOptions, Written,
 };
@@ -241,8 +241,8 @@ impl Protocol for Telequick {
         schema::write(self.schema(), self.forced, message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        schema::make(self.schema(), kind, words, mint)
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+        schema::make(self.schema(), kind, words, id_gen)
     }
 
     fn content<'n>(&self, root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {

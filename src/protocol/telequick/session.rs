@@ -123,7 +123,7 @@ impl<'s> TelequickSession<'s> {
                 }
                 match method {
                     Some(method) if method.streaming => self.subscribe(seen, parts),
-                    Some(method) => self.ask(seen, method, sound),
+                    Some(method) => self.add_request(seen, method, sound),
                     None => {}
                 }
             }
@@ -141,7 +141,7 @@ impl<'s> TelequickSession<'s> {
         }
     }
 
-    fn ask(&mut self, seen: &Seen<'_>, method: &RpcMethod, sound: bool) {
+    fn add_request(&mut self, seen: &Seen<'_>, method: &RpcMethod, sound: bool) {
         let room = !self.open.is_full();
         let (id, mode) = match seen.frame.head {
             Head::Method { id, mode, .. } => (id, mode),
@@ -154,7 +154,8 @@ impl<'s> TelequickSession<'s> {
             alias: (id != method.id).then_some(id),
         };
         self.asked += 1;
-        self.open.ask(self.asked, OpenRequest::of(seen), pending);
+        self.open
+            .add_request(self.asked, OpenRequest::of(seen), pending);
         if room && let Some(conn) = self.conns.get_mut(&seen.origin.link()) {
             let queue = conn.queues.entry(method.id).or_default();
             queue.push_back(self.asked);

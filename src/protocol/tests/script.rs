@@ -18,7 +18,7 @@ use crate::decoder::{DecodeOptions, Decoder};
 use crate::encode::{self, Encoder};
 use crate::encoding::json;
 use crate::framing::Framing;
-use crate::protocol::make::Mint;
+use crate::protocol::make::IdGen;
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Request, json_of, with_json};
 use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Origin, Protocol};
@@ -227,7 +227,7 @@ impl Stage<'_> {
         let whole = Span::new(0, message.len());
         json::parse(message.as_bytes(), whole, 1000, &mut tape).expect(message);
         let root = tape.root(message.as_bytes()).expect("a value");
-        let mut writer = Encoder::new(options, Mint::new(0));
+        let mut writer = Encoder::new(options, IdGen::new(0));
         let encoded = writer.message(root, Some(direction));
         encoded
             .unwrap_or_else(|refusal| panic!("{message}: {refusal}"))

@@ -10,7 +10,7 @@
 //!
 //! Output to a file or pipe has the columns of 120, and only arguments and results are cut.
 
-use super::super::Look;
+use super::super::DisplayOptions;
 use super::super::wrap::columns;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
@@ -45,8 +45,8 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Returns the columns that fit. `kinds` is the length of the longest kind, `ids` of the longest id.
-    pub fn new(look: Look, kinds: usize, ids: usize, time: bool) -> Self {
-        let width = look.width.unwrap_or(PIPE_WIDTH);
+    pub fn new(display: DisplayOptions, kinds: usize, ids: usize, time: bool) -> Self {
+        let width = display.width.unwrap_or(PIPE_WIDTH);
         let (kind, subject, id) = match width {
             0..48 => (8, 8, 6),
             48..64 => (10, 12, 8),
@@ -54,22 +54,30 @@ impl Columns {
             100..160 => (16, 20, 12),
             _ => (26, 32, 12),
         };
-        let kind = match look.width {
+        let kind = match display.width {
             None => kinds.clamp(4, 26),
             Some(_) => kinds.clamp(4, kind),
         };
         Self {
             index: (width >= 120).then_some(5),
-            offset: (width >= 120 && !look.without_positions).then_some(8),
+            offset: (width >= 120 && !display.without_positions).then_some(8),
             time: time && width >= 100,
             kind,
             subject,
             id: id.min(ids),
             latency: time && width >= 76,
-            content: width >= 64 && !look.without_positions,
-            error: if look.width.is_some() { 0 } else { MAX_ERROR },
+            content: width >= 64 && !display.without_positions,
+            error: if display.width.is_some() {
+                0
+            } else {
+                MAX_ERROR
+            },
             width,
-            least: if look.width.is_some() { 0 } else { MIN_CONTENT },
+            least: if display.width.is_some() {
+                0
+            } else {
+                MIN_CONTENT
+            },
         }
     }
 
@@ -115,8 +123,8 @@ pub(super) fn fit(text: &str, space: usize) -> Cow<'_, str> {
 }
 
 /// Adds a line, cut with an ellipsis at the width of the terminal.
-pub(super) fn push_cut(line: &str, look: Look, out: &mut String) {
-    match look.width.filter(|width| columns(line) > *width) {
+pub(super) fn push_cut(line: &str, display: DisplayOptions, out: &mut String) {
+    match display.width.filter(|width| columns(line) > *width) {
         None => out.push_str(line),
         Some(width) => cut(line, width.saturating_sub(1), out),
     }

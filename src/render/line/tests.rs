@@ -1,4 +1,4 @@
-use super::super::Look;
+use super::super::DisplayOptions;
 use super::Lines;
 use crate::conversation::Verdict;
 use crate::decoder::{DecodeOptions, Decoder};
@@ -25,10 +25,10 @@ fn lines(width: Option<usize>, color: bool) -> String {
         ),
         (Direction::ToServer, invoke("8", &"長".repeat(30))),
     ];
-    let look = Look {
+    let display = DisplayOptions {
         width,
         style: super::super::style::Style { color },
-        ..Look::default()
+        ..DisplayOptions::default()
     };
     let answer = Answer {
         to: 0,
@@ -52,7 +52,7 @@ fn lines(width: Option<usize>, color: bool) -> String {
                 findings: &[],
                 answer: (direction == Direction::ToClient).then_some(&answer),
             };
-            writer.write(decoded, Some(verdict), look, &mut out);
+            writer.write(decoded, Some(verdict), display, &mut out);
         });
     }
     out

@@ -9,7 +9,7 @@ use crate::framing::{Framing, Limits};
 use crate::live::codec::ConnectionConfig;
 use crate::live::script::Script;
 use crate::live::stub::{Observer, OnMiss, Stub, StubConfig};
-use crate::protocol::make::{Mint, Words};
+use crate::protocol::make::{IdGen, Words};
 use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Direction, Protocol, registry};
 use crate::transport::{
@@ -162,7 +162,7 @@ fn telequick() -> &'static dyn Protocol {
 fn message(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let mut rest = Words::new(&words[1..], |_| true);
-    let made = telequick().make(&words[0], &mut rest, &mut Mint::new(1));
+    let made = telequick().make(&words[0], &mut rest, &mut IdGen::new(1));
     made.unwrap().message
 }
 

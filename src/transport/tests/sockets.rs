@@ -32,8 +32,11 @@ fn sends_after_open(
 
 #[test]
 fn every_socket_kind_echoes_all_bytes() {
-    let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
+    let certificate = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let (cert, key) = (
+        certificate.cert.pem(),
+        certificate.signing_key.serialize_pem(),
+    );
     let (folder, _) = folder();
     let path = folder.path().join("echo.sock");
     let unix = format!("unix:{}", path.display());
@@ -290,8 +293,11 @@ fn client_with_large_answers_still_receives() {
 
 #[test]
 fn failed_handshake_is_printed_but_not_passed_to_server() {
-    let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
+    let certificate = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let (cert, key) = (
+        certificate.cert.pem(),
+        certificate.signing_key.serialize_pem(),
+    );
     let options = Accepting {
         tls: Some(TlsServer::new(cert.as_bytes(), key.as_bytes(), false).unwrap()),
         ..accept_once()

@@ -224,13 +224,13 @@ async fn ask(port: u16, tls: Option<Arc<ClientConfig>>) -> (String, String) {
 fn run_between(
     listen: &str,
     connect: &str,
-    papers: &Certificates,
+    certificate: &Certificates,
     recording: &Path,
     more: &[&str],
 ) -> (Run, u16) {
-    let (cert, key) = papers.sign("localhost", 2100);
+    let (cert, key) = certificate.sign("localhost", 2100);
     let (cert, key) = (cert.to_str().unwrap(), key.to_str().unwrap());
-    let (listen, root) = (format!("{listen}://localhost:0"), papers.root());
+    let (listen, root) = (format!("{listen}://localhost:0"), certificate.root());
     let recording = recording.to_str().unwrap();
     let mut args = vec!["record", "-p", "stepflow", "--listen", &listen];
     args.extend(["--connect", connect, "-w", recording]);
@@ -252,10 +252,10 @@ const CONNECTIONS: usize = 4;
 
 #[test]
 fn hyper_works_over_every_pair_of_schemes() {
-    let papers = Certificates::new();
+    let certificate = Certificates::new();
     let (accept, trust) = (
-        server_config(&papers.sign("localhost", 2100)),
-        client_config(&papers.root()),
+        server_config(&certificate.sign("localhost", 2100)),
+        client_config(&certificate.root()),
     );
     let idle = ["--fault", "kind=none: drop"];
     for (listen, connect, faults) in [
@@ -270,7 +270,7 @@ fn hyper_works_over_every_pair_of_schemes() {
         let path = folder.path().join("r.jsonl");
         let (port, served) = serve((connect == "https").then(|| Arc::clone(&accept)));
         let to = format!("{connect}://localhost:{port}");
-        let (run, port) = run_between(listen, &to, &papers, &path, faults);
+        let (run, port) = run_between(listen, &to, &certificate, &path, faults);
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
         let asked = runtime.block_on(async {

@@ -133,9 +133,9 @@ fn exchange<S: Socket>(mut stream: S, sent: Vec<u8>, seed: u64) -> String {
 
 #[test]
 fn every_scheme_forwards_large_mixed_traffic() {
-    let papers = Certificates::new();
-    let paper = papers.sign("localhost", 2100);
-    let root = papers.root();
+    let certificate = Certificates::new();
+    let paper = certificate.sign("localhost", 2100);
+    let root = certificate.root();
     let idle = ["-p", "stepflow", "--fault", "kind=none nth 99: drop"];
     let idle_sael = ["-p", "sael", "--fault", "kind=none nth 99: drop"];
     for (scheme, make, faults) in [

@@ -69,15 +69,15 @@ pub fn tls_proxy(
 
 #[test]
 fn tls_forwards_every_byte() {
-    let papers = Certificates::new();
-    let paper = papers.sign("localhost", 2100);
+    let certificate = Certificates::new();
+    let paper = certificate.sign("localhost", 2100);
     for scheme in ["tls", "https", "wss"] {
         for size in [0, 1, 16_385, 1 << 20, 8 << 20] {
             let (give, server) = std::sync::mpsc::channel();
             let (address, _) = tcp(move |stream| give.send(stream).unwrap());
             let (front, port) = tls_proxy(scheme, &address, &paper, &["--once"]);
             let connect = format!("{scheme}://localhost:{port}");
-            let root = papers.root();
+            let root = certificate.root();
             let more = ["--once", "-w", "/dev/null", "--cacert", &root];
             let (run, port) = Run::proxy("record", &connect, &more);
             let client = connect_to_port(port);
@@ -90,12 +90,12 @@ fn tls_forwards_every_byte() {
 
 #[test]
 fn each_tls_failure_has_an_error() {
-    let papers = Certificates::new();
+    let certificate = Certificates::new();
     let others = Certificates::new();
-    let good = papers.sign("localhost", 2100);
-    let old = papers.sign("localhost", 2020);
-    let else_where = papers.sign("example.org", 2100);
-    let (root, other) = (papers.root(), others.root());
+    let good = certificate.sign("localhost", 2100);
+    let old = certificate.sign("localhost", 2020);
+    let else_where = certificate.sign("example.org", 2100);
+    let (root, other) = (certificate.root(), others.root());
     let mut table = String::new();
     for (what, paper, flags) in [
         ("good", &good, vec!["--cacert", &root]),
@@ -164,8 +164,8 @@ fn try_connect(connect: &str, flags: &[&str]) -> String {
 #[test]
 fn plain_text_to_tls_listener_is_reported() {
     use std::io::Write as _;
-    let papers = Certificates::new();
-    let paper = papers.sign("localhost", 2100);
+    let certificate = Certificates::new();
+    let paper = certificate.sign("localhost", 2100);
     let (front, port) = tls_proxy("wss", &echo_server(), &paper, &["--once"]);
     let mut client = connect_to_port(port);
     client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
@@ -219,10 +219,10 @@ fn missing_close_notify_is_recorded() {
     use tokio_rustls::rustls::{
         ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring,
     };
-    let papers = Certificates::new();
-    let (cert, key) = papers.sign("localhost", 2100);
+    let certificate = Certificates::new();
+    let (cert, key) = certificate.sign("localhost", 2100);
     let mut roots = RootCertStore::empty();
-    let root = CertificateDer::from_pem_file(papers.root()).unwrap();
+    let root = CertificateDer::from_pem_file(certificate.root()).unwrap();
     roots.add(root).unwrap();
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

@@ -89,9 +89,9 @@ fn answers() -> Vec<Message> {
 
 #[test]
 fn messages_are_forwarded_and_decoded() {
-    let papers = Certificates::new();
-    let paper = papers.sign("localhost", 2100);
-    let root = papers.root();
+    let certificate = Certificates::new();
+    let paper = certificate.sign("localhost", 2100);
+    let root = certificate.root();
     for scheme in ["ws", "wss"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.jsonl");

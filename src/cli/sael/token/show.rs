@@ -2,8 +2,8 @@
 
 use crate::protocol::sael::capability::{Grant, Ruling};
 use crate::protocol::sael::token::{Check, CheckOutcome, Checked, Token};
-use crate::render::Look;
-use crate::render::style::Tone;
+use crate::render::DisplayOptions;
+use crate::render::style::Highlight;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -11,42 +11,50 @@ use serde_json::Value;
 const COLUMN: usize = 12;
 
 pub(super) fn write_row(
-    look: Look,
-    tone: Tone,
+    display: DisplayOptions,
+    highlight: Highlight,
     name: &str,
     text: &str,
     remark: &str,
     out: &mut String,
 ) {
-    look.style
-        .push_wire(out, Tone::Key, &format!("{name:<COLUMN$}  "));
-    look.style.push_wire(out, tone, text);
+    display
+        .style
+        .push_wire(out, Highlight::Key, &format!("{name:<COLUMN$}  "));
+    display.style.push_wire(out, highlight, text);
     if !remark.is_empty() {
-        look.style
-            .push_wire(out, Tone::Note, &format!("  {remark}"));
+        display
+            .style
+            .push_wire(out, Highlight::Note, &format!("  {remark}"));
     }
     out.push('\n');
 }
 
 /// Writes a claim on a line; a list has a line per element.
-pub(super) fn write_claim(look: Look, name: &str, value: &Value, now: i64, out: &mut String) {
+pub(super) fn write_claim(
+    display: DisplayOptions,
+    name: &str,
+    value: &Value,
+    now: i64,
+    out: &mut String,
+) {
     match value {
         Value::Array(items) if !items.is_empty() => {
             for (i, item) in items.iter().enumerate() {
                 let name = if i == 0 { name } else { "" };
-                write_row(look, Tone::Text, name, &plain(item), "", out);
+                write_row(display, Highlight::Text, name, &plain(item), "", out);
             }
         }
         value => {
             let is_time = matches!(name, "iat" | "nbf" | "exp");
             let remark = value.as_f64().filter(|_| is_time);
             let remark = remark.map(|t| describe_time(t, now)).unwrap_or_default();
-            let tone = if value.is_number() {
-                Tone::Number
+            let highlight = if value.is_number() {
+                Highlight::Number
             } else {
-                Tone::Text
+                Highlight::Text
             };
-            write_row(look, tone, name, &plain(value), &remark, out);
+            write_row(display, highlight, name, &plain(value), &remark, out);
         }
     }
 }
@@ -99,24 +107,24 @@ fn format_distance(seconds: u64) -> String {
 }
 
 pub(super) fn write_check(
-    look: Look,
+    display: DisplayOptions,
     check: &Checked,
     token: &Token<'_>,
     now: i64,
     out: &mut String,
 ) {
-    let (mark, tone) = match check.outcome {
-        CheckOutcome::Passed => ("✓", Tone::Plain),
-        CheckOutcome::Failed => ("✗", Tone::Error),
-        CheckOutcome::Skipped => ("·", Tone::Dim),
+    let (mark, highlight) = match check.outcome {
+        CheckOutcome::Passed => ("✓", Highlight::Plain),
+        CheckOutcome::Failed => ("✗", Highlight::Error),
+        CheckOutcome::Skipped => ("·", Highlight::Dim),
     };
-    look.style.push(out, tone, mark);
-    look.style.push(
+    display.style.push(out, highlight, mark);
+    display.style.push(
         out,
-        Tone::Key,
+        Highlight::Key,
         &format!(" {:<COLUMN$}  ", check.check.name()),
     );
-    look.style.push_wire(out, tone, &check.text);
+    display.style.push_wire(out, highlight, &check.text);
     let claim = match check.check {
         Check::IssuedAt => Some("iat"),
         Check::NotBefore => Some("nbf"),
@@ -125,31 +133,43 @@ pub(super) fn write_check(
     };
     let value = claim.and_then(|name| token.claims()?.get(name)?.as_f64());
     if let Some(time) = value {
-        look.style
-            .push(out, Tone::Note, &format!("  {}", describe_time(time, now)));
+        display.style.push(
+            out,
+            Highlight::Note,
+            &format!("  {}", describe_time(time, now)),
+        );
     }
     if let Some(text) = check.references {
-        look.style.push(out, Tone::Note, &format!("  ({text})"));
+        display
+            .style
+            .push(out, Highlight::Note, &format!("  ({text})"));
     }
     out.push('\n');
 }
 
-pub(super) fn write_ruling(look: Look, name: &str, ruling: &Ruling<'_>, out: &mut String) {
-    let tone = match ruling.verdict {
-        Grant::Yes => Tone::Plain,
-        Grant::No => Tone::Error,
-        Grant::Open => Tone::Note,
+pub(super) fn write_ruling(
+    display: DisplayOptions,
+    name: &str,
+    ruling: &Ruling<'_>,
+    out: &mut String,
+) {
+    let highlight = match ruling.verdict {
+        Grant::Yes => Highlight::Plain,
+        Grant::No => Highlight::Error,
+        Grant::Open => Highlight::Note,
     };
-    look.style
-        .push(out, Tone::Key, &format!("{name:<COLUMN$}  "));
-    look.style
-        .push(out, tone, &format!("{:<4}", ruling.verdict.name()));
+    display
+        .style
+        .push(out, Highlight::Key, &format!("{name:<COLUMN$}  "));
+    display
+        .style
+        .push(out, highlight, &format!("{:<4}", ruling.verdict.name()));
     let text = match (ruling.grant, ruling.why) {
         (Some(grant), Some(why)) => format!("  {grant}: {why}"),
         (Some(grant), None) => format!("  {grant}"),
         (None, Some(why)) => format!("  {why}"),
         (None, None) => "  no granted capability includes it".to_owned(),
     };
-    look.style.push_wire(out, Tone::Plain, &text);
+    display.style.push_wire(out, Highlight::Plain, &text);
     out.push('\n');
 }

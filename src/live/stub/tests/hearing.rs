@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 /// A stub over some framing, and what it says as messages.
 struct Wire<'p> {
-    bench: Bench<'p>,
+    stub_test: StubTest<'p>,
     framing: Framing,
     client: Codec<'p>,
 }
@@ -20,7 +20,7 @@ impl Wire<'_> {
         let script = Script::read("my.toml", script, protocol).unwrap_or_else(|e| panic!("{e}"));
         let config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
         Self {
-            bench: Bench::over(framing, protocol, script),
+            stub_test: StubTest::over(framing, protocol, script),
             framing,
             client: Codec::new(config, 1),
         }
@@ -40,7 +40,7 @@ impl Wire<'_> {
     fn shown(&self, commands: &[Command]) -> Vec<String> {
         let mut shown = Vec::new();
         let mut decoder = crate::decoder::Decoder::new(DecodeOptions {
-            protocols: vec![self.bench.stub.endpoint.protocol()],
+            protocols: vec![self.stub_test.stub.endpoint.protocol()],
             framing: Some(self.framing),
             length_mode: LengthMode::Auto,
             limits: Limits::default(),
@@ -68,7 +68,7 @@ impl Wire<'_> {
 
     fn open(&mut self) -> Vec<String> {
         let mut commands = Vec::new();
-        self.bench.stub.opened(1, 0, &mut commands);
+        self.stub_test.stub.opened(1, 0, &mut commands);
         self.shown(&commands)
     }
 
@@ -76,9 +76,9 @@ impl Wire<'_> {
     fn receive(&mut self, messages: &[Json]) -> Vec<String> {
         let bytes = self.bytes(messages);
         let mut commands = Vec::new();
-        self.bench
+        self.stub_test
             .stub
-            .received(1.into(), &bytes, self.bench.now, &mut commands);
+            .received(1.into(), &bytes, self.stub_test.now, &mut commands);
         self.shown(&commands)
     }
 }
@@ -127,7 +127,10 @@ fn batch_calls_get_the_same_answers_as_single_calls() {
     let answer: Json = serde_json::from_str(output.last().unwrap()).unwrap();
     assert_eq!(answer["result"], json!(values), "{output:?}");
     assert_eq!(values[0], json!(1));
-    let (one, other) = (alone.bench.stub.report(), together.bench.stub.report());
+    let (one, other) = (
+        alone.stub_test.stub.report(),
+        together.stub_test.stub.report(),
+    );
     assert_eq!((one.requests, one.missed, one.answered), (9, 3, 6));
     assert_eq!((other.requests, other.missed, other.answered), (9, 3, 6));
 }
@@ -139,9 +142,9 @@ fn batch_is_answered_after_its_last_call() {
     let inner = batch(&[call(4, "math.late"), call(5, "math.add")]);
     let all = [call(1, "math.late"), call(2, "math.add"), inner];
     assert_eq!(wire.receive(&[batch(&all)]), Vec::<String>::new());
-    wire.bench.now += 1_000_000_000;
+    wire.stub_test.now += 1_000_000_000;
     let mut commands = Vec::new();
-    wire.bench.stub.tick(wire.bench.now, &mut commands);
+    wire.stub_test.stub.tick(wire.stub_test.now, &mut commands);
     let output = wire.shown(&commands);
     let answer: Json = serde_json::from_str(&output[0]).unwrap();
     assert_eq!(answer["result"], json!(["late", 1, ["late", 2]]));
@@ -178,12 +181,12 @@ fn first_is_sent_when_calls_are_possible() {
         output,
         ["(#1: announce was answered with Internal: frozen)"]
     );
-    assert!(wire.bench.stub.refused().is_some());
+    assert!(wire.stub_test.stub.refused().is_some());
     // Nor where it goes before.
     let mut wire = Wire::new("saikuro", Framing::Prefix, script);
     wire.open();
     let mut commands = Vec::new();
-    wire.bench
+    wire.stub_test
         .stub
         .ended(1.into(), &Ended::Closed, 0, &mut commands);
     assert_eq!(
@@ -208,10 +211,10 @@ fn topic_without_notifications_is_a_miss() {
         ("told", vec!["RES"]),
         ("other", vec!["(SUB other has no rule)", "ERR"]),
     ] {
-        let mut bench = Bench::with(known("sael"), script, OnMiss::Error, false);
-        bench.open();
+        let mut stub_test = StubTest::with(known("sael"), script, OnMiss::Error, false);
+        stub_test.open();
         let hey = r#"{"v":1,"kind":"HEY","agent":{"id":"a"}}"#;
-        let hello = bench.receive(&format!("{hey}\n"));
+        let hello = stub_test.receive(&format!("{hey}\n"));
         let hello: Json = serde_json::from_str(&hello).unwrap();
         assert!(
             hello["supports"]
@@ -220,7 +223,7 @@ fn topic_without_notifications_is_a_miss() {
                 .contains(&json!("heartbeat"))
         );
         let sub = json!({"v": 1, "kind": "SUB", "seq": 1, "topic": topic});
-        let output = bench.receive(&format!("{sub}\n"));
+        let output = stub_test.receive(&format!("{sub}\n"));
         let kind = |line: &str| match serde_json::from_str::<Json>(line) {
             Ok(message) => message["kind"].as_str().unwrap().to_owned(),
             Err(_) => line.to_owned(),
@@ -228,7 +231,7 @@ fn topic_without_notifications_is_a_miss() {
         let kinds: Vec<String> = output.lines().map(kind).collect();
         assert_eq!(kinds, want, "{topic}: {output}");
         let missed = u64::from(topic == "other");
-        assert_eq!(bench.stub.report().missed, missed);
+        assert_eq!(stub_test.stub.report().missed, missed);
         assert_eq!(output.contains("TOPIC_NOT_FOUND"), missed == 1, "{output}");
     }
 }
@@ -255,53 +258,62 @@ fn oracle_stub_answers_every_request() {
         ),
     ] {
         for rule in ["", "[[on]]\nresult = []\n"] {
-            let mut bench = Bench::with(oracle(), rule, OnMiss::Error, true);
-            bench.open();
-            let output = bench.receive(&first);
-            let log = bench.log.lock().unwrap().clone();
+            let mut stub_test = StubTest::with(oracle(), rule, OnMiss::Error, true);
+            stub_test.open();
+            let output = stub_test.receive(&first);
+            let log = stub_test.log.lock().unwrap().clone();
             assert!(
                 output.contains(&format!("(#1: {reported}: closed)")),
                 "{first}{output}"
             );
             assert!(output.contains("[Close(1)]"), "{first}{output}");
-            assert!(bench.stub.refused().is_some());
+            assert!(stub_test.stub.refused().is_some());
             let is_request = u64::from(first.contains("invoke"));
-            let report = bench.stub.report();
+            let report = stub_test.stub.report();
             assert_eq!((report.requests, report.missed), (is_request, is_request));
             // Later messages are not reported as answered.
-            assert_eq!(bench.receive(&invoke(6, "f", "0x1")), "");
-            assert_eq!(bench.stub.report().requests, is_request, "{log:?}");
+            assert_eq!(stub_test.receive(&invoke(6, "f", "0x1")), "");
+            assert_eq!(stub_test.stub.report().requests, is_request, "{log:?}");
         }
     }
-    let mut bench = Bench::<'static>::serving("");
-    bench.receive("hello\n");
-    let log = bench.log.lock().unwrap().clone();
-    assert!(log.iter().any(|line| line.contains("Missed")), "{log:?}");
+    let mut stub_test = StubTest::<'static>::serving("");
+    stub_test.receive("hello\n");
+    let log = stub_test.log.lock().unwrap().clone();
+    assert!(
+        log.iter().any(|line| line.contains("UnansweredRequest")),
+        "{log:?}"
+    );
 }
 
 #[test]
 fn hostile_input_logs_few_lines() {
     let zap = |n: u32| invoke(n, "f", "0x1");
     for one in [&|_| "garbage\n".to_owned(), &zap as &dyn Fn(u32) -> String] {
-        let mut bench = Bench::<'static>::serving("");
+        let mut stub_test = StubTest::<'static>::serving("");
         let mut output = String::new();
         for n in 0..20_000 {
-            output += &bench.receive(&one(n));
+            output += &stub_test.receive(&one(n));
         }
         let reported = output.lines().filter(|line| line.starts_with('(')).count();
-        let log = bench.log.lock().unwrap().clone();
-        let shown = log.iter().filter(|line| line.contains("Missed")).count();
+        let log = stub_test.log.lock().unwrap().clone();
+        let shown = log
+            .iter()
+            .filter(|line| line.contains("UnansweredRequest"))
+            .count();
         assert!(
             (1..=100).contains(&shown) && reported <= 100,
             "{reported} {shown}"
         );
-        assert_eq!(bench.stub.dispatcher.rate_limit.due(), Some(1_000_000_000));
-        let rest = bench.wait(1000);
+        assert_eq!(
+            stub_test.stub.dispatcher.rate_limit.due(),
+            Some(1_000_000_000)
+        );
+        let rest = stub_test.wait(1000);
         assert!(
             rest.contains("(19900 more messages of this second are not shown)\n"),
             "{rest}"
         );
-        assert_eq!(bench.stub.suppressed_note(), None);
+        assert_eq!(stub_test.stub.suppressed_note(), None);
     }
 }
 
@@ -322,11 +334,11 @@ fn requests_in_one_chunk_are_all_answered() {
         let script = format!("[[on]]\n{delay}result = 1\n");
         let protocol = known("stepflow");
         let script = Script::read("my.toml", &script, protocol).unwrap();
-        let mut bench = Bench::over(Framing::Http, protocol, script);
-        bench.open();
+        let mut stub_test = StubTest::over(Framing::Http, protocol, script);
+        stub_test.open();
         let all: String = (1..=count).map(|id| post(id, 0)).collect();
-        let mut output = bench.receive(&all);
-        output += &bench.wait(1000);
+        let mut output = stub_test.receive(&all);
+        output += &stub_test.wait(1000);
         let answers = output.matches("\"result\":1").count();
         assert_eq!(answers, count.min(4096), "{count}");
         let reported: Vec<&str> = output
@@ -347,12 +359,12 @@ fn unreadable_http_body_gets_400_and_the_next_request_an_answer() {
     let protocol = known("stepflow");
     let script = Script::read("my.toml", "[[on]]\nresult = 1\n", protocol).unwrap();
     for first in [true, false] {
-        let mut bench = Bench::over(Framing::Http, protocol, script.clone());
-        bench.open();
+        let mut stub_test = StubTest::over(Framing::Http, protocol, script.clone());
+        stub_test.open();
         if !first {
-            bench.receive(&post(1, 0));
+            stub_test.receive(&post(1, 0));
         }
-        let output = bench.receive(&format!("{}zz", post(2, 2)));
+        let output = stub_test.receive(&format!("{}zz", post(2, 2)));
         assert!(
             output.starts_with("HTTP/1.1 400 Bad Request\r\n"),
             "{output}"
@@ -362,8 +374,11 @@ fn unreadable_http_body_gets_400_and_the_next_request_an_answer() {
             "{output}"
         );
         assert!(!output.contains("[Close"), "{output}");
-        let log = bench.log.lock().unwrap().clone();
-        assert!(log.iter().any(|line| line.contains("Missed")), "{log:?}");
-        assert!(bench.receive(&post(3, 0)).contains("\"result\":1"));
+        let log = stub_test.log.lock().unwrap().clone();
+        assert!(
+            log.iter().any(|line| line.contains("UnansweredRequest")),
+            "{log:?}"
+        );
+        assert!(stub_test.receive(&post(3, 0)).contains("\"result\":1"));
     }
 }

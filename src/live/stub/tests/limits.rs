@@ -4,32 +4,34 @@ use super::*;
 
 #[test]
 fn script_delays_are_exact() {
-    let mut bench = Bench::<'static>::serving("[[on]]\ndelay = \"100ms\"\nresult = []\n");
-    assert_eq!(bench.receive(&invoke(0, "f", "0x1")), "");
-    assert_eq!(bench.stub.due(), Some(100_000_000));
-    assert_eq!(bench.wait(99), "");
+    let mut stub_test = StubTest::<'static>::serving("[[on]]\ndelay = \"100ms\"\nresult = []\n");
+    assert_eq!(stub_test.receive(&invoke(0, "f", "0x1")), "");
+    assert_eq!(stub_test.stub.due(), Some(100_000_000));
+    assert_eq!(stub_test.wait(99), "");
     assert_eq!(
-        bench.wait(1),
+        stub_test.wait(1),
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n"
     );
-    assert_eq!(bench.stub.due(), None);
+    assert_eq!(stub_test.stub.due(), None);
     // Nothing is said once stdin has ended.
-    bench.receive(&invoke(1, "f", "0x1"));
-    let ended = bench.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands));
+    stub_test.receive(&invoke(1, "f", "0x1"));
+    let ended =
+        stub_test.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands));
     assert_eq!(ended, "[Close(1)]\n");
-    assert_eq!(bench.wait(1000), "");
+    assert_eq!(stub_test.wait(1000), "");
 }
 
 #[test]
 fn half_closed_socket_still_gets_answers() {
     let script = "ready = false\n[[on]]\ndelay = \"1s\"\nresult = []\n";
-    let mut bench = Bench::with(oracle(), script, OnMiss::Error, false);
-    bench.open();
-    bench.receive(&invoke(0, "f", "0x1"));
-    let ended = bench.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands));
+    let mut stub_test = StubTest::with(oracle(), script, OnMiss::Error, false);
+    stub_test.open();
+    stub_test.receive(&invoke(0, "f", "0x1"));
+    let ended =
+        stub_test.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands));
     assert_eq!(ended, "");
     assert_eq!(
-        bench.wait(1000),
+        stub_test.wait(1000),
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n[Close(1)]\n"
     );
 }
@@ -62,8 +64,8 @@ fn asked(text: &str) -> String {
     request["id"].to_string()
 }
 
-fn eof(bench: &mut Bench<'_>) -> String {
-    bench.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands))
+fn eof(stub_test: &mut StubTest<'_>) -> String {
+    stub_test.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands))
 }
 
 fn gone(id: u32) -> String {
@@ -79,28 +81,28 @@ fn gone(id: u32) -> String {
 
 #[test]
 fn jobs_of_a_half_closed_peer_end() {
-    let mut bench = Bench::with(known("stepflow"), ASKS, OnMiss::Error, false);
-    bench.open();
-    asked(&bench.receive(&execute(2, "/x")));
-    assert_eq!(bench.receive(&execute(3, "/late")), "");
-    let id = asked(&bench.receive(&execute(4, "/both")));
+    let mut stub_test = StubTest::with(known("stepflow"), ASKS, OnMiss::Error, false);
+    stub_test.open();
+    asked(&stub_test.receive(&execute(2, "/x")));
+    assert_eq!(stub_test.receive(&execute(3, "/late")), "");
+    let id = asked(&stub_test.receive(&execute(4, "/both")));
     let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
-    assert_eq!(bench.receive(&answer), "");
+    assert_eq!(stub_test.receive(&answer), "");
     // A job that waits for a time continues; a request that it then sends gets no answer either.
-    assert_eq!(eof(&mut bench), gone(2));
-    let output = bench.wait(1000);
+    assert_eq!(eof(&mut stub_test), gone(2));
+    let output = stub_test.wait(1000);
     let (result, rest) = output.split_once('\n').unwrap();
     assert_eq!(result, r#"{"jsonrpc":"2.0","id":3,"result":{"output":7}}"#);
     let (again, rest) = rest.split_once('\n').unwrap();
     asked(again);
     assert_eq!(rest, format!("{}[Close(1)]\n", gone(4)));
-    assert_eq!(bench.stub.due(), None);
+    assert_eq!(stub_test.stub.due(), None);
 }
 
 #[test]
 fn http_answers_arrive_on_other_connections() {
     let script = Script::read("my.toml", ASKS, known("stepflow")).unwrap();
-    let mut bench = Bench::over(Framing::Http, known("stepflow"), script);
+    let mut stub_test = StubTest::over(Framing::Http, known("stepflow"), script);
     let post = |body: &str| {
         let body = body.trim_end();
         format!(
@@ -108,13 +110,13 @@ fn http_answers_arrive_on_other_connections() {
             body.len()
         )
     };
-    bench.open();
-    let output = bench.receive(&post(&execute(2, "/x")));
+    stub_test.open();
+    let output = stub_test.receive(&post(&execute(2, "/x")));
     let event = output.split("data: ").nth(1).unwrap();
     let id = asked(event.lines().next().unwrap());
-    assert_eq!(eof(&mut bench), "");
+    assert_eq!(eof(&mut stub_test), "");
     let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
-    let output = bench.did(|stub, now, commands| {
+    let output = stub_test.did(|stub, now, commands| {
         stub.opened(2, now, commands);
         stub.received(2.into(), post(&answer).as_bytes(), now, commands);
     });
@@ -132,11 +134,11 @@ fn number_of_waiting_jobs_is_limited() {
         // A request holds its selector twice: as the subject, and in the message.
         (big.as_str(), 31, "64 MiB of requests wait already"),
     ] {
-        let mut bench = Bench::<'static>::serving(script);
+        let mut stub_test = StubTest::<'static>::serving(script);
         for id in 0..fits {
-            assert_eq!(bench.receive(&invoke(id, selector, "0x1")), "", "{id}");
+            assert_eq!(stub_test.receive(&invoke(id, selector, "0x1")), "", "{id}");
         }
-        let refused = bench.receive(&invoke(7, selector, "0x1"));
+        let refused = stub_test.receive(&invoke(7, selector, "0x1"));
         assert_eq!(
             refused,
             format!(
@@ -144,16 +146,16 @@ fn number_of_waiting_jobs_is_limited() {
             )
         );
         // Those before it are answered, and then there is room again.
-        let output = bench.wait(3_600_000);
+        let output = stub_test.wait(3_600_000);
         assert_eq!(output.matches("\"result\":[]").count(), fits as usize);
-        assert_eq!(bench.receive(&invoke(0, selector, "0x1")), "");
+        assert_eq!(stub_test.receive(&invoke(0, selector, "0x1")), "");
     }
 }
 
 #[test]
 fn miss_text_is_shortened() {
-    let mut bench = Bench::<'static>::serving("");
-    let output = bench.receive(&invoke(0, &"é".repeat(1 << 20), "0x1"));
+    let mut stub_test = StubTest::<'static>::serving("");
+    let output = stub_test.receive(&invoke(0, &"é".repeat(1 << 20), "0x1"));
     let reported = format!("invoke {}… has no rule", "é".repeat(192));
     assert_eq!(
         output,
@@ -161,32 +163,32 @@ fn miss_text_is_shortened() {
             "({reported})\n{{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{{\"code\":-32603,\"message\":\"{reported}\"}}}}\n"
         )
     );
-    let json = bench.stub.report().to_json();
+    let json = stub_test.stub.report().to_json();
     assert!(json.len() < 2000, "{}", json.len());
 }
 
 #[test]
 fn report_is_emitted_at_most_every_100_ms() {
-    let mut bench = Bench::<'static>::serving("[[on]]\nresult = []\n");
-    let reported = |bench: &Bench<'_>| {
-        let log = bench.log.lock().unwrap();
+    let mut stub_test = StubTest::<'static>::serving("[[on]]\nresult = []\n");
+    let reported = |stub_test: &StubTest<'_>| {
+        let log = stub_test.log.lock().unwrap();
         let reported = log.iter().filter(|line| line.starts_with("report"));
         reported.cloned().collect::<Vec<_>>()
     };
-    bench.receive(&invoke(0, "f", "0x1"));
-    assert_eq!(reported(&bench), ["report 1"]);
-    bench.wait(30);
-    bench.receive(&invoke(1, "f", "0x1"));
-    bench.wait(30);
-    bench.receive(&invoke(2, "f", "0x1"));
-    assert_eq!(reported(&bench), ["report 1"]);
-    assert_eq!(bench.stub.due(), Some(100_000_000));
-    bench.wait(40);
-    assert_eq!(reported(&bench), ["report 1", "report 3"]);
-    assert_eq!(bench.stub.due(), None);
-    bench.wait(100);
-    bench.receive(&invoke(3, "f", "0x1"));
-    assert_eq!(reported(&bench), ["report 1", "report 3", "report 4"]);
+    stub_test.receive(&invoke(0, "f", "0x1"));
+    assert_eq!(reported(&stub_test), ["report 1"]);
+    stub_test.wait(30);
+    stub_test.receive(&invoke(1, "f", "0x1"));
+    stub_test.wait(30);
+    stub_test.receive(&invoke(2, "f", "0x1"));
+    assert_eq!(reported(&stub_test), ["report 1"]);
+    assert_eq!(stub_test.stub.due(), Some(100_000_000));
+    stub_test.wait(40);
+    assert_eq!(reported(&stub_test), ["report 1", "report 3"]);
+    assert_eq!(stub_test.stub.due(), None);
+    stub_test.wait(100);
+    stub_test.receive(&invoke(3, "f", "0x1"));
+    assert_eq!(reported(&stub_test), ["report 1", "report 3", "report 4"]);
 }
 
 pub(super) const HEADER: &str =
@@ -211,14 +213,14 @@ pub(super) fn chunk(ms: u32, dir: &str, text: &str) -> String {
     format!("{{\"t\":{ms}000000,\"conn\":0,\"dir\":\"{dir}\",\"text\":{text}}}")
 }
 
-fn played(recording: &str, speed: &str) -> Bench<'static> {
+fn played(recording: &str, speed: &str) -> StubTest<'static> {
     let protocol = known("stepflow");
     let (side, limits) = (Direction::ToClient, Limits::default());
     let speed = speed.parse().unwrap();
     let script = compile(recording.as_bytes(), protocol, side, limits, speed);
-    let mut bench = Bench::made(protocol, script.unwrap(), OnMiss::Error, false);
-    bench.open();
-    bench
+    let mut stub_test = StubTest::made(protocol, script.unwrap(), OnMiss::Error, false);
+    stub_test.open();
+    stub_test
 }
 
 /// A recording's answers and what is said in between come at their times, where that is asked for.
@@ -237,22 +239,22 @@ fn recorded_pauses_are_scaled_by_speed() {
     ]
     .join("\n");
     for (speed, first, second) in [("1", 40, 60), ("2x", 20, 30), ("max", 0, 0)] {
-        let mut bench = played(&recording, speed);
-        let mut output = bench.receive(&format!("{}\n", call("5")));
+        let mut stub_test = played(&recording, speed);
+        let mut output = stub_test.receive(&format!("{}\n", call("5")));
         if first > 0 {
-            assert_eq!(output + &bench.wait(first - 1), "", "{speed}");
-            output = bench.wait(1);
+            assert_eq!(output + &stub_test.wait(first - 1), "", "{speed}");
+            output = stub_test.wait(1);
         }
         let asked: serde_json::Value = serde_json::from_str(&output).expect(&output);
         assert_eq!(asked["method"], "blobs/get", "{speed}");
         let id = &asked["id"];
-        bench.now += 7_000_000_000;
-        output = bench.receive(&format!(
+        stub_test.now += 7_000_000_000;
+        output = stub_test.receive(&format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"data\":1}}}}\n"
         ));
         if second > 0 {
-            assert_eq!(output + &bench.wait(second - 1), "", "{speed}");
-            output = bench.wait(1);
+            assert_eq!(output + &stub_test.wait(second - 1), "", "{speed}");
+            output = stub_test.wait(1);
         }
         assert_eq!(output.trim_end(), answer("5"), "{speed}");
     }
@@ -271,10 +273,10 @@ fn early_answer_does_not_shorten_a_pause() {
         chunk(200, "c2s", data),
         chunk(200, "s2c", &answer("1")),
     ];
-    let mut bench = played(&recording.join("\n"), "1");
-    let id = asked(&bench.receive(&format!("{}\n", call("5"))));
+    let mut stub_test = played(&recording.join("\n"), "1");
+    let id = asked(&stub_test.receive(&format!("{}\n", call("5"))));
     let soon = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
-    assert_eq!(bench.receive(&soon), "");
-    assert_eq!(bench.wait(49), "");
-    assert_eq!(bench.wait(1), format!("{reported}\n{}\n", answer("5")));
+    assert_eq!(stub_test.receive(&soon), "");
+    assert_eq!(stub_test.wait(49), "");
+    assert_eq!(stub_test.wait(1), format!("{reported}\n{}\n", answer("5")));
 }

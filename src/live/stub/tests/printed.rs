@@ -70,9 +70,9 @@ fn values_read_back_as_they_were() {
         for answer in [answer, error, whole] {
             let pairs = [(request.to_owned(), answer.clone())];
             let script = printed("stepflow", &recorded("stepflow", &pairs));
-            let mut bench = Bench::new(known("stepflow"), &script);
-            bench.open();
-            let output = bench.receive(&format!("{}\n", request.replace("\"ab\"", "\"cd\"")));
+            let mut stub_test = StubTest::new(known("stepflow"), &script);
+            stub_test.open();
+            let output = stub_test.receive(&format!("{}\n", request.replace("\"ab\"", "\"cd\"")));
             let output = output.trim_end().replace("\"cd\"", "\"ab\"");
             assert_eq!(unescaped(&output), unescaped(&answer), "{script}");
         }
@@ -113,10 +113,10 @@ fn recorded_text_is_never_a_rule() {
         script.contains("# #0 invoke x\\n[[on]]\\nmatch='kind=invoke'\\nexit = 3\\n\\u{1b}"),
         "{script}"
     );
-    let mut bench = Bench::<'static>::serving(&script);
-    assert_eq!(bench.stub.report().recorded.len(), 1, "{script}");
+    let mut stub_test = StubTest::<'static>::serving(&script);
+    assert_eq!(stub_test.stub.report().recorded.len(), 1, "{script}");
     assert_eq!(
-        bench.receive(&format!("{}\n", invoke(0, name))),
+        stub_test.receive(&format!("{}\n", invoke(0, name))),
         format!("{answer}\n")
     );
 }
@@ -135,9 +135,9 @@ fn values_of_the_request_replace_recorded_ones() {
         script.contains(r#"fill = [{ at = "id", from = "id" }]"#),
         "{script}"
     );
-    let mut bench = Bench::new(known("stepflow"), &script);
-    bench.open();
-    let output = bench.receive(&format!("{}\n", request("this")));
+    let mut stub_test = StubTest::new(known("stepflow"), &script);
+    stub_test.open();
+    let output = stub_test.receive(&format!("{}\n", request("this")));
     assert_eq!(output, format!("{}\n", whole("this")));
 }
 
@@ -158,9 +158,9 @@ fn recorded_callbacks_read_back_as_they_were() {
         chunk(4, "s2c", r#"{"jsonrpc":"2.0","id":"ab","result":2}"#),
     ];
     let script = printed("stepflow", &recording.join("\n"));
-    let mut bench = Bench::new(known("stepflow"), &script);
-    bench.open();
-    let output = bench.receive(&format!("{call}\n"));
+    let mut stub_test = StubTest::new(known("stepflow"), &script);
+    stub_test.open();
+    let output = stub_test.receive(&format!("{call}\n"));
     let (asked, answer) = output.split_once('\n').unwrap();
     let id = serde_json::from_str::<serde_json::Value>(asked).unwrap()["id"].clone();
     assert_eq!(asked, ask(id.as_str().unwrap()));
@@ -184,10 +184,10 @@ fn each_recorded_request_has_its_own_answer() {
     };
     let pairs: Vec<_> = (0..400).map(|n| (call(n), answer(n))).collect();
     let script = printed("oracle", &recorded("oracle", &pairs));
-    let mut bench = Bench::<'static>::serving(&script);
+    let mut stub_test = StubTest::<'static>::serving(&script);
     for n in [0, 1, 300, 399] {
         assert_eq!(
-            bench.receive(&format!("{}\n", call(n))),
+            stub_test.receive(&format!("{}\n", call(n))),
             format!("{}\n", answer(n))
         );
     }
@@ -262,11 +262,11 @@ fn printed_scripts_read_back_as_equal_and_answer_the_same() {
                     continue;
                 }
                 let output = [compiled, read].map(|script| {
-                    let mut bench = Bench::made(protocol, script, OnMiss::Error, false);
-                    let opened = bench.open();
+                    let mut stub_test = StubTest::made(protocol, script, OnMiss::Error, false);
+                    let opened = stub_test.open();
                     let sent = std::str::from_utf8(&sent).unwrap();
-                    let received = bench.receive(sent);
-                    (opened, received, bench.wait(3_600_000))
+                    let received = stub_test.receive(sent);
+                    (opened, received, stub_test.wait(3_600_000))
                 });
                 assert_eq!(output[0], output[1], "{}\n{text}", path.display());
                 answers += usize::from(!output[0].1.is_empty());
@@ -320,10 +320,13 @@ fn wrong_keys_of_recorded_rules_are_refused() {
 fn request_matches_by_structure() {
     let request = invoke(1, "f");
     let script = format!("[[on]]\nrequest = '{request}'\nresult = [\"0x7\"]\n");
-    let mut bench = Bench::<'static>::serving(&script);
+    let mut stub_test = StubTest::<'static>::serving(&script);
     let other = r#"{ "id": 5, "params": {"calldata": [], "selector": "\u0066"}, "method": "invoke", "jsonrpc": "2.0" }"#;
     let answer = r#"{"jsonrpc":"2.0","id":5,"result":["0x7"]}"#;
-    assert_eq!(bench.receive(&format!("{other}\n")), format!("{answer}\n"));
-    let miss = bench.receive(&format!("{}\n", invoke(6, "g")));
+    assert_eq!(
+        stub_test.receive(&format!("{other}\n")),
+        format!("{answer}\n")
+    );
+    let miss = stub_test.receive(&format!("{}\n", invoke(6, "g")));
     assert!(miss.contains("invoke g was not recorded"), "{miss}");
 }

@@ -38,8 +38,8 @@ fn compiled(all: &[Json]) -> Script {
 }
 
 /// Returns the answer to a call.
-fn asked(bench: &mut Bench<'_>, params: &Json) -> Json {
-    let output = bench.receive(&format!("{}\n", call(77, params)));
+fn asked(stub_test: &mut StubTest<'_>, params: &Json) -> Json {
+    let output = stub_test.receive(&format!("{}\n", call(77, params)));
     let line = output.lines().find(|line| line.starts_with('{'));
     serde_json::from_str(line.unwrap_or_else(|| panic!("{output}"))).unwrap()
 }
@@ -56,10 +56,10 @@ fn different_nesting_is_a_miss() {
         let [recorded, other] =
             [recorded, other].map(|args| json!({"component": "/a", "args": args}));
         let script = compiled(std::slice::from_ref(&recorded));
-        let mut bench = Bench::made(known("stepflow"), script, OnMiss::Error, false);
-        bench.open();
-        assert_eq!(asked(&mut bench, &recorded)["result"], 0);
-        let answer = asked(&mut bench, &other);
+        let mut stub_test = StubTest::made(known("stepflow"), script, OnMiss::Error, false);
+        stub_test.open();
+        assert_eq!(asked(&mut stub_test, &recorded)["result"], 0);
+        let answer = asked(&mut stub_test, &other);
         let why = answer["error"]["message"].as_str().unwrap_or_default();
         assert!(why.contains("was not recorded in this form"), "{answer}");
     }
@@ -75,10 +75,10 @@ fn printed_script_keeps_unusual_names() {
         let all = [one, two];
         let script = script(&compiled(&all), known("stepflow"));
         assert!(!script.contains("times"), "{name:?}\n{script}");
-        let mut bench = Bench::with(known("stepflow"), &script, OnMiss::Error, false);
-        bench.open();
+        let mut stub_test = StubTest::with(known("stepflow"), &script, OnMiss::Error, false);
+        stub_test.open();
         for n in [1, 0, 1] {
-            let answer = asked(&mut bench, &all[n]);
+            let answer = asked(&mut stub_test, &all[n]);
             assert_eq!(answer["result"], json!(n), "{name:?}\n{script}");
         }
     }
@@ -103,21 +103,21 @@ fn unanswered_recorded_call_is_dropped() {
         limits,
         Speed::default(),
     );
-    let mut bench = Bench::made(protocol, script.unwrap(), OnMiss::Error, false);
-    bench.open();
+    let mut stub_test = StubTest::made(protocol, script.unwrap(), OnMiss::Error, false);
+    stub_test.open();
     for _ in 0..3 {
-        let output = bench.receive(&format!("{}\n", call(77, &params)));
+        let output = stub_test.receive(&format!("{}\n", call(77, &params)));
         assert!(
             output.contains("blobs/get") && output.contains("\"id\":77"),
             "{output}"
         );
-        assert!(bench.stub.dispatcher.asked.is_empty());
+        assert!(stub_test.stub.dispatcher.asked.is_empty());
     }
     // Its answer comes late, and nobody waits for it.
-    let asked = bench.receive(&format!("{}\n", call(78, &params)));
+    let asked = stub_test.receive(&format!("{}\n", call(78, &params)));
     let asked: Json = serde_json::from_str(asked.lines().next().unwrap()).unwrap();
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"data": 1}});
-    assert_eq!(bench.receive(&format!("{answer}\n")), "");
+    assert_eq!(stub_test.receive(&format!("{answer}\n")), "");
 }
 
 /// A call of a run whose id every run makes anew.
@@ -139,24 +139,26 @@ fn of_run(run: u128, input: usize) -> Json {
 fn every_recorded_request_is_answered_in_any_order() {
     const ALL: usize = 700;
     let recorded: Vec<Json> = (0..ALL).map(|n| of_run(7_000_000 + n as u128, n)).collect();
-    let mut bench = Bench::made(known("stepflow"), compiled(&recorded), OnMiss::Error, false);
-    bench.open();
+    let mut stub_test =
+        StubTest::made(known("stepflow"), compiled(&recorded), OnMiss::Error, false);
+    stub_test.open();
     for n in (0..ALL).rev() {
         let again = of_run(900_000_000 + n as u128, n);
-        assert_eq!(asked(&mut bench, &again)["result"], json!(n));
-        assert_eq!(asked(&mut bench, &recorded[n])["result"], json!(n));
+        assert_eq!(asked(&mut stub_test, &again)["result"], json!(n));
+        assert_eq!(asked(&mut stub_test, &recorded[n])["result"], json!(n));
     }
-    assert_eq!(bench.stub.report().missed, 0);
+    assert_eq!(stub_test.stub.report().missed, 0);
     // A number is not the id of a request because it is the same.
-    let other = asked(&mut bench, &of_run(1, ALL + 5));
+    let other = asked(&mut stub_test, &of_run(1, ALL + 5));
     assert!(other["error"].is_object(), "{other}");
     // The same several times over: in order, then the last for ever.
     let recorded: Vec<Json> = (0..600).map(|n| of_run(n, 1)).collect();
-    let mut bench = Bench::made(known("stepflow"), compiled(&recorded), OnMiss::Error, false);
-    bench.open();
+    let mut stub_test =
+        StubTest::made(known("stepflow"), compiled(&recorded), OnMiss::Error, false);
+    stub_test.open();
     for n in 0..605 {
         let again = of_run(900_000_000 + n, 1);
-        assert_eq!(asked(&mut bench, &again)["result"], json!(n.min(599)));
+        assert_eq!(asked(&mut stub_test, &again)["result"], json!(n.min(599)));
     }
 }
 
@@ -194,9 +196,9 @@ fn recorded_stream_waits_for_its_cancellation() {
         limits,
         Speed::default(),
     );
-    let mut bench = Bench::made(protocol, script.unwrap(), OnMiss::Error, false);
-    bench.open();
-    bench.receive(&format!(
+    let mut stub_test = StubTest::made(protocol, script.unwrap(), OnMiss::Error, false);
+    stub_test.open();
+    stub_test.receive(&format!(
         "{}\n",
         json!({"v": 1, "kind": "HEY", "agent": {"id": "b"}})
     ));
@@ -208,16 +210,16 @@ fn recorded_stream_waits_for_its_cancellation() {
             .collect()
     };
     assert_eq!(
-        kinds(bench.receive(&format!("{}\n", inv(3)))),
+        kinds(stub_test.receive(&format!("{}\n", inv(3)))),
         ["STR 3", "STR 3"]
     );
     // Another call is none of its business.
     assert_eq!(
-        kinds(bench.receive(&format!("{}\n", can(9)))),
+        kinds(stub_test.receive(&format!("{}\n", can(9)))),
         Vec::<String>::new()
     );
-    let output = bench.receive(&format!("{}\n", can(3)));
+    let output = stub_test.receive(&format!("{}\n", can(3)));
     assert!(output.contains("context canceled"), "{output}");
     assert_eq!(kinds(output), ["ERR 3"]);
-    assert!(!bench.stub.waiting.has(1.into()));
+    assert!(!stub_test.stub.waiting.has(1.into()));
 }

@@ -57,7 +57,7 @@ const TOOL_CALL: Type = object![
     nullable("content", ARRAY),
     nullable("locations", Type::Array(&object![must("path", TEXT)])),
 ];
-/// What all kinds of updates have together; the kind decides which members there are.
+/// The members of all kinds of updates; the kind decides which of them are present.
 const UPDATE: Type = object![
     must("sessionUpdate", TEXT),
     may("toolCallId", TEXT).marked(CALL_MARK),

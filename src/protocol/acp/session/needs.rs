@@ -1,7 +1,7 @@
 //! Capabilities that methods and their params need.
 
 use super::super::schema;
-use crate::protocol::rpc::extension::Turn;
+use crate::protocol::rpc::extension::RpcMessage;
 use crate::tape::Node;
 
 /// The capability of the receiver that a method needs, by the start of its name.
@@ -28,8 +28,8 @@ const SERVERS: &[(&str, &str)] = &[
 ];
 
 /// Calls `visit` with each capability that a message needs, and the value that needs it.
-pub(super) fn each(turn: &Turn<'_, '_>, visit: &mut dyn FnMut(Node<'_>, &str)) {
-    let Some(method) = turn.call.method else {
+pub(super) fn each(message: &RpcMessage<'_, '_>, visit: &mut dyn FnMut(Node<'_>, &str)) {
+    let Some(method) = message.call.method else {
         return;
     };
     let name = method.text().unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) fn each(turn: &Turn<'_, '_>, visit: &mut dyn FnMut(Node<'_>, &str)) {
         ("session/", "mcpServers", SERVERS),
     ];
     for (start, list, needs) in lists {
-        let list = turn
+        let list = message
             .param(list)
             .filter(|list| name.starts_with(start) && list.is_array());
         for kind in list

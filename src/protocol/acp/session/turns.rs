@@ -6,7 +6,7 @@
 //! ```
 
 use super::super::schema;
-use crate::protocol::rpc::extension::Turn as Message;
+use crate::protocol::rpc::extension::RpcMessage as Message;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Report, Seen, Severity};
@@ -50,7 +50,7 @@ struct Turn {
     calls: BTreeMap<Box<str>, (u64, usize)>,
 }
 
-/// What is stored of a request until its answer.
+/// The stored part of a request, until its answer.
 #[derive(Debug, Default)]
 pub(super) struct TurnRequest {
     pub(super) session: Option<Box<str>>,

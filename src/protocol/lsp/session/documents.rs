@@ -1,6 +1,6 @@
 //! Documents: their versions, and positions in their text (LSP 3.17, "Text Document Synchronization", "Position").
 
-use crate::protocol::rpc::extension::Turn;
+use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Report, Severity};
 use crate::protocol::{Direction, Role};
@@ -78,18 +78,18 @@ impl Documents {
     }
 
     /// Handles a request or a notification of the client.
-    pub(super) fn check(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let document = turn.param("textDocument");
+    pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let document = message.param("textDocument");
         let Some((node, uri)) = document.and_then(|d| Some((d.get("uri")?, d.get("uri")?.text()?)))
         else {
             return;
         };
-        if turn.requester() != Direction::ToServer {
+        if message.requester() != Direction::ToServer {
             return;
         }
-        let seen = turn.seen;
+        let seen = message.seen;
         let version = document.and_then(|d| d.get("version"));
-        if turn.is("textDocument/didOpen") {
+        if message.is("textDocument/didOpen") {
             if self.open.contains_key(uri.as_ref()) {
                 let text = format!("{} is open already", short(&uri));
                 report.broken("document-opened-twice", seen.at(node), text);
@@ -107,9 +107,9 @@ impl Documents {
             return;
         }
         let Some(known) = self.open.get_mut(uri.as_ref()) else {
-            let syncs = turn.role == Role::Notification;
+            let syncs = message.role == Role::Notification;
             if !self.incomplete {
-                let name = turn.call.method.and_then(Node::text).unwrap_or_default();
+                let name = message.call.method.and_then(Node::text).unwrap_or_default();
                 let text = format!("{} for {}, which is not open", short(&name), short(&uri));
                 let rule = if syncs {
                     "document-not-open"
@@ -120,9 +120,9 @@ impl Documents {
             }
             return;
         };
-        if turn.is("textDocument/didClose") {
+        if message.is("textDocument/didClose") {
             self.open.remove(uri.as_ref());
-        } else if turn.is("textDocument/didChange") {
+        } else if message.is("textDocument/didChange") {
             let number = version.and_then(Node::as_i128);
             if let (Some(old), Some(new), Some(node)) = (known.version, number, version)
                 && new <= old
@@ -131,17 +131,17 @@ impl Documents {
                 report.broken("document-version", seen.at(node), text);
             }
             known.version = number.or(known.version);
-            let changes = turn
+            let changes = message
                 .param("contentChanges")
                 .into_iter()
                 .flat_map(Node::children);
             for change in changes {
-                check_range(known, self.unit, change.get("range"), turn, report);
+                check_range(known, self.unit, change.get("range"), message, report);
                 known.apply(change, self.unit);
             }
         } else {
-            check_position(known, self.unit, turn.param("position"), turn, report);
-            check_range(known, self.unit, turn.param("range"), turn, report);
+            check_position(known, self.unit, message.param("position"), message, report);
+            check_range(known, self.unit, message.param("range"), message, report);
         }
     }
 }
@@ -216,7 +216,7 @@ fn check_range(
     document: &Document,
     unit: Unit,
     range: Option<Node<'_>>,
-    turn: &Turn<'_, '_>,
+    message: &RpcMessage<'_, '_>,
     report: &mut Report,
 ) {
     let Some((start, end)) = range.and_then(|range| Some((range.get("start")?, range.get("end")?)))
@@ -227,9 +227,9 @@ fn check_range(
         && from > to
     {
         let text = "the range ends before it starts";
-        report.broken("range", turn.seen.at(end), text);
+        report.broken("range", message.seen.at(end), text);
     }
-    check_position(document, unit, Some(start), turn, report);
+    check_position(document, unit, Some(start), message, report);
     // An end after the last line is usual for a whole document.
     let inside = parts(end).filter(|(number, _)| {
         document
@@ -241,7 +241,7 @@ fn check_range(
         document,
         unit,
         Some(end).filter(|_| inside.is_some()),
-        turn,
+        message,
         report,
     );
 }
@@ -251,7 +251,7 @@ fn check_position(
     document: &Document,
     unit: Unit,
     position: Option<Node<'_>>,
-    turn: &Turn<'_, '_>,
+    message: &RpcMessage<'_, '_>,
     report: &mut Report,
 ) {
     let (Some(text), Some(position)) = (&document.text, position) else {
@@ -260,7 +260,7 @@ fn check_position(
     let Some((number, character)) = parts(position) else {
         return;
     };
-    let place = turn.seen.at(position);
+    let place = message.seen.at(position);
     let Some((line, _)) = line(text, number) else {
         let text = format!("line {number} is past the end of the document");
         return report.broken("position", place, text);

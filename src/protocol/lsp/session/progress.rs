@@ -5,7 +5,7 @@
 //!     -> $/progress begin, report …, end
 //! ```
 
-use crate::protocol::rpc::extension::Turn;
+use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
 use crate::protocol::session::{Place, Report};
 use crate::tape::Node;
@@ -49,16 +49,16 @@ impl Progress {
     }
 
     /// Handles a request or a notification.
-    pub(super) fn check(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        if turn.is("$/progress") {
-            return self.progress(turn, report);
+    pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        if message.is("$/progress") {
+            return self.progress(message, report);
         }
-        let created = turn
+        let created = message
             .param("token")
-            .filter(|_| turn.is("window/workDoneProgress/create"));
+            .filter(|_| message.is("window/workDoneProgress/create"));
         let tokens = [
-            turn.param("workDoneToken"),
-            turn.param("partialResultToken"),
+            message.param("workDoneToken"),
+            message.param("partialResultToken"),
             created,
         ];
         for token in tokens.into_iter().flatten().map(key) {
@@ -74,11 +74,11 @@ impl Progress {
         }
     }
 
-    fn progress(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let Some(node) = turn.param("token") else {
+    fn progress(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let Some(node) = message.param("token") else {
             return;
         };
-        let place = turn.seen.at(node);
+        let place = message.seen.at(node);
         let Some(token) = self.tokens.get_mut(spelling(node)) else {
             if !std::mem::replace(&mut self.incomplete, true) {
                 let text = format!(
@@ -90,7 +90,7 @@ impl Progress {
             return;
         };
         token.reported = true;
-        let kind = turn
+        let kind = message
             .param("value")
             .and_then(|value| value.get("kind")?.text());
         match kind.as_deref() {

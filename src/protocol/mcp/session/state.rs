@@ -11,7 +11,7 @@ use super::tools::Tools;
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
-use crate::protocol::rpc::extension::Turn;
+use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::pairing::SentRequest;
 use crate::protocol::rpc::spelling;
 use crate::protocol::schema::Releases;
@@ -31,7 +31,7 @@ pub(super) struct SessionState {
     pub(super) version: Option<Releases>,
     /// A request without a handshake named its version.
     stateless: bool,
-    /// What the side that sends in a direction declared.
+    /// The capabilities that the sender of a direction declared.
     capabilities: PerDirection<Capabilities>,
     tools: Tools,
     /// Progress tokens by the direction of their request.
@@ -62,7 +62,7 @@ struct Progress {
     answered: bool,
 }
 
-/// What is stored of a request until its answer.
+/// The stored part of a request, until its answer.
 #[derive(Debug, Default)]
 pub(super) struct RequestContext {
     /// The offered version of `initialize`.
@@ -93,8 +93,8 @@ impl Default for SessionState {
 }
 
 /// Returns the version that a request names in its `_meta`.
-pub(super) fn own_version<'a>(turn: &Turn<'_, 'a>) -> Option<Node<'a>> {
-    turn.param("_meta")?.get(schema::VERSION_KEY)
+pub(super) fn own_version<'a>(message: &RpcMessage<'_, 'a>) -> Option<Node<'a>> {
+    message.param("_meta")?.get(schema::VERSION_KEY)
 }
 
 impl SessionState {
@@ -103,42 +103,46 @@ impl SessionState {
     }
 
     /// Checks a request or a notification, and returns what its answer needs.
-    pub(super) fn asks(&mut self, turn: &Turn<'_, '_>, report: &mut Report) -> RequestContext {
-        let seen = turn.seen;
+    pub(super) fn asks(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        report: &mut Report,
+    ) -> RequestContext {
+        let seen = message.seen;
         let before = report.broken.len();
-        self.check_era(turn, report);
-        if turn.requester() == Direction::ToServer {
-            self.check_handshake(turn, report);
+        self.check_era(message, report);
+        if message.requester() == Direction::ToServer {
+            self.check_handshake(message, report);
         }
-        let name = turn.call.method.and_then(Node::text).unwrap_or_default();
-        let text = |name: &str| turn.param(name)?.text().map(|text| text.as_ref().into());
+        let name = message.call.method.and_then(Node::text).unwrap_or_default();
+        let text = |name: &str| message.param(name)?.text().map(|text| text.as_ref().into());
         let mut context = RequestContext {
-            stateless: own_version(turn).is_some(),
+            stateless: own_version(message).is_some(),
             ..RequestContext::default()
         };
         match &*name {
             "initialize" => {
                 self.declared(Direction::ToServer)
-                    .read(turn.param("capabilities"));
-                check_version(seen, turn.param("protocolVersion"), report);
+                    .read(message.param("capabilities"));
+                check_version(seen, message.param("protocolVersion"), report);
                 context.version = text("protocolVersion");
             }
             schema::CALL => {
                 context.tool = text("name");
-                self.tools.check_call(turn, report);
+                self.tools.check_call(message, report);
             }
-            "notifications/progress" => self.check_progress(turn, report),
+            "notifications/progress" => self.check_progress(message, report),
             "notifications/tools/list_changed" => self.tools.change_announced = true,
             _ => {}
         }
-        if let Some(cursor) = turn.param("cursor") {
+        if let Some(cursor) = message.param("cursor") {
             context.paged = true;
             self.check_cursor(seen, cursor, report);
         }
-        let token = turn
+        let token = message
             .param("_meta")
             .and_then(|meta| meta.get("progressToken"));
-        if let Some(token) = token.filter(|_| turn.call.id.is_some()) {
+        if let Some(token) = token.filter(|_| message.call.id.is_some()) {
             let token: Box<str> = spelling(token).into();
             let progress = Progress {
                 index: seen.index,
@@ -146,21 +150,21 @@ impl SessionState {
                 answered: false,
             };
             self.stored[0] += 1;
-            let key = (turn.requester(), token.clone());
+            let key = (message.requester(), token.clone());
             self.progress.insert(key, progress);
             context.token = Some(token);
         }
         if report.broken.len() == before {
-            self.check_release(turn, report);
-            self.check_capability(turn, report);
+            self.check_release(message, report);
+            self.check_capability(message, report);
         }
         context
     }
 
     /// Checks that a message belongs to the kind of session: with or without a handshake.
-    fn check_era(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let seen = turn.seen;
-        let (is_request, own) = (turn.call.id.is_some(), own_version(turn));
+    fn check_era(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let seen = message.seen;
+        let (is_request, own) = (message.call.id.is_some(), own_version(message));
         let is_stateless = self.stateless && self.version.is_none();
         match own {
             Some(own) if self.version.is_some() => {
@@ -169,7 +173,7 @@ impl SessionState {
             }
             Some(own) => {
                 self.stateless = true;
-                let meta = turn.param("_meta");
+                let meta = message.param("_meta");
                 let clients = meta.and_then(|meta| meta.get(schema::CAPABILITIES_KEY));
                 self.declared(Direction::ToServer).read(clients);
                 check_version(seen, Some(own), report);
@@ -179,12 +183,12 @@ impl SessionState {
                 }
             }
             None if !is_stateless || !is_request => {}
-            None if turn.requester() == Direction::ToClient => {
+            None if message.requester() == Direction::ToClient => {
                 let text = "without a session a server asks nothing; it answers with inputRequests";
                 report.broken("server-request", seen.whole(), text);
             }
             // The next attempt of a client whose server has no stateless version.
-            None if turn.is("initialize") => self.stateless = false,
+            None if message.is("initialize") => self.stateless = false,
             None => {
                 let text = format!(
                     "_meta has no {}, as earlier requests had",
@@ -196,29 +200,29 @@ impl SessionState {
     }
 
     /// Checks the client's part of the handshake.
-    fn check_handshake(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let place = turn.seen.whole();
-        let name = turn.method.map_or("this", |method| method.name);
-        let confirms = turn.is("notifications/initialized");
-        if turn.is("initialize") {
+    fn check_handshake(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let place = message.seen.whole();
+        let name = message.method.map_or("this", |method| method.name);
+        let confirms = message.is("notifications/initialized");
+        if message.is("initialize") {
             if let Stage::Requested(..) | Stage::Answered(_) | Stage::Ready = self.stage {
                 let text = "initialize is sent again; once a session is enough";
                 report.broken("second-initialize", place, text);
             }
-            let id = turn.call.id.map_or("", spelling);
-            self.stage = Stage::Requested(turn.seen.index, id.into());
+            let id = message.call.id.map_or("", spelling);
+            self.stage = Stage::Requested(message.seen.index, id.into());
             return;
         }
         if let Stage::Requested(asked, id) = &self.stage
-            && turn.is("notifications/cancelled")
-            && turn
+            && message.is("notifications/cancelled")
+            && message
                 .param("requestId")
                 .is_some_and(|cancelled| spelling(cancelled) == &**id)
         {
             let text = "initialize is cancelled; a client that gives up closes the connection";
             return report.broken_by("cancel-initialize", place, *asked, text);
         }
-        if self.stateless || own_version(turn).is_some() || turn.is("ping") {
+        if self.stateless || own_version(message).is_some() || message.is("ping") {
             return;
         }
         let next = match self.stage {
@@ -254,34 +258,34 @@ impl SessionState {
     }
 
     /// Reports a method or a member that the negotiated version does not have.
-    fn check_release(&self, turn: &Turn<'_, '_>, report: &mut Report) {
+    fn check_release(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
         let stateless = schema::STATELESS;
-        let own = own_version(turn).map(|_| stateless);
+        let own = own_version(message).map(|_| stateless);
         let (Some(version), Some(method), Some(node)) =
-            (self.version.or(own), turn.method, turn.call.method)
+            (self.version.or(own), message.method, message.call.method)
         else {
             return;
         };
         let (name, what) = (schema::name(version), method.name);
         if method.releases.and(version).is_empty() {
             let text = format!("version {name}, which was agreed on, has no {what}");
-            report.broken("not-in-version", turn.seen.at(node), text);
+            report.broken("not-in-version", message.seen.at(node), text);
         } else if method
-            .releases_of(turn.call.params, None)
+            .releases_of(message.call.params, None)
             .and(version)
             .is_empty()
         {
             let text = format!(
                 "version {name}, which was agreed on, has {what} without some of these params"
             );
-            report.broken("not-in-version", turn.seen.at(node), text);
+            report.broken("not-in-version", message.seen.at(node), text);
             report.at_most(Severity::Info);
         }
     }
 
     /// Checks that a method is one that both sides have.
-    fn check_capability(&self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let (Some(node), Some(method)) = (turn.call.method, turn.method) else {
+    fn check_capability(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let (Some(node), Some(method)) = (message.call.method, message.method) else {
             return;
         };
         // The first version had no capability for it.
@@ -289,7 +293,7 @@ impl SessionState {
         if is_first && method.name.starts_with("completion/") {
             return;
         }
-        if let Some((path, owner, severity)) = need(method, turn.requester())
+        if let Some((path, owner, severity)) = need(method, message.requester())
             && !self.capabilities.get(Some(owner)).allow(path)
         {
             let side = match owner {
@@ -299,17 +303,17 @@ impl SessionState {
             let name = method.name;
             let text =
                 format!("the {side} did not declare the capability {path}, which {name} needs");
-            report.broken("capability-missing", turn.seen.at(node), text);
+            report.broken("capability-missing", message.seen.at(node), text);
             report.at_most(severity);
         }
     }
 
-    fn check_progress(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let (seen, value) = (turn.seen, turn.param("progress"));
-        let Some(token) = turn.param("progressToken") else {
+    fn check_progress(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let (seen, value) = (message.seen, message.param("progress"));
+        let Some(token) = message.param("progressToken") else {
             return;
         };
-        let key = (turn.requester().other(), spelling(token).into());
+        let key = (message.requester().other(), spelling(token).into());
         let Some(progress) = self.progress.get_mut(&key) else {
             if self.stored[0] < MAX_TOKENS {
                 let text = format!("no request has the progress token {}", quote(token));
@@ -341,12 +345,12 @@ impl SessionState {
     /// Checks the answer to a request.
     pub(super) fn answers(
         &mut self,
-        turn: &Turn<'_, '_>,
+        message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<RequestContext>,
         report: &mut Report,
     ) {
-        let (seen, own) = (turn.seen, &request.own);
+        let (seen, own) = (message.seen, &request.own);
         let name = request.method.map_or("", |method| method.name);
         if let Some(token) = &own.token {
             let requester = asked.origin().direction.unwrap_or(Direction::ToServer);
@@ -355,7 +359,10 @@ impl SessionState {
                 progress.answered = true;
             }
         }
-        let result = turn.call.result.filter(|_| turn.call.error().is_none());
+        let result = message
+            .call
+            .result
+            .filter(|_| message.call.error().is_none());
         let index = asked.place.index;
         if matches!(&self.stage, Stage::Requested(open, _) if *open == index) {
             self.stage = match result {
@@ -380,10 +387,10 @@ impl SessionState {
                 self.declared(Direction::ToClient)
                     .read(result.get("capabilities"));
             }
-            "tools/list" => self.tools.read(turn, own.paged, report),
+            "tools/list" => self.tools.read(message, own.paged, report),
             schema::CALL => {
                 if let Some(tool) = &own.tool {
-                    self.tools.check_result(tool, turn, result, report);
+                    self.tools.check_result(tool, message, result, report);
                 }
             }
             _ => {}

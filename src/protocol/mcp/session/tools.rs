@@ -6,7 +6,7 @@
 //!   tools/call result   structuredContent fits outputSchema
 //! ```
 
-use crate::protocol::rpc::extension::Turn;
+use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::schema::validate::{Budget, first_mismatch};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Report, Seen, Severity};
@@ -31,8 +31,8 @@ pub(super) struct Tools {
 
 impl Tools {
     /// Reads a list.
-    pub(super) fn read(&mut self, turn: &Turn<'_, '_>, paged: bool, report: &mut Report) {
-        let (seen, result) = (turn.seen, turn.call.result);
+    pub(super) fn read(&mut self, message: &RpcMessage<'_, '_>, paged: bool, report: &mut Report) {
+        let (seen, result) = (message.seen, message.call.result);
         let list = result.and_then(|result| result.get("tools"));
         let Some(list) = list.filter(|list| list.is_array()) else {
             return;
@@ -81,9 +81,9 @@ impl Tools {
     }
 
     /// Checks the arguments of a call.
-    pub(super) fn check_call(&self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let (seen, arguments) = (turn.seen, turn.param("arguments"));
-        let Some(name) = turn.param("name").filter(|name| name.is_string()) else {
+    pub(super) fn check_call(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let (seen, arguments) = (message.seen, message.param("arguments"));
+        let Some(name) = message.param("name").filter(|name| name.is_string()) else {
             return;
         };
         let text = name.text().unwrap_or_default();
@@ -118,11 +118,11 @@ impl Tools {
     pub(super) fn check_result(
         &self,
         tool: &str,
-        turn: &Turn<'_, '_>,
+        message: &RpcMessage<'_, '_>,
         result: Node<'_>,
         report: &mut Report,
     ) {
-        let seen = turn.seen;
+        let seen = message.seen;
         let failed = result.get("isError").and_then(Node::as_bool) == Some(true);
         // A task, or a question, comes before the result.
         let open = ["task", "inputRequests", "requestState"];

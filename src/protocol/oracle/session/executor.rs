@@ -33,7 +33,7 @@ impl OracleSession<'_> {
             if !known {
                 shape::unknown(line, report);
             }
-            self.ask(line, refused, report);
+            self.add_request(line, refused, report);
         } else if line.is("shutdown") {
             child.shut_down = Some(seen.index);
         } else {
@@ -68,10 +68,10 @@ impl OracleSession<'_> {
             self.open.close(&before);
         }
         self.open
-            .ask((conn, id), OpenRequest::of(seen), PendingInvoke::DROPPED);
+            .add_request((conn, id), OpenRequest::of(seen), PendingInvoke::DROPPED);
     }
 
-    fn ask(&mut self, line: &OracleLine<'_, '_>, refused: bool, report: &mut Report) {
+    fn add_request(&mut self, line: &OracleLine<'_, '_>, refused: bool, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let Some(child) = self.children.get_mut(conn) else {
             return;
@@ -135,7 +135,7 @@ impl OracleSession<'_> {
         let refused = self.open.refused();
         let before = self
             .open
-            .ask((conn, id.clone()), OpenRequest::of(seen), invoke);
+            .add_request((conn, id.clone()), OpenRequest::of(seen), invoke);
         if self.open.refused() == refused {
             // Of two requests with one id, only the later can still be answered.
             let before = before.and_then(|(_, invoke)| invoke.number);

@@ -77,7 +77,7 @@ impl SaelServer {
                 return;
             }
         };
-        let random = self.mint.uuid();
+        let random = self.id_gen.uuid();
         let random = random.first_chunk::<12>().copied().unwrap_or_default();
         let id = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random));
         let name = self.name.as_deref().unwrap_or(NAME);

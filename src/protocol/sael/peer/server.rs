@@ -3,7 +3,7 @@
 use super::sessions::{OpenSeq, PeerSession, Sessions};
 use super::{SECOND, err, frame, in_call, seq, short};
 use crate::error::Refusal;
-use crate::protocol::make::{Mint, Object, array, text};
+use crate::protocol::make::{IdGen, Object, array, text};
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
     json_of, with_about, with_json,
@@ -37,7 +37,7 @@ pub(super) struct SaelServer {
     pub(super) secret: Option<Vec<u8>>,
     pub(super) no_hello: bool,
     pub(super) offers: Vec<Offer>,
-    pub(super) mint: Mint,
+    pub(super) id_gen: IdGen,
     pub(super) sessions: Sessions,
     /// Connections, also closed ones: answers may still be on their way to them.
     pub(super) conns: RecentValues<u32, ServerConnection>,
@@ -52,7 +52,7 @@ impl SaelServer {
             secret: config.secret.clone(),
             no_hello: config.no_hello,
             offers: config.offers.clone(),
-            mint: config.mint(),
+            id_gen: config.mint(),
             sessions: Sessions::default(),
             conns: RecentValues::with_capacity(MAX_ENTRIES),
             cancelled: RecentValues::with_capacity(MAX_ENTRIES),

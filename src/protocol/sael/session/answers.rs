@@ -1,7 +1,7 @@
 //! Answers of the server: LST, RES, STR, END, EVT, ERR.
 
-use super::state::{CallEnd, SaelCall, Sort};
-use super::{Report, SaelSession, Turn, envelope, short};
+use super::state::{CallEnd, SaelCall, SaelRequestKind};
+use super::{Report, SaelMessage, SaelSession, envelope, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::check::number;
 use crate::tape::Node;
@@ -11,54 +11,60 @@ const GRACE: i64 = 2_000_000_000;
 
 impl SaelSession {
     /// Handles LST, RES, STR, END or EVT of the server.
-    pub(super) fn answer(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let seq = envelope::seq(turn);
-        if turn.kind == "LST" {
-            self.tools.list(turn, report);
+    pub(super) fn answer(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let seq = envelope::seq(message);
+        if message.kind == "LST" {
+            self.tools.list(message, report);
         }
-        self.report_after_refusal(turn, report);
-        if seq.node.is_none() && !self.may_lack_seq(turn) {
+        self.report_after_refusal(message, report);
+        if seq.node.is_none() && !self.may_lack_seq(message) {
             return;
         }
-        let last = matches!(turn.kind, "LST" | "RES" | "END");
-        let (conn, state) = self.parts(turn.conn);
+        let last = matches!(message.kind, "LST" | "RES" | "END");
+        let (conn, state) = self.parts(message.conn);
         let key = (conn.session, seq.key);
         state.record_seq(seq.key);
         let replaying = conn.replay.is_some();
         if replaying {
-            self.replayed(turn, seq.key, last, report);
+            self.replayed(message, seq.key, last, report);
         }
         let Some((asked, call)) = self.calls.get_mut(&key) else {
             if !replaying {
-                self.report_unmatched(turn, seq, report);
+                self.report_unmatched(message, seq, report);
             }
             return;
         };
-        report.answers(asked, turn.seen, last && !(call.sort == Sort::Subscription));
+        report.answers(
+            asked,
+            message.seen,
+            last && call.sort != SaelRequestKind::Subscription,
+        );
         let (right, wanted) = match call.sort {
-            Sort::List => (turn.kind == "LST", "LST or ERR"),
-            Sort::Call => (
-                matches!(turn.kind, "RES" | "STR" | "END"),
+            SaelRequestKind::List => (message.kind == "LST", "LST or ERR"),
+            SaelRequestKind::Call => (
+                matches!(message.kind, "RES" | "STR" | "END"),
                 "RES, STR, END or ERR",
             ),
-            Sort::Subscription => (matches!(turn.kind, "RES" | "EVT"), "RES, EVT or ERR"),
+            SaelRequestKind::Subscription => {
+                (matches!(message.kind, "RES" | "EVT"), "RES, EVT or ERR")
+            }
         };
         if !right {
             let text = format!(
                 "{} answers {}, but the answer must be {wanted}",
-                turn.kind,
+                message.kind,
                 asked.describe()
             );
-            let place = turn.place(turn.get("kind"));
+            let place = message.place(message.get("kind"));
             report.broken_by("answer-kind", place, asked.place.index, text);
-        } else if call.sort == Sort::Subscription {
-            let granted = turn.kind == "RES";
+        } else if call.sort == SaelRequestKind::Subscription {
+            let granted = message.kind == "RES";
             if !granted && !call.live && call.reported.first("event-early") && !replaying {
                 let text = "EVT comes before the RES that grants its subscription";
-                let place = turn.place(turn.get("kind"));
+                let place = message.place(message.get("kind"));
                 report.broken_by("event-early", place, asked.place.index, text);
             }
-            let named = turn.get("subscriptionId");
+            let named = message.get("subscriptionId");
             let other = named.filter(|id| id.as_i128() != Some(seq.key));
             if let Some(id) = other
                 && call.reported.first("subscription-unknown")
@@ -70,7 +76,7 @@ impl SaelSession {
                 );
                 report.broken_by(
                     "subscription-unknown",
-                    turn.seen.at(id),
+                    message.seen.at(id),
                     asked.place.index,
                     text,
                 );
@@ -78,49 +84,49 @@ impl SaelSession {
             if granted && named.is_none() {
                 let text = "RES grants a subscription, but has no subscriptionId";
                 let index = asked.place.index;
-                report.broken_by("subscription-id", turn.seen.whole(), index, text);
+                report.broken_by("subscription-id", message.seen.whole(), index, text);
             }
             if granted && call.live && !replaying {
                 let text = format!("seq {} was answered before", seq.key);
                 let index = asked.place.index;
-                report.broken_by("answer-after-end", turn.place(seq.node), index, text);
+                report.broken_by("answer-after-end", message.place(seq.node), index, text);
             }
-        } else if call.sort == Sort::Call {
-            check_items(turn, asked, call, replaying, report);
+        } else if call.sort == SaelRequestKind::Call {
+            check_items(message, asked, call, replaying, report);
         }
-        check_trace(turn, asked, call, report);
-        let subscribed = call.sort == Sort::Subscription;
-        if subscribed && matches!(turn.kind, "RES") {
+        check_trace(message, asked, call, report);
+        let subscribed = call.sort == SaelRequestKind::Subscription;
+        if subscribed && matches!(message.kind, "RES") {
             let needs_answer = call.needs_answer();
             let granted = !std::mem::replace(&mut call.live, true);
             if needs_answer {
                 self.leave_window(key.0);
             }
-            self.parts(turn.conn).1.live += usize::from(granted);
+            self.parts(message.conn).1.live += usize::from(granted);
             return;
         }
-        self.add_cost(turn, report);
+        self.add_cost(message, report);
         if last {
-            self.close(key, turn, CallEnd::Answered);
+            self.close(key, message, CallEnd::Answered);
         }
     }
 
     /// Handles ERR.
-    pub(super) fn error(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let code = turn.text("code").unwrap_or_default();
-        if self.refuses(turn, &code, report) {
+    pub(super) fn error(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let code = message.text("code").unwrap_or_default();
+        if self.refuses(message, &code, report) {
             return;
         }
-        let seq = envelope::seq(turn);
+        let seq = envelope::seq(message);
         let misunderstood = matches!(code.as_ref(), "INVALID_FRAME" | "UNKNOWN_KIND");
-        let (conn, state) = self.parts(turn.conn);
+        let (conn, state) = self.parts(message.conn);
         state.record_seq(seq.key);
         if misunderstood {
             if seq.key == 0 {
                 if std::mem::take(&mut conn.beat_last)
                     && let Some(asked) = conn.heartbeats.newest()
                 {
-                    report.answers(&asked, turn.seen, true);
+                    report.answers(&asked, message.seen, true);
                 }
                 conn.odd = None;
                 return;
@@ -135,15 +141,15 @@ impl SaelSession {
             return;
         }
         if replaying {
-            self.replayed(turn, seq.key, true, report);
+            self.replayed(message, seq.key, true, report);
         }
         let Some((asked, call)) = self.calls.get(&key) else {
             if !replaying && !misunderstood {
-                self.report_unmatched(turn, seq, report);
+                self.report_unmatched(message, seq, report);
             }
             return;
         };
-        report.answers(asked, turn.seen, true);
+        report.answers(asked, message.seen, true);
         if let Some(required) = &call.required
             && required.granted
             && code == "MISSING_CAPABILITY"
@@ -152,43 +158,43 @@ impl SaelSession {
                 "`{}` is refused, but the granted capabilities include it",
                 short(&required.capability)
             );
-            let place = turn.place(turn.get("code"));
+            let place = message.place(message.get("code"));
             report.broken_by("capability-denied", place, asked.place.index, text);
         }
         let asked = asked.clone();
         if let Some((_, call)) = self.calls.get_mut(&key)
-            && turn.get("trace_id").is_some()
+            && message.get("trace_id").is_some()
         {
-            check_trace(turn, &asked, call, report);
+            check_trace(message, &asked, call, report);
         }
-        self.close(key, turn, CallEnd::Answered);
+        self.close(key, message, CallEnd::Answered);
     }
 
     /// Reports an answer on a connection that the server has refused.
-    fn report_after_refusal(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let (conn, _) = self.parts(turn.conn);
+    fn report_after_refusal(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let (conn, _) = self.parts(message.conn);
         if let Some(refused) = conn.refused
             && !conn.greeted
             && conn.reported.first("refused-goes-on")
         {
             let text = format!(
                 "{} comes on a connection that the server refused and should have closed",
-                turn.kind
+                message.kind
             );
-            report.broken_by("refused-goes-on", turn.seen.whole(), refused, text);
+            report.broken_by("refused-goes-on", message.seen.whole(), refused, text);
         }
     }
 
     /// Returns true if an answer without a seq may belong to a request without one.
-    fn may_lack_seq(&mut self, turn: Turn<'_, '_>) -> bool {
-        let session = self.parts(turn.conn).0.session;
+    fn may_lack_seq(&mut self, message: SaelMessage<'_, '_>) -> bool {
+        let session = self.parts(message.conn).0.session;
         self.calls.get(&(session, 0)).is_some()
     }
 
     /// Reports an answer without an open request.
     fn report_unmatched(
         &mut self,
-        turn: Turn<'_, '_>,
+        message: SaelMessage<'_, '_>,
         seq: envelope::Seq<'_>,
         report: &mut Report,
     ) {
@@ -196,32 +202,32 @@ impl SaelSession {
         if self.calls.refused() > 0 || is_no_number {
             return;
         }
-        let (conn, _) = self.parts(turn.conn);
+        let (conn, _) = self.parts(message.conn);
         let key = (conn.session, seq.key);
         if conn.may_have_gaps() || conn.refused.is_some() {
             return;
         }
-        let place = turn.place(seq.node);
+        let (place, kind) = (message.place(seq.node), message.kind);
         let Some(done) = self.ended.get(&key).cloned() else {
-            let text = format!("{} has seq {}, but no request has it", turn.kind, seq.key);
+            let text = format!("{kind} has seq {}, but no request has it", seq.key);
             report.broken("answer-unasked", place, text);
             return;
         };
         if done.how == CallEnd::Answered {
-            let text = format!("{} comes for seq {}, which is complete", turn.kind, seq.key);
+            let text = format!("{kind} comes for seq {}, which is complete", seq.key);
             report.broken_by("answer-after-end", place, done.index, text);
             return;
         }
-        if let Some(asked) = done.asked.filter(|_| turn.kind == "EVT") {
-            report.answers(&asked, turn.seen, false);
+        if let Some(asked) = done.asked.filter(|_| message.kind == "EVT") {
+            report.answers(&asked, message.seen, false);
         }
-        let late = turn.time().zip(done.time);
+        let late = message.time().zip(done.time);
         if let Some((now, then)) = late
             && now.saturating_sub(then) > GRACE
-            && self.parts(turn.conn).0.reported.first("still-sending")
+            && self.parts(message.conn).0.reported.first("still-sending")
         {
             report_still_sending(
-                turn,
+                message,
                 seq.key,
                 (done.index, now.saturating_sub(then)),
                 report,
@@ -230,12 +236,12 @@ impl SaelSession {
     }
 
     /// Adds up the costs of calls.
-    fn add_cost(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let cost = turn.get("cost").or_else(|| turn.get("cost_used"));
+    fn add_cost(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let cost = message.get("cost").or_else(|| message.get("cost_used"));
         let Some(node) = cost.and_then(|cost| cost.get("usd").or_else(|| cost.get("USD"))) else {
             return;
         };
-        let (_, state) = self.parts(turn.conn);
+        let (_, state) = self.parts(message.conn);
         state.cost += number(node).filter(|usd| usd.is_finite()).unwrap_or(0.0);
         if let Some(most) = state.max_cost
             && state.cost > most
@@ -245,7 +251,7 @@ impl SaelSession {
                 "the calls have cost {:.6} USD, but the token allows {most:.6}",
                 state.cost
             );
-            report.broken("cost-over-limit", turn.seen.at(node), text);
+            report.broken("cost-over-limit", message.seen.at(node), text);
         }
     }
 }
@@ -259,41 +265,46 @@ fn format_value(node: Node<'_>) -> String {
     }
 }
 
-fn report_still_sending(turn: Turn<'_, '_>, seq: i128, since: (u64, i64), report: &mut Report) {
+fn report_still_sending(
+    message: SaelMessage<'_, '_>,
+    seq: i128,
+    since: (u64, i64),
+    report: &mut Report,
+) {
     let (index, age) = since;
     let text = format!(
         "{} comes for seq {seq} {} ms after it was cancelled",
-        turn.kind,
+        message.kind,
         age / 1_000_000
     );
-    report.broken_by("still-sending", turn.seen.whole(), index, text);
+    report.broken_by("still-sending", message.seen.whole(), index, text);
 }
 
 /// Checks STR, END or RES of a call.
 fn check_items(
-    turn: Turn<'_, '_>,
+    message: SaelMessage<'_, '_>,
     asked: &OpenRequest,
     call: &mut SaelCall,
     replaying: bool,
     report: &mut Report,
 ) {
-    let place = turn.place(turn.get("kind"));
+    let place = message.place(message.get("kind"));
     let index = asked.place.index;
-    let streams = matches!(turn.kind, "STR" | "END");
+    let streams = matches!(message.kind, "STR" | "END");
     if streams && call.streaming == Some(false) && call.reported.first("stream-undeclared") {
         let text = format!(
             "{} answers a tool that is listed with streaming false",
-            turn.kind
+            message.kind
         );
         report.broken_by("stream-undeclared", place, index, text);
     }
-    if turn.kind == "RES" && call.items > 0 {
+    if message.kind == "RES" && call.items > 0 {
         let text = format!(
             "RES ends a stream of {} STR; it must end with END",
             call.items
         );
         report.broken_by("stream-ends-with-result", place, index, text);
-    } else if turn.kind == "RES" && call.streaming == Some(true) {
+    } else if message.kind == "RES" && call.streaming == Some(true) {
         let text = "RES answers a tool that is listed with streaming true";
         report.broken_by("stream-not-streamed", place, index, text);
     }
@@ -305,15 +316,15 @@ fn check_items(
             "the call is answered, but requires `{}`, which was not granted",
             short(&required.capability)
         );
-        report.broken_by("capability-ignored", turn.seen.whole(), index, text);
+        report.broken_by("capability-ignored", message.seen.whole(), index, text);
     }
     if let Some(first_mismatch) = &call.first_mismatch
         && call.reported.first("input-unchecked")
     {
         let text = format!("the call is answered, but its input does not fit: {first_mismatch}");
-        report.broken_by("input-unchecked", turn.seen.whole(), index, text);
+        report.broken_by("input-unchecked", message.seen.whole(), index, text);
     }
-    if turn.kind != "STR" {
+    if message.kind != "STR" {
         return;
     }
     if call.released
@@ -322,27 +333,32 @@ fn check_items(
         && call.reported.first("stream-survived")
     {
         let text = "STR continues a call of the connection before the resume";
-        report.broken_by("stream-survived", turn.seen.whole(), index, text);
+        report.broken_by("stream-survived", message.seen.whole(), index, text);
     }
     if let Some((by, Some(then))) = call.cancelled
-        && let Some(now) = turn.time()
+        && let Some(now) = message.time()
         && now.saturating_sub(then) > GRACE
         && call.reported.first("still-sending")
     {
         report_still_sending(
-            turn,
-            envelope::seq(turn).key,
+            message,
+            envelope::seq(message).key,
             (by, now.saturating_sub(then)),
             report,
         );
     }
-    check_contents(turn, call, index, report);
+    check_contents(message, call, index, report);
     call.items += 1;
 }
 
 /// Checks the content of a STR.
-fn check_contents(turn: Turn<'_, '_>, call: &mut SaelCall, index: u64, report: &mut Report) {
-    let (data, delta) = (turn.get("data"), turn.get("delta"));
+fn check_contents(
+    message: SaelMessage<'_, '_>,
+    call: &mut SaelCall,
+    index: u64,
+    report: &mut Report,
+) {
+    let (data, delta) = (message.get("data"), message.get("delta"));
     let patch = match (data, delta) {
         (Some(_), None) => false,
         (None, Some(_)) => true,
@@ -354,7 +370,7 @@ fn check_contents(turn: Turn<'_, '_>, call: &mut SaelCall, index: u64, report: &
                 "neither data nor delta"
             };
             let text = format!("STR has {got}; it must have one of them");
-            report.broken("item-content", turn.place(delta), text);
+            report.broken("item-content", message.place(delta), text);
             return;
         }
     };
@@ -367,7 +383,7 @@ fn check_contents(turn: Turn<'_, '_>, call: &mut SaelCall, index: u64, report: &
                     ("data", "delta")
                 };
                 let text = format!("STR has {now}, but earlier items of this call have {then}");
-                let place = turn.place(delta.or(data));
+                let place = message.place(delta.or(data));
                 report.broken_by("delta-mixed", place, index, text);
             }
             return;
@@ -377,28 +393,33 @@ fn check_contents(turn: Turn<'_, '_>, call: &mut SaelCall, index: u64, report: &
     let Some(delta) = delta else { return };
     if call.delta == Some(false) && call.reported.first("delta-undeclared") {
         let text = "STR has delta, but the tool is not listed with delta true";
-        report.broken_by("delta-undeclared", turn.seen.at(delta), index, text);
+        report.broken_by("delta-undeclared", message.seen.at(delta), index, text);
     }
     if call.items == 0 && !call.released && !delta.is_map() {
         let text = format!(
             "the first delta is {}; it must be an object",
             delta.describe()
         );
-        report.broken_by("delta-snapshot", turn.seen.at(delta), index, text);
+        report.broken_by("delta-snapshot", message.seen.at(delta), index, text);
     }
 }
 
 /// Compares the trace of the answer with that of the request.
-fn check_trace(turn: Turn<'_, '_>, asked: &OpenRequest, call: &mut SaelCall, report: &mut Report) {
+fn check_trace(
+    message: SaelMessage<'_, '_>,
+    asked: &OpenRequest,
+    call: &mut SaelCall,
+    report: &mut Report,
+) {
     let Some(wanted) = &call.trace else {
         // The request had no valid trace: the server made this one. An error in an echoed trace was reported with the
         // request.
         if call.reported.first("trace-id") {
-            envelope::check_traces(turn, report);
+            envelope::check_traces(message, report);
         }
         return;
     };
-    let node = turn.get("trace_id");
+    let node = message.get("trace_id");
     let got = node.and_then(Node::text);
     let index = asked.place.index;
     match got.as_deref() {
@@ -410,15 +431,15 @@ fn check_trace(turn: Turn<'_, '_>, asked: &OpenRequest, call: &mut SaelCall, rep
                     short(got),
                     short(wanted)
                 );
-                report.broken_by("trace-mismatch", turn.place(node), index, text);
+                report.broken_by("trace-mismatch", message.place(node), index, text);
             }
         }
         // Events never had a trace; no peer passes it on there.
-        None if matches!(turn.kind, "EVT" | "ERR") || call.sort != Sort::Call => {}
+        None if matches!(message.kind, "EVT" | "ERR") || call.sort != SaelRequestKind::Call => {}
         None => {
             if call.reported.first("trace-dropped") {
-                let text = format!("{} has no trace_id, but the request has one", turn.kind);
-                report.broken_by("trace-dropped", turn.seen.whole(), index, text);
+                let text = format!("{} has no trace_id, but the request has one", message.kind);
+                report.broken_by("trace-dropped", message.seen.whole(), index, text);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Checks the token of HEY.
 
-use super::{Report, Turn, short};
+use super::{Report, SaelMessage, short};
 use crate::protocol::sael::token::{Check, CheckOutcome, Token};
 use crate::protocol::session::Place;
 
@@ -9,7 +9,7 @@ const LONG: i64 = 366 * 86_400;
 
 /// Makes every check of a token that is possible here.
 pub(super) fn check_token(
-    turn: Turn<'_, '_>,
+    message: SaelMessage<'_, '_>,
     token: &Token<'_>,
     place: Place,
     secret: Option<&[u8]>,
@@ -17,7 +17,7 @@ pub(super) fn check_token(
     report: &mut Report,
 ) {
     const SECOND: i64 = 1_000_000_000;
-    let now = turn.time().map(|time| time.div_euclid(SECOND));
+    let now = message.time().map(|time| time.div_euclid(SECOND));
     let checks = token.verify(secret.unwrap_or_default(), now.unwrap_or(0), agent);
     let failed = |wanted: Check| {
         checks

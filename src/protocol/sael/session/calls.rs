@@ -1,15 +1,15 @@
 //! Requests of the client: LST, INV, SUB; and their cancellation: UNS, CAN.
 
-use super::state::{CallEnd, EndedCall, Required, SaelCall, SessionState, Sort};
+use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{Report, SaelSession, Turn, envelope, pipeline, short};
+use super::{Report, SaelMessage, SaelSession, envelope, pipeline, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::sael::capability::{self, Grant};
 use crate::tape::Node;
 
 /// Handles WIN.
-pub(super) fn window(turn: Turn<'_, '_>, state: &mut SessionState) {
-    let window = turn.get("window").and_then(Node::as_i128);
+pub(super) fn window(message: SaelMessage<'_, '_>, state: &mut SessionState) {
+    let window = message.get("window").and_then(Node::as_i128);
     if let Some(window) = window.filter(|window| *window >= 0) {
         state.window = Some(window);
         if (state.open as i128) <= window {
@@ -23,31 +23,31 @@ pub(super) fn window(turn: Turn<'_, '_>, state: &mut SessionState) {
 
 impl SaelSession {
     /// Handles a request.
-    pub(super) fn request(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let seq = envelope::seq(turn);
-        let sort = match turn.kind {
-            "LST" => Sort::List,
-            "SUB" => Sort::Subscription,
-            _ => Sort::Call,
+    pub(super) fn request(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let seq = envelope::seq(message);
+        let sort = match message.kind {
+            "LST" => SaelRequestKind::List,
+            "SUB" => SaelRequestKind::Subscription,
+            _ => SaelRequestKind::Call,
         };
-        let trace = turn.text("trace_id").filter(|id| id.len() <= 64);
+        let trace = message.text("trace_id").filter(|id| id.len() <= 64);
         let mut call = SaelCall {
             sort,
-            conn: turn.conn,
+            conn: message.conn,
             trace: trace.map(|id| id.as_ref().into()),
             ..SaelCall::default()
         };
-        if sort == Sort::Call {
-            self.invoke(turn, &mut call, report);
+        if sort == SaelRequestKind::Call {
+            self.invoke(message, &mut call, report);
         }
-        let (conn, state) = self.parts(turn.conn);
-        if sort == Sort::Subscription
+        let (conn, state) = self.parts(message.conn);
+        if sort == SaelRequestKind::Subscription
             && state.anonymous
             && conn.hello.is_none()
             && state.reported.first("anonymous-subscription")
         {
             let text = "a session that was opened without a token subscribes";
-            report.broken("anonymous-subscription", turn.seen.whole(), text);
+            report.broken("anonymous-subscription", message.seen.whole(), text);
         }
         let session = conn.session;
         let key = (session, seq.key);
@@ -57,7 +57,7 @@ impl SaelSession {
             state.highest = state.highest.max(Some(seq.key));
             state.record_seq(seq.key);
         }
-        let place = turn.place(seq.node);
+        let place = message.place(seq.node);
         let old = self.calls.get(&key).filter(|(_, call)| !call.released);
         if let (Some((asked, _)), true) = (old, good) {
             let text = format!(
@@ -74,43 +74,45 @@ impl SaelSession {
             report.broken("seq-not-rising", place, text);
         }
         let before = self.calls.refused();
-        let old = self.calls.ask(key, OpenRequest::of(turn.seen), call);
-        let (_, state) = self.parts(turn.conn);
+        let old = self
+            .calls
+            .add_request(key, OpenRequest::of(message.seen), call);
+        let (_, state) = self.parts(message.conn);
         state.live -= usize::from(state.live > 0 && old.as_ref().is_some_and(|(_, c)| c.live));
         let replaced = old.is_some_and(|(_, call)| call.needs_answer());
         if self.calls.refused() > before || replaced {
             return;
         }
-        let (_, state) = self.parts(turn.conn);
+        let (_, state) = self.parts(message.conn);
         state.open += 1;
         let (open, window) = (state.open, state.window());
         if open as i128 > window && state.reported.first("window-exceeded") {
             let text = format!("{open} requests are open, but the window is {window}");
-            report.broken("window-exceeded", turn.seen.whole(), text);
+            report.broken("window-exceeded", message.seen.whole(), text);
         }
     }
 
     /// Handles an INV.
-    fn invoke(&mut self, turn: Turn<'_, '_>, call: &mut SaelCall, report: &mut Report) {
-        let stages = turn.get("pipeline");
-        let tool = turn.get("tool");
+    fn invoke(&mut self, message: SaelMessage<'_, '_>, call: &mut SaelCall, report: &mut Report) {
+        let stages = message.get("pipeline");
+        let tool = message.get("tool");
         let filled = stages.is_some_and(|p| p.children().next().is_some() || !p.is_array());
         let mut tools: Vec<(Node<'_>, Option<Node<'_>>)> = Vec::new();
         match (stages, tool) {
             (Some(stages), _) if filled => {
-                pipeline::check(turn, stages, true, &mut tools, report);
+                pipeline::check(message, stages, true, &mut tools, report);
             }
-            (_, Some(tool)) => tools.push((tool, turn.get("input"))),
+            (_, Some(tool)) => tools.push((tool, message.get("input"))),
             (stages, None) => {
                 let text = match stages {
                     Some(_) => "the pipeline is empty, and there is no tool",
                     None => "INV has neither a tool nor a pipeline",
                 };
-                report.broken("call-empty", turn.place(stages), text);
+                report.broken("call-empty", message.place(stages), text);
             }
         }
         // The tools of another server are not in this list.
-        if !self.tools.known || turn.get("via").is_some() {
+        if !self.tools.known || message.get("via").is_some() {
             return;
         }
         let single = !filled;
@@ -119,7 +121,7 @@ impl SaelSession {
             let Some(tool) = self.tools.find(&name) else {
                 if !self.tools.has(&name) {
                     let text = format!("the server lists no tool `{}`", short(&name));
-                    report.broken("tool-unlisted", turn.seen.at(node), text);
+                    report.broken("tool-unlisted", message.seen.at(node), text);
                 }
                 continue;
             };
@@ -133,12 +135,12 @@ impl SaelSession {
             }
             let Some(state) = self
                 .conns
-                .get(turn.conn)
+                .get(message.conn)
                 .and_then(|conn| self.states.get_mut(&conn.session))
             else {
                 continue;
             };
-            report_effects(turn, node, tool, state, report);
+            report_effects(message, node, tool, state, report);
             let required = required(tool, state);
             if call.required.as_ref().is_none_or(|old| !old.lacking) {
                 call.required = required.or(call.required.take());
@@ -147,50 +149,52 @@ impl SaelSession {
     }
 
     /// Handles UNS or CAN.
-    pub(super) fn cancel(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let seq = envelope::seq(turn);
+    pub(super) fn cancel(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let seq = envelope::seq(message);
         if !seq.good {
             return;
         }
-        let (conn, _) = self.parts(turn.conn);
+        let (conn, _) = self.parts(message.conn);
         let key = (conn.session, seq.key);
         let may_have_gaps = conn.may_have_gaps();
-        let place = turn.place(seq.node);
+        let place = message.place(seq.node);
         let Some((asked, call)) = self.calls.get(&key).filter(|(_, call)| !call.released) else {
             match self.ended.get(&key) {
                 Some(done) => {
-                    let text = format!("{} names seq {}, which is complete", turn.kind, seq.key);
+                    let text = format!("{} names seq {}, which is complete", message.kind, seq.key);
                     report.broken_by("cancel-late", place, done.index, text);
                 }
                 None if !may_have_gaps
                     && self.calls.refused() == 0
                     && self.calls.get(&key).is_none() =>
                 {
-                    let text =
-                        format!("{} names seq {}, but no request has it", turn.kind, seq.key);
+                    let text = format!(
+                        "{} names seq {}, but no request has it",
+                        message.kind, seq.key
+                    );
                     report.broken("cancel-unknown", place, text);
                 }
                 None => {}
             }
             return;
         };
-        let subscribed = call.sort == Sort::Subscription;
-        if subscribed != (turn.kind == "UNS") {
+        let subscribed = call.sort == SaelRequestKind::Subscription;
+        if subscribed != (message.kind == "UNS") {
             let text = format!(
                 "{} names seq {}, which is {}",
-                turn.kind,
+                message.kind,
                 seq.key,
                 asked.describe()
             );
             report.broken_by("cancel-kind", place, asked.place.index, text);
         }
         if subscribed {
-            self.close(key, turn, CallEnd::Unsubscribed);
+            self.close(key, message, CallEnd::Unsubscribed);
             return;
         }
         self.release(key);
         if let Some((_, call)) = self.calls.get_mut(&key) {
-            call.cancelled = Some((turn.seen.index, turn.time()));
+            call.cancelled = Some((message.seen.index, message.time()));
         }
         if let Some(state) = self.states.get_mut(&key.0)
             && let Some(oldest) = state.cancel(key.1)
@@ -215,7 +219,7 @@ impl SaelSession {
     }
 
     /// Closes a request.
-    pub(super) fn close(&mut self, key: (u32, i128), turn: Turn<'_, '_>, how: CallEnd) {
+    pub(super) fn close(&mut self, key: (u32, i128), message: SaelMessage<'_, '_>, how: CallEnd) {
         let Some((asked, call)) = self.calls.close(&key) else {
             return;
         };
@@ -227,8 +231,8 @@ impl SaelSession {
         }
         let ended = EndedCall {
             how: call.cancelled.map_or(how, |_| CallEnd::Cancelled),
-            index: turn.seen.index,
-            time: turn.time(),
+            index: message.seen.index,
+            time: message.time(),
             asked: (how == CallEnd::Unsubscribed).then(|| Box::new(asked)),
         };
         self.ended.insert(key, ended);
@@ -248,7 +252,7 @@ impl SaelSession {
 
 /// Reports a tool that does more than read, for a client without a token.
 fn report_effects(
-    turn: Turn<'_, '_>,
+    message: SaelMessage<'_, '_>,
     node: Node<'_>,
     tool: &Tool,
     state: &mut SessionState,
@@ -261,7 +265,7 @@ fn report_effects(
         let text = format!(
             "a session that was opened without a token calls a tool with the effect `{effect}`"
         );
-        report.broken("anonymous-effect", turn.seen.at(node), text);
+        report.broken("anonymous-effect", message.seen.at(node), text);
     }
 }
 

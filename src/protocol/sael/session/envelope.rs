@@ -1,7 +1,7 @@
 //! The members of every message: kind, version, seq, trace.
 
 use super::state::{Agreed, SaelConnection};
-use super::{Report, Turn};
+use super::{Report, SaelMessage};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::sael::message::role;
@@ -17,8 +17,8 @@ use crate::tape::Node;
 const LARGEST: i128 = (1 << 53) - 1;
 
 /// Returns the direction of a message if only the message shows it.
-pub(super) fn sender(turn: Turn<'_, '_>) -> Option<Direction> {
-    schema::direction(turn.kind, turn.root)
+pub(super) fn sender(message: SaelMessage<'_, '_>) -> Option<Direction> {
+    schema::direction(message.kind, message.root)
 }
 
 /// `seq`, as the reference server reads it.
@@ -31,8 +31,8 @@ pub(super) struct Seq<'a> {
     pub(super) good: bool,
 }
 
-pub(super) fn seq<'a>(turn: Turn<'_, 'a>) -> Seq<'a> {
-    let node = turn.get("seq");
+pub(super) fn seq<'a>(message: SaelMessage<'_, 'a>) -> Seq<'a> {
+    let node = message.get("seq");
     let key = node.map_or(0, |node| match node.as_i128() {
         Some(n) if (-LARGEST..=LARGEST).contains(&n) => n,
         #[allow(clippy::cast_precision_loss)] // the server has the same loss
@@ -45,52 +45,60 @@ pub(super) fn seq<'a>(turn: Turn<'_, 'a>) -> Seq<'a> {
 }
 
 /// Checks the parts that do not depend on earlier messages. Returns false if no further checks apply.
-pub(super) fn check(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) -> bool {
+pub(super) fn check(
+    message: SaelMessage<'_, '_>,
+    conn: &mut SaelConnection,
+    report: &mut Report,
+) -> bool {
     let [client_bye, server_bye] = conn.bye;
-    let is_server = turn.side == Some(ToClient);
+    let is_server = message.side == Some(ToClient);
     let bye = if is_server { server_bye } else { client_bye };
     if let Some(bye) = bye
-        && turn.kind != "BYE"
-        && conn.reported.first_of(turn.side, "after-bye")
+        && message.kind != "BYE"
+        && conn.reported.first_of(message.side, "after-bye")
     {
-        let text = format!("{} comes after BYE of the same side", turn.kind);
-        report.broken_by("after-bye", turn.seen.whole(), bye, text);
+        let text = format!("{} comes after BYE of the same side", message.kind);
+        report.broken_by("after-bye", message.seen.whole(), bye, text);
     }
-    if !check_kind(turn, conn, report) {
+    if !check_kind(message, conn, report) {
         return false;
     }
-    form(turn, conn, report);
-    if turn.get("v").is_none() && !turn.header && matches!(turn.kind, "HEY" | "RSM") {
-        let text = format!("{} has no version: v should be 1", turn.kind);
-        report.broken("version-missing", turn.seen.whole(), text);
+    form(message, conn, report);
+    if message.get("v").is_none() && !message.header && matches!(message.kind, "HEY" | "RSM") {
+        let text = format!("{} has no version: v should be 1", message.kind);
+        report.broken("version-missing", message.seen.whole(), text);
     }
-    report_exposed_token(turn, report);
-    shape(turn, report);
-    if turn.kind == "ERR"
-        && let Some(code) = turn.get("code")
+    report_exposed_token(message, report);
+    shape(message, report);
+    if message.kind == "ERR"
+        && let Some(code) = message.get("code")
         && let Some(extra) = EXTRA_CODES.into_iter().find(|extra| code.is_text(extra))
         && conn.reported.first(extra)
     {
         let text = format!("{extra} is a code of the reference server, not of the document");
-        report.broken("error-code-extra", turn.seen.at(code), text);
+        report.broken("error-code-extra", message.seen.at(code), text);
     }
     true
 }
 
 /// Checks the kind and its direction.
-fn check_kind(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) -> bool {
-    let node = turn.get("kind");
-    if role(turn.kind).is_none() {
+fn check_kind(
+    message: SaelMessage<'_, '_>,
+    conn: &mut SaelConnection,
+    report: &mut Report,
+) -> bool {
+    let node = message.get("kind");
+    if role(message.kind).is_none() {
         let text = match node {
-            _ if turn.header => format!("kind {} is not one of the seventeen", turn.kind),
+            _ if message.header => format!("kind {} is not one of the seventeen", message.kind),
             Some(node) => format!("kind is {}, which is not one of the seventeen", quote(node)),
             None => "there is no kind".to_owned(),
         };
-        report.broken("kind-unknown", turn.place(node), text);
-        conn.odd = Some(seq(turn).key);
+        report.broken("kind-unknown", message.place(node), text);
+        conn.odd = Some(seq(message).key);
         return false;
     }
-    if let (Some(wanted), Some(side)) = (schema::fixed_direction(turn.kind), turn.side)
+    if let (Some(wanted), Some(side)) = (schema::fixed_direction(message.kind), message.side)
         && wanted != side
     {
         let (who, whose) = match side {
@@ -99,37 +107,37 @@ fn check_kind(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report
         };
         let text = format!(
             "{} comes from the {who}, but only the {whose} may send it",
-            turn.kind
+            message.kind
         );
-        report.broken("kind-direction", turn.place(node), text);
-        conn.odd = Some(seq(turn).key);
+        report.broken("kind-direction", message.place(node), text);
+        conn.odd = Some(seq(message).key);
         return false;
     }
     true
 }
 
 /// Checks the form: JSON or `MessagePack`, text or binary, with or without a header.
-fn form(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
-    if turn.header && conn.reported.first_of(turn.side, "header-form") {
+fn form(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+    if message.header && conn.reported.first_of(message.side, "header-form") {
         let text = "the frame begins with a version byte and its kind, which no peer reads";
-        report.broken("header-form", turn.seen.whole(), text);
+        report.broken("header-form", message.seen.whole(), text);
     }
-    if let Some(text) = turn.seen.wrong_mask()
-        && conn.reported.first_of(turn.side, "mask")
+    if let Some(text) = message.seen.wrong_mask()
+        && conn.reported.first_of(message.side, "mask")
     {
-        report.broken("mask", turn.seen.whole(), text);
+        report.broken("mask", message.seen.whole(), text);
     }
-    let Head::WebSocket { opcode, .. } = turn.seen.frame.head else {
+    let Head::WebSocket { opcode, .. } = message.seen.frame.head else {
         return;
     };
-    let body = turn.seen.message.body.of(turn.seen.frame.view.bytes);
+    let body = message.seen.message.body.of(message.seen.frame.view.bytes);
     let packed = matches!(body.first(), Some(0x80..=0x8f | 0xde | 0xdf));
     let (rule, text) = match (conn.agreed, opcode, packed) {
         (Agreed::Json, _, true) => (
             "msgpack-unagreed",
             "the body is MessagePack, but the upgrade selected no subprotocol for it",
         ),
-        (Agreed::Json, 2, false) if !turn.header => (
+        (Agreed::Json, 2, false) if !message.header => (
             "json-in-binary",
             "JSON is in a binary message; it should be in a text message",
         ),
@@ -139,29 +147,31 @@ fn form(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
         ),
         _ => return,
     };
-    if conn.reported.first_of(turn.side, rule) {
-        report.broken(rule, turn.seen.whole(), text);
+    if conn.reported.first_of(message.side, rule) {
+        report.broken(rule, message.seen.whole(), text);
     }
 }
 
 /// Returns the version of a message.
-pub(super) fn version_of(turn: Turn<'_, '_>) -> Option<i128> {
-    turn.get("v").and_then(Node::as_i128).or_else(|| {
-        let first = turn.header.then(|| turn.seen.frame.view.body().first());
+pub(super) fn version_of(message: SaelMessage<'_, '_>) -> Option<i128> {
+    message.get("v").and_then(Node::as_i128).or_else(|| {
+        let first = message
+            .header
+            .then(|| message.seen.frame.view.body().first());
         first.flatten().map(|byte| i128::from(*byte))
     })
 }
 
 /// Reports a token outside the `auth` of HEY.
-fn report_exposed_token(turn: Turn<'_, '_>, report: &mut Report) {
-    let body = turn.seen.message.body.of(turn.seen.frame.view.bytes);
+fn report_exposed_token(message: SaelMessage<'_, '_>, report: &mut Report) {
+    let body = message.seen.message.body.of(message.seen.frame.view.bytes);
     if memchr::memmem::find(body, b"qct.v").is_none() {
         return;
     }
-    let Some(root) = turn.root else { return };
-    let own = turn
+    let Some(root) = message.root else { return };
+    let own = message
         .get("auth")
-        .filter(|_| turn.kind == "HEY")
+        .filter(|_| message.kind == "HEY")
         .and_then(|auth| auth.get("token"))
         .map(Node::index);
     let mut place = None;
@@ -171,42 +181,44 @@ fn report_exposed_token(turn: Turn<'_, '_>, report: &mut Report) {
             && node.is_string()
             && node.text().is_some_and(|text| is_token(&text))
         {
-            place = Some(turn.seen.at(node));
+            place = Some(message.seen.at(node));
         }
     });
     if let Some(place) = place {
-        let text = format!("{} has a token; only HEY should have one", turn.kind);
+        let text = format!("{} has a token; only HEY should have one", message.kind);
         report.broken("token-exposed", place, text);
     }
 }
 
 /// Checks the members of the schema.
-fn shape(turn: Turn<'_, '_>, report: &mut Report) {
-    let Some(form) = schema::find(turn.kind, turn.side, turn.root) else {
+fn shape(message: SaelMessage<'_, '_>, report: &mut Report) {
+    let Some(form) = schema::find(message.kind, message.side, message.root) else {
         return;
     };
-    let what = (&form.ty, turn.kind);
-    let Some(root) = turn.root else {
-        return lint_nothing(turn.seen, what, report);
+    let what = (&form.ty, message.kind);
+    let Some(root) = message.root else {
+        return lint_nothing(message.seen, what, report);
     };
     let rule = |problem: &TypeProblem<'_, '_>| match (problem.at, problem.wrong) {
         (At::Item(..), Wrong::Type(Type::Object(_))) => Some("stage-kind"),
         _ => problem.rule().filter(|rule| match *rule {
             // A number of the server can only repeat that of a request: it is checked when they are matched.
-            "seq-value" => turn.side == Some(ToServer) || number(problem.node).is_none(),
+            "seq-value" => message.side == Some(ToServer) || number(problem.node).is_none(),
             // Traces of answers are compared with those of requests.
-            "trace-id" | "span-id" => turn.side != Some(ToClient),
+            "trace-id" | "span-id" => message.side != Some(ToClient),
             _ => true,
         }),
     };
-    lint(turn.seen, root, what, &rule, report);
+    lint(message.seen, root, what, &rule, report);
 }
 
 /// Checks the trace ids.
-pub(super) fn check_traces(turn: Turn<'_, '_>, report: &mut Report) {
-    if let Some((form, root)) = schema::find(turn.kind, turn.side, turn.root).zip(turn.root) {
+pub(super) fn check_traces(message: SaelMessage<'_, '_>, report: &mut Report) {
+    if let Some((form, root)) =
+        schema::find(message.kind, message.side, message.root).zip(message.root)
+    {
         let is_trace = |rule: &&str| matches!(*rule, "trace-id" | "span-id");
         let rule = |problem: &TypeProblem<'_, '_>| problem.rule().filter(is_trace);
-        lint(turn.seen, root, (&form.ty, turn.kind), &rule, report);
+        lint(message.seen, root, (&form.ty, message.kind), &rule, report);
     }
 }

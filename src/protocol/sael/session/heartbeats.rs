@@ -1,7 +1,7 @@
 //! Checks heartbeats and silence.
 
 use super::state::SaelConnection;
-use super::{Report, Turn};
+use super::{Report, SaelMessage};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::heartbeat::Echo;
@@ -23,9 +23,9 @@ fn seconds(time: i64) -> i64 {
 }
 
 /// Handles the passage of time.
-pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
-    let client = turn.side == Some(Direction::ToServer);
-    if let Some(now) = turn.time() {
+pub(super) fn tick(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+    let client = message.side == Some(Direction::ToServer);
+    if let Some(now) = message.time() {
         let silence = conn.client_last.and_then(|last| {
             let gap = now.saturating_sub(last.origin.time?);
             (client && conn.greeted && gap > SILENT).then_some((last.index, gap))
@@ -35,7 +35,7 @@ pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut R
                 "the client sent nothing for {} s; a server closes after 90",
                 seconds(gap)
             );
-            report.broken_by("client-silent", turn.seen.whole(), last, text);
+            report.broken_by("client-silent", message.seen.whole(), last, text);
             // A silent client sends no heartbeat either.
             conn.reported.first("heartbeat-late");
         } else if let Some((since, index)) = conn.beat_at
@@ -47,12 +47,12 @@ pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut R
                 "the client's last heartbeat, or its greeting, is {} s ago; one is due every 30",
                 seconds(now.saturating_sub(since))
             );
-            report.broken_by("heartbeat-late", turn.seen.whole(), index, text);
+            report.broken_by("heartbeat-late", message.seen.whole(), index, text);
         }
         unanswered(conn, now, report);
     }
     if client {
-        conn.client_last = Some(turn.seen.whole());
+        conn.client_last = Some(message.seen.whole());
     }
 }
 
@@ -82,8 +82,8 @@ pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
 }
 
 /// Handles HBT.
-pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
-    if let Some(ts) = turn.get("ts")
+pub(super) fn sent(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+    if let Some(ts) = message.get("ts")
         && let Some(n) = ts.as_i128().filter(|n| *n >= MILLISECONDS)
         && conn.reported.first("heartbeat-unit")
     {
@@ -91,32 +91,36 @@ pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut R
             "ts is {n}, not a time in seconds; that would be {}",
             n / 1000
         );
-        report.broken("heartbeat-unit", turn.seen.at(ts), text);
+        report.broken("heartbeat-unit", message.seen.at(ts), text);
     }
-    if let Some(now) = turn.time() {
-        conn.beat_at = Some((now, turn.seen.index));
+    if let Some(now) = message.time() {
+        conn.beat_at = Some((now, message.seen.index));
         conn.reported.reset("heartbeat-late");
     }
-    let stamp = stamp(turn.get("ts"));
-    conn.heartbeats.sent(OpenRequest::of(turn.seen), stamp);
+    let stamp = stamp(message.get("ts"));
+    conn.heartbeats.sent(OpenRequest::of(message.seen), stamp);
 }
 
 /// Handles HBA: it answers the heartbeat with the same `ts`, otherwise the oldest one.
-pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
-    let node = turn.get("ts");
-    let (ts, place, index) = (stamp(node), turn.place(node), turn.seen.index);
+pub(super) fn answered(
+    message: SaelMessage<'_, '_>,
+    conn: &mut SaelConnection,
+    report: &mut Report,
+) {
+    let node = message.get("ts");
+    let (ts, place, index) = (stamp(node), message.place(node), message.seen.index);
     match conn.heartbeats.answered(&ts) {
         Echo::Of(asked, passed_over) => {
             for asked in passed_over {
                 let text = "HBT has no HBA, but a later HBT has one";
                 report.broken_by("heartbeat-unanswered", asked.place, index, text);
             }
-            report.answers(&asked, turn.seen, true);
+            report.answers(&asked, message.seen, true);
         }
         Echo::Other(asked, sent) => {
             let text = format!("ts is {ts}, but HBT had {sent}");
             report.broken_by("heartbeat-echo", place, asked.place.index, text);
-            report.answers(&asked, turn.seen, true);
+            report.answers(&asked, message.seen, true);
         }
         Echo::Nothing => {
             let text = format!("HBA with ts {ts} answers no HBT");

@@ -1,7 +1,7 @@
 //! HEY and RSM, and the reaction of the server.
 
 use super::state::{Opening, REPLAYED, Replay, SaelConnection};
-use super::{Report, SaelSession, Turn, bearer_token, envelope, short};
+use super::{Report, SaelMessage, SaelSession, bearer_token, envelope, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::sael::message::role;
@@ -19,36 +19,36 @@ const LONGEST: usize = 256;
 const NAMES: usize = 1 << 16;
 
 /// Handles the first message of each side.
-pub(super) fn first(turn: Turn<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
-    match turn.side {
+pub(super) fn first(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+    match message.side {
         Some(Direction::ToServer) if conn.opening == Opening::Nothing => {
-            conn.opening = match turn.kind {
+            conn.opening = match message.kind {
                 "HEY" => Opening::Hey,
                 "RSM" => Opening::Resume,
                 _ if !conn.has_start => Opening::Unclear,
                 _ => Opening::Without,
             };
-            if conn.opening == Opening::Without && role(turn.kind).is_some() {
+            if conn.opening == Opening::Without && role(message.kind).is_some() {
                 let text = format!(
                     "the client starts with {}; it must start with HEY or RSM",
-                    turn.kind
+                    message.kind
                 );
-                report.broken("hey-first", turn.place(turn.get("kind")), text);
+                report.broken("hey-first", message.place(message.get("kind")), text);
             }
         }
         Some(Direction::ToClient) if !conn.answered => {
             conn.answered = true;
             if conn.opening == Opening::Hey
-                && !matches!(turn.kind, "HEY" | "ERR")
+                && !matches!(message.kind, "HEY" | "ERR")
                 && let Some(hello) = &conn.hello
             {
                 let text = format!(
                     "the server starts with {}; it must answer HEY with HEY or ERR",
-                    turn.kind
+                    message.kind
                 );
                 report.broken_by(
                     "hey-answer",
-                    turn.place(turn.get("kind")),
+                    message.place(message.get("kind")),
                     hello.place.index,
                     text,
                 );
@@ -70,23 +70,23 @@ pub(super) fn report_unanswered_hello(conn: &mut SaelConnection, report: &mut Re
 
 impl SaelSession {
     /// Handles HEY of the client.
-    pub(super) fn client_hey(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let (conn, _) = self.parts(turn.conn);
+    pub(super) fn client_hey(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let (conn, _) = self.parts(message.conn);
         if conn.greeted || conn.hello.is_some() {
             if conn.greeted && conn.opening != Opening::Without {
                 let text = "this connection has sent HEY before";
-                report.broken("hey-again", turn.place(turn.get("kind")), text);
+                report.broken("hey-again", message.place(message.get("kind")), text);
             }
-            self.assign_new_session(turn.conn);
+            self.assign_new_session(message.conn);
         }
         let (secret, connect) = (self.secret.clone(), self.connect.clone());
-        let (conn, state) = self.parts(turn.conn);
-        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(turn.seen)), false);
+        let (conn, state) = self.parts(message.conn);
+        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(message.seen)), false);
         (conn.replay, conn.refused) = (None, None);
-        conn.version = envelope::version_of(turn);
+        conn.version = envelope::version_of(message);
         conn.scope = None;
         let before = report.broken.len();
-        let auth = turn.get("auth");
+        let auth = message.get("auth");
         if let Some(auth) = auth {
             let kind = auth.get("type");
             if !kind.is_some_and(|kind| kind.is_text("bearer")) {
@@ -94,18 +94,18 @@ impl SaelSession {
                     Some(kind) => format!("auth.type is `{}`; it must be `bearer`", short(&kind)),
                     None => "auth.type must be `bearer`".to_owned(),
                 };
-                report.broken("auth-type", turn.seen.at(kind.unwrap_or(auth)), text);
+                report.broken("auth-type", message.seen.at(kind.unwrap_or(auth)), text);
             }
         }
         let node = auth.and_then(|auth| auth.get("token"));
         let text = node.and_then(Node::text);
         if let Some((node, text)) = node.zip(text.as_deref()) {
-            let place = turn.seen.at(node);
-            let agent = turn.get("agent").and_then(|agent| agent.get("id"));
+            let place = message.seen.at(node);
+            let agent = message.get("agent").and_then(|agent| agent.get("id"));
             let agent = agent.and_then(Node::text);
             let token = Token::parse(text);
             bearer_token::check_token(
-                turn,
+                message,
                 &token,
                 place,
                 secret.as_deref(),
@@ -125,29 +125,29 @@ impl SaelSession {
             }
         }
         conn.suspect = report.broken.len() > before;
-        let shown = turn.get("capabilities");
+        let shown = message.get("capabilities");
         state.anonymous =
             node.is_none() && shown.is_none_or(|list| list.children().next().is_none());
     }
 
     /// Handles HEY of the server.
-    pub(super) fn server_hey(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let (conn, state) = self.parts(turn.conn);
+    pub(super) fn server_hey(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let (conn, state) = self.parts(message.conn);
         if let Some(hello) = conn.hello.take() {
-            report.answers(&hello, turn.seen, true);
+            report.answers(&hello, message.seen, true);
         }
         conn.greeted = true;
-        let began = turn
+        let began = message
             .time()
-            .zip(conn.beat_at.is_none().then_some(turn.seen.index));
+            .zip(conn.beat_at.is_none().then_some(message.seen.index));
         conn.beat_at = conn.beat_at.or(began);
-        if let (Some(asked), Some(printed)) = (conn.version, envelope::version_of(turn))
+        if let (Some(asked), Some(printed)) = (conn.version, envelope::version_of(message))
             && asked != printed
         {
             let text = format!("the server uses v {printed}, the client v {asked}");
-            report.broken("version-mixed", turn.place(turn.get("v")), text);
+            report.broken("version-mixed", message.place(message.get("v")), text);
         }
-        let granted = turn.get("granted_capabilities").and_then(strings);
+        let granted = message.get("granted_capabilities").and_then(strings);
         if let (Some(granted), Some(scope)) = (&granted, &conn.scope) {
             let (got, wanted): (BTreeSet<_>, BTreeSet<_>) =
                 (granted.iter().collect(), scope.iter().collect());
@@ -161,7 +161,7 @@ impl SaelSession {
                         "is in the token's scope, but not granted"
                     },
                 );
-                let place = turn.place(turn.get("granted_capabilities"));
+                let place = message.place(message.get("granted_capabilities"));
                 report.broken("scope-differs", place, format!("`{odd}` {text}"));
             }
         }
@@ -170,9 +170,9 @@ impl SaelSession {
         }
         let session = conn.session;
         let replay = conn.replay.take();
-        let mut name = name(turn.get("session_id"));
+        let mut name = name(message.get("session_id"));
         if let Some(replay) = replay {
-            let node = turn.get("replayed");
+            let node = message.get("replayed");
             if let Some(count) = node.and_then(Node::as_i128)
                 && count != i128::from(replay.frames)
             {
@@ -180,7 +180,7 @@ impl SaelSession {
                     "HEY counts {count} replayed frames, but there were {}",
                     replay.frames
                 );
-                report.broken("replay-count", turn.place(node), text);
+                report.broken("replay-count", message.place(node), text);
             } else if let (Some(least), Some(last)) = (replay.due.iter().min(), replay.last)
                 && replay.frames < REPLAYED as u64
             {
@@ -189,10 +189,10 @@ impl SaelSession {
                     "{frames} frames are replayed, and {missing} more were sent before with a seq above {last}, the \
                      first for seq {least}"
                 );
-                report.broken("replay-lost", turn.place(node), text);
+                report.broken("replay-lost", message.place(node), text);
             }
             name = name.or(replay.name);
-            self.resumed(turn);
+            self.resumed(message);
         }
         if let Some(name) = name
             && (self.named.len() < NAMES || self.named.contains_key(&name))
@@ -201,42 +201,42 @@ impl SaelSession {
             if let Some(state) = before.and_then(|before| self.states.get_mut(&before)) {
                 state.names.remove(&name);
             }
-            self.parts(turn.conn).1.names.insert(name);
+            self.parts(message.conn).1.names.insert(name);
         }
     }
 
     /// Handles a resumed session: streams that were open on another connection are cancelled.
-    fn resumed(&mut self, turn: Turn<'_, '_>) {
-        let session = self.parts(turn.conn).0.session;
+    fn resumed(&mut self, message: SaelMessage<'_, '_>) {
+        let session = self.parts(message.conn).0.session;
         let mut cancelled = 0;
         self.calls.retain(session, |_, _, call| {
             let stream = call.items > 0 || call.streaming == Some(true);
-            if call.conn != turn.conn && call.needs_answer() && stream && !call.live {
+            if call.conn != message.conn && call.needs_answer() && stream && !call.live {
                 call.released = true;
                 cancelled += 1;
             }
             true
         });
-        let (_, state) = self.parts(turn.conn);
+        let (_, state) = self.parts(message.conn);
         state.open = state.open.saturating_sub(cancelled);
     }
 
     /// Handles RSM.
-    pub(super) fn resume(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let id = turn.get("session_id");
+    pub(super) fn resume(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let id = message.get("session_id");
         let found = name(id).and_then(|name| self.named.get(&name).copied());
         if let Some(session) = found {
-            self.parts(turn.conn).0.session = session;
-            self.parts(turn.conn).1.conn = turn.conn;
+            self.parts(message.conn).0.session = session;
+            self.parts(message.conn).1.conn = message.conn;
         } else if let (Some(id), false) = (id, self.named.is_empty()) {
             // A session id allows its owner to resume the session: it is not shown.
             let text = "RSM names a session id, but no HEY has it";
-            report.broken("resume-unknown", turn.seen.at(id), text);
+            report.broken("resume-unknown", message.seen.at(id), text);
         }
-        let node = turn.get("last_seq_received");
+        let node = message.get("last_seq_received");
         let last = node.and_then(Node::as_i128);
         let suspect = found.is_none() && !self.named.is_empty();
-        let (conn, state) = self.parts(turn.conn);
+        let (conn, state) = self.parts(message.conn);
         let (session, sent) = (conn.session, state.sent.clone());
         // Open streams are cancelled: their earlier items need not be sent again.
         let is_due = |seq: &i128| {
@@ -244,10 +244,10 @@ impl SaelSession {
             last.is_some_and(|last| *seq > last) && call.is_none_or(|(_, call)| call.live)
         };
         let due = sent.into_iter().filter(is_due).collect();
-        let (conn, state) = self.parts(turn.conn);
+        let (conn, state) = self.parts(message.conn);
         conn.suspect = suspect;
-        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(turn.seen)), false);
-        conn.version = envelope::version_of(turn);
+        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(message.seen)), false);
+        conn.version = envelope::version_of(message);
         conn.replay = Some(Replay {
             last,
             due,
@@ -264,23 +264,23 @@ impl SaelSession {
                 "last_seq_received is {last}, but the highest seq of the session is {}",
                 state.seen.unwrap_or(0)
             );
-            report.broken("resume-ahead", turn.place(node), text);
+            report.broken("resume-ahead", message.place(node), text);
         }
         if state.anonymous && state.reported.first("anonymous-resume") {
             let text = "the session that is resumed was opened without a token";
-            report.broken("anonymous-resume", turn.seen.whole(), text);
+            report.broken("anonymous-resume", message.seen.whole(), text);
         }
     }
 
     /// Counts a replayed frame.
     pub(super) fn replayed(
         &mut self,
-        turn: Turn<'_, '_>,
+        message: SaelMessage<'_, '_>,
         key: i128,
         last: bool,
         report: &mut Report,
     ) {
-        let (conn, _) = self.parts(turn.conn);
+        let (conn, _) = self.parts(message.conn);
         let Some(replay) = &mut conn.replay else {
             return;
         };
@@ -288,10 +288,10 @@ impl SaelSession {
         if let Some(at) = replay.due.iter().position(|due| *due == key) {
             replay.due.swap_remove(at);
         }
-        let place = turn.place(turn.get("seq"));
+        let place = message.place(message.get("seq"));
         if replay.frames == REPLAYED as u64 + 1 {
             let text = format!("more than {REPLAYED} frames are replayed");
-            report.broken("replay-many", turn.seen.whole(), text);
+            report.broken("replay-many", message.seen.whole(), text);
         }
         if let Some(had) = replay.last
             && key <= had
@@ -307,43 +307,53 @@ impl SaelSession {
     }
 
     /// Handles an ERR that refuses a greeting; returns true if it does.
-    pub(super) fn refuses(&mut self, turn: Turn<'_, '_>, code: &str, report: &mut Report) -> bool {
-        let seq = envelope::seq(turn);
-        let (conn, _) = self.parts(turn.conn);
+    pub(super) fn refuses(
+        &mut self,
+        message: SaelMessage<'_, '_>,
+        code: &str,
+        report: &mut Report,
+    ) -> bool {
+        let seq = envelope::seq(message);
+        let (conn, _) = self.parts(message.conn);
         let login = matches!(
             code,
             "AUTH_INVALID" | "AUTH_EXPIRED" | "SESSION_EXPIRED" | "UNSUPPORTED_VERSION"
         );
         if conn.hello.is_none() || !(login || seq.key == 0) {
             if login && seq.key == 0 {
-                conn.refused = conn.refused.or(Some(turn.seen.index));
+                conn.refused = conn.refused.or(Some(message.seen.index));
             }
             return false;
         }
         let Some(hello) = conn.hello.take() else {
             return false;
         };
-        report.answers(&hello, turn.seen, true);
+        report.answers(&hello, message.seen, true);
         let resuming = conn.replay.take().is_some();
         if !login {
             return true;
         }
-        conn.refused = Some(turn.seen.index);
+        conn.refused = Some(message.seen.index);
         if !std::mem::take(&mut conn.suspect) {
-            let message = turn.text("message").unwrap_or_default();
+            let detail = message.text("message").unwrap_or_default();
             let text = format!(
                 "the server refuses {}: {code}, {}",
                 hello.kind,
-                short(&message)
+                short(&detail)
             );
-            report.broken_by("login-refused", turn.seen.whole(), hello.place.index, text);
+            report.broken_by(
+                "login-refused",
+                message.seen.whole(),
+                hello.place.index,
+                text,
+            );
         }
         if seq.key != 0 {
             let text = format!("ERR {code} refuses the connection, but has seq {}", seq.key);
-            report.broken("login-error-seq", turn.place(seq.node), text);
+            report.broken("login-error-seq", message.place(seq.node), text);
         }
         // Requests after a refused greeting get no answer.
-        let id = turn.conn;
+        let id = message.conn;
         let session = conn.session;
         self.calls.retain(session, |_, _, call| call.conn != id);
         if resuming {

@@ -1,6 +1,6 @@
 //! Checks the stages of a pipeline beyond the schema.
 
-use super::{Report, Turn, short};
+use super::{Report, SaelMessage, short};
 use crate::protocol::sael::filter::ItemFilter;
 use crate::protocol::sael::schema::stage_kinds;
 use crate::tape::Node;
@@ -13,7 +13,7 @@ pub(super) type PipelineCall<'a> = Vec<(Node<'a>, Option<Node<'a>>)>;
 
 /// Checks the stages of a pipeline, and collects the tools that it calls. `first`: no stage precedes them.
 pub(super) fn check<'a>(
-    turn: Turn<'_, 'a>,
+    message: SaelMessage<'_, 'a>,
     stages: Node<'a>,
     first: bool,
     tools: &mut PipelineCall<'a>,
@@ -27,21 +27,21 @@ pub(super) fn check<'a>(
         };
         let bind = stage.get("input_bind");
         if let Some(bind) = bind {
-            binding(turn, (n, kind), bind, first && n == 0, report);
+            binding(message, (n, kind), bind, first && n == 0, report);
         }
         let branches = || value.children().all(Node::is_array);
         let is_parallel = kind == "parallel" && value.is_array() && branches();
         if kind == "reduce" || is_parallel && value.at(0).is_some() {
             let text = format!("stage {n} is {kind}, which the reference server does not know");
-            report.broken("stage-unsupported", turn.seen.at(value), text);
+            report.broken("stage-unsupported", message.seen.at(value), text);
         }
         match kind {
             // A bound input is not known here.
             "tool" => tools.push((value, stage.get("input").filter(|_| bind.is_none()))),
-            "filter" => filter(turn, n, value, report),
+            "filter" => filter(message, n, value, report),
             "parallel" if is_parallel => {
                 for branch in value.children() {
-                    check(turn, branch, first && n == 0, tools, report);
+                    check(message, branch, first && n == 0, tools, report);
                 }
             }
             _ => {}
@@ -50,7 +50,7 @@ pub(super) fn check<'a>(
 }
 
 fn binding(
-    turn: Turn<'_, '_>,
+    message: SaelMessage<'_, '_>,
     (n, kind): (usize, &str),
     bind: Node<'_>,
     first: bool,
@@ -58,7 +58,7 @@ fn binding(
 ) {
     if kind != "tool" {
         let text = format!("stage {n} has input_bind, but is {kind}: only a tool has an input");
-        report.broken("bind-without-tool", turn.seen.at(bind), text);
+        report.broken("bind-without-tool", message.seen.at(bind), text);
         return;
     }
     let mut bound = bind.members().filter(|(_, value)| value.is_text(PREVIOUS));
@@ -66,11 +66,11 @@ fn binding(
         let key = short(&key.text().unwrap_or_default());
         let text =
             format!("`{key}` of the first stage is bound to $prev, but there is no previous stage");
-        report.broken("bind-nothing", turn.seen.at(value), text);
+        report.broken("bind-nothing", message.seen.at(value), text);
     }
 }
 
-fn filter(turn: Turn<'_, '_>, n: usize, node: Node<'_>, report: &mut Report) {
+fn filter(message: SaelMessage<'_, '_>, n: usize, node: Node<'_>, report: &mut Report) {
     let Some(text) = node.text().filter(|_| node.is_string()) else {
         return;
     };
@@ -80,6 +80,6 @@ fn filter(turn: Turn<'_, '_>, n: usize, node: Node<'_>, report: &mut Report) {
     };
     if let Some(problem) = problem {
         let text = format!("in the filter of stage {n}, {problem}");
-        report.broken("filter-odd", turn.seen.at(node), text);
+        report.broken("filter-odd", message.seen.at(node), text);
     }
 }

@@ -201,7 +201,7 @@ impl SessionState {
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum SaelRequestKind {
     List,
     #[default]
     Call,
@@ -211,7 +211,7 @@ pub(super) enum Sort {
 /// The state of a request.
 #[derive(Debug, Default)]
 pub(super) struct SaelCall {
-    pub(super) sort: Sort,
+    pub(super) sort: SaelRequestKind,
     pub(super) conn: ConnId,
     /// A subscription that was granted.
     pub(super) live: bool,

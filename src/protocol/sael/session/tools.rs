@@ -1,6 +1,6 @@
 //! The tools that a server lists, reduced to the facts that rules need.
 
-use super::{Report, Turn, short};
+use super::{Report, SaelMessage, short};
 use crate::protocol::schema::validate::{self, Budget};
 use crate::tape::Node;
 use serde_json::Value;
@@ -63,8 +63,8 @@ impl Tools {
     }
 
     /// Handles LST of the server.
-    pub(super) fn list(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let Some(list) = turn.get("tools").filter(|list| list.is_array()) else {
+    pub(super) fn list(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+        let Some(list) = message.get("tools").filter(|list| list.is_array()) else {
             return;
         };
         self.by_name.clear();
@@ -74,7 +74,7 @@ impl Tools {
             let Some(name) = spec.get("name").and_then(Node::text) else {
                 continue;
             };
-            let tool = read(turn, spec, &name, &mut budget, report);
+            let tool = read(message, spec, &name, &mut budget, report);
             if self.by_name.len() >= MAX_ENTRIES || name.len() > LONGEST {
                 self.is_truncated = true;
                 continue;
@@ -82,7 +82,7 @@ impl Tools {
             let version = spec.get("version").and_then(Node::text);
             if let Some(version) = version.filter(|v| !v.is_empty() && v.len() <= LONGEST) {
                 let full = format!("{name}@{version}");
-                let twin = read(turn, spec, &name, &mut budget, &mut Report::default());
+                let twin = read(message, spec, &name, &mut budget, &mut Report::default());
                 self.add(full, twin);
             }
             self.add(name.into_owned(), tool);
@@ -102,7 +102,7 @@ impl Tools {
 }
 
 fn read(
-    turn: Turn<'_, '_>,
+    message: SaelMessage<'_, '_>,
     spec: Node<'_>,
     name: &str,
     budget: &mut Budget,
@@ -131,7 +131,7 @@ fn read(
                 let effect =
                     other.map_or(node.describe().to_owned(), |e| format!("`{}`", short(e)));
                 let text = format!("tool `{}` has the unknown effect {effect}", short(name));
-                report.broken("tool-effect", turn.seen.at(node), text);
+                report.broken("tool-effect", message.seen.at(node), text);
             }
         }
     }
@@ -140,7 +140,7 @@ fn read(
         && !cost.is_null()
     {
         let text = format!("tool `{}` has a cost without a currency", short(name));
-        report.broken("tool-cost", turn.seen.at(cost), text);
+        report.broken("tool-cost", message.seen.at(cost), text);
     }
     tool
 }

@@ -1,7 +1,7 @@
 //! Builds announces of the offered functions, and the answers to announces.
 
 use super::{VERSION, envelope, error, failure, success};
-use crate::protocol::make::{Mint, Object, array};
+use crate::protocol::make::{IdGen, Object, array};
 use crate::protocol::peer::{Offer, Readiness, with_about, with_json};
 use crate::protocol::saikuro::message::field;
 use crate::tape::Node;
@@ -67,7 +67,7 @@ pub(super) fn document_form(root: Node<'_>) -> Option<Node<'_>> {
 
 /// Builds the announces of the offers: one for all to real peers, one for each namespace by the document. A name
 /// without a dot cannot be called and is left out.
-pub(super) fn messages(offers: &[Offer], document: bool, mint: &mut Mint) -> Vec<String> {
+pub(super) fn messages(offers: &[Offer], document: bool, id_gen: &mut IdGen) -> Vec<String> {
     let mut spaces: Vec<(&str, Object)> = Vec::new();
     for offer in offers {
         let Some((space, name)) = offer.name.rsplit_once('.') else {
@@ -111,7 +111,7 @@ pub(super) fn messages(offers: &[Offer], document: bool, mint: &mut Mint) -> Vec
         all.json(space, &functions)
     });
     let args = array(&[schema(all)]);
-    vec![envelope("announce", "$saikuro.announce", &args, mint)]
+    vec![envelope("announce", "$saikuro.announce", &args, id_gen)]
 }
 
 /// Builds a function of a schema. By default it has no arguments, and returns any value.

@@ -50,7 +50,7 @@ impl SaikuroPeer {
             };
             return Ok(Outgoing::new(
                 conn,
-                envelope(kind, target, &args, &mut self.mint),
+                envelope(kind, target, &args, &mut self.id_gen),
             ));
         }
         let id = with_json(&to.message, |root| {

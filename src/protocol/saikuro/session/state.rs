@@ -195,7 +195,7 @@ pub(super) enum Ending {
 
 /// A request that has ended.
 #[derive(Debug)]
-pub(super) struct Past {
+pub(super) struct EndedRequest {
     pub(super) asked: OpenRequest,
     pub(super) how: Ending,
     /// The message that ended it.
@@ -204,7 +204,7 @@ pub(super) struct Past {
 
 /// A message that a runtime may refuse under a generated id.
 #[derive(Debug)]
-pub(super) struct Doubtful {
+pub(super) struct RefusableMessage {
     pub(super) index: u64,
     /// The key of the request, if it is one.
     pub(super) key: Option<CallKey>,
@@ -219,7 +219,7 @@ pub(super) struct OneWay {
     pub(super) order: BTreeMap<u64, CallKey>,
     /// The oldest request that is unanswered while a later one was answered.
     pub(super) overtaken: Option<u64>,
-    refusable: VecDeque<Doubtful>,
+    refusable: VecDeque<RefusableMessage>,
     /// The first message that it sent.
     pub(super) first: Option<u64>,
     pub(super) announced: bool,
@@ -244,11 +244,11 @@ impl OneWay {
         if self.refusable.len() >= DOUBTS {
             self.refusable.pop_front();
         }
-        self.refusable.push_back(Doubtful { index, key });
+        self.refusable.push_back(RefusableMessage { index, key });
     }
 
     /// Removes the oldest message that may be refused, because it is refused now.
-    pub(super) fn refused(&mut self) -> Option<Doubtful> {
+    pub(super) fn refused(&mut self) -> Option<RefusableMessage> {
         self.refusable.pop_front()
     }
 

@@ -59,7 +59,7 @@ impl SaikuroSession {
         if let Some(key) = Self::key(seen, true) {
             self.orphans += 1;
             self.open
-                .ask(key, OpenRequest::of(seen), OpenKind::Stream(stream));
+                .add_request(key, OpenRequest::of(seen), OpenKind::Stream(stream));
         }
     }
 

@@ -4,7 +4,7 @@ use super::blobs::Blobs;
 use super::{VERSION, generate_id, is_http};
 use crate::error::Refusal;
 use crate::protocol::Role;
-use crate::protocol::make::{Mint, Object};
+use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
     MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
 };
@@ -35,7 +35,7 @@ enum SessionStage {
 pub(super) struct Runtime {
     no_hello: bool,
     dialect: Option<String>,
-    mint: Mint,
+    id_gen: IdGen,
     /// All connections are one session.
     http: bool,
     /// Sessions by connection; `None` if all connections are one session.
@@ -48,7 +48,7 @@ impl Runtime {
         Self {
             no_hello: config.no_hello,
             dialect: config.dialect.clone(),
-            mint: config.mint(),
+            id_gen: config.mint(),
             http: false,
             sessions: RecentValues::with_capacity(MAX_ENTRIES),
             blobs: Blobs::default(),
@@ -65,7 +65,7 @@ impl Runtime {
             _ => "runtime_protocol_version",
         };
         let params = Object::default().json(version, VERSION).finish();
-        build::request(&generate_id(&mut self.mint), "initialize", Some(&params))
+        build::request(&generate_id(&mut self.id_gen), "initialize", Some(&params))
     }
 
     /// Answers a callback. An error is a code and a text.
@@ -199,6 +199,6 @@ impl Peer for Runtime {
         reply: PeerReply<'_>,
         _: i64,
     ) -> Result<Outgoing, Refusal> {
-        super::encode_reply(to, reply, &mut self.mint)
+        super::encode_reply(to, reply, &mut self.id_gen)
     }
 }

@@ -3,7 +3,7 @@
 use super::{COMPONENT_NOT_FOUND, VERSION};
 use crate::error::Refusal;
 use crate::protocol::Role;
-use crate::protocol::make::{Mint, Object, array};
+use crate::protocol::make::{IdGen, Object, array};
 use crate::protocol::peer::{Offer, Outgoing, Peer, PeerConfig, PeerReply, Request, with_about};
 use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::rpc::{Call, spelling};
@@ -16,7 +16,7 @@ const VERSION_MISMATCH: [i32; 2] = [-32002, -32006];
 /// Calls are answered even without a session: a runtime that restarts its server does not open one again, and most real
 /// servers do not require it.
 pub(super) struct StepflowServer {
-    mint: Mint,
+    id_gen: IdGen,
     offers: Vec<Offer>,
 }
 
@@ -26,7 +26,7 @@ type ServerRefusal = (i32, String, Option<String>);
 impl StepflowServer {
     pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
-            mint: config.mint(),
+            id_gen: config.mint(),
             offers: config.offers.clone(),
         }
     }
@@ -133,6 +133,6 @@ impl Peer for StepflowServer {
         reply: PeerReply<'_>,
         _: i64,
     ) -> Result<Outgoing, Refusal> {
-        super::encode_reply(to, reply, &mut self.mint)
+        super::encode_reply(to, reply, &mut self.id_gen)
     }
 }

@@ -11,7 +11,7 @@
 use super::matching::{Enclosing, Matched, Sent};
 use super::{MessageTurn, StepflowSession};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rpc::pairing::{PairKey, Reach};
+use crate::protocol::rpc::pairing::{IdSpace, PairKey};
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{ConnectionChange, Report, Seen};
@@ -58,10 +58,10 @@ impl StepflowSession {
     }
 
     /// Handles an HTTP request.
-    pub(super) fn handle_request(&mut self, turn: &MessageTurn<'_, '_>, report: &mut Report) {
-        let seen = turn.seen;
-        let sent = self.handle_message(turn, Enclosing::Unknown, report);
-        if !turn.breaks_rule && !matches!(sent, Sent::Nothing) {
+    pub(super) fn handle_request(&mut self, message: &MessageTurn<'_, '_>, report: &mut Report) {
+        let seen = message.seen;
+        let sent = self.handle_message(message, Enclosing::Unknown, report);
+        if !message.breaks_rule && !matches!(sent, Sent::Nothing) {
             check_fields(seen, report);
         }
         let breaks_rule = !report.broken.is_empty();
@@ -87,11 +87,11 @@ impl StepflowSession {
     /// Handles an HTTP response: a message, no message, or the head of an event stream.
     pub(super) fn handle_response(
         &mut self,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         status: u16,
         report: &mut Report,
     ) {
-        let seen = turn.seen;
+        let seen = message.seen;
         // RFC 9110 section 15.2: an interim response; the final one follows.
         if (100..200).contains(&status) {
             return;
@@ -112,7 +112,7 @@ impl StepflowSession {
                     ..EventStream::default()
                 });
             } else {
-                self.handle_message(turn, Enclosing::Unknown, report);
+                self.handle_message(message, Enclosing::Unknown, report);
             }
             return;
         };
@@ -129,7 +129,7 @@ impl StepflowSession {
                 });
             }
             Sent::Request(key) => {
-                self.handle_complete_response(turn, status, &key, breaks_rule, report);
+                self.handle_complete_response(message, status, &key, breaks_rule, report);
             }
             Sent::Notification if status != 202 && !breaks_rule => {
                 let text =
@@ -139,13 +139,13 @@ impl StepflowSession {
             Sent::Answer if status != 202 && !breaks_rule => {
                 let text = format!(
                     "the answer to a callback gets status {status}{}; it should be 202",
-                    reason(turn)
+                    reason(message)
                 );
                 report.broken_by("callback-answer-refused", seen.whole(), index, text);
             }
             Sent::Nothing if streams => self.side_stream = true,
             Sent::Nothing if !breaks_rule => {
-                self.handle_message(turn, Enclosing::Unknown, report);
+                self.handle_message(message, Enclosing::Unknown, report);
             }
             Sent::Notification | Sent::Answer | Sent::Nothing => {}
         }
@@ -154,17 +154,17 @@ impl StepflowSession {
     /// Handles a complete response to a posted request.
     fn handle_complete_response(
         &mut self,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         status: u16,
         key: &PairKey,
         breaks_rule: bool,
         report: &mut Report,
     ) {
-        let seen = turn.seen;
+        let seen = message.seen;
         match seen.message.role {
             Some(Role::Response | Role::Error) => {
                 let known = report.broken.len();
-                if self.answer(turn, Some(key), report) == Matched::No
+                if self.answer(message, Some(key), report) == Matched::No
                     && report.broken.len() > known
                 {
                     // No better answer will come.
@@ -173,13 +173,13 @@ impl StepflowSession {
                 return;
             }
             Some(Role::Request | Role::Notification) => {
-                if !turn.breaks_rule {
+                if !message.breaks_rule {
                     let text = "a plain response contains only the answer; a request of the server is an \
                         event of a stream";
                     report.broken("request-in-body", seen.whole(), text);
                 }
             }
-            _ if turn.faulty || breaks_rule => {}
+            _ if message.faulty || breaks_rule => {}
             _ if self.side_stream && status == 202 => return,
             _ => {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
@@ -188,7 +188,7 @@ impl StepflowSession {
                 let (what, index) = (asked.describe(), asked.place.index);
                 if status >= 400 {
                     report.answers(asked, seen, true);
-                    let text = format!("{what} is refused with status {status}{}", reason(turn));
+                    let text = format!("{what} is refused with status {status}{}", reason(message));
                     report.broken_by("refused", seen.whole(), index, text);
                 } else {
                     let text = format!(
@@ -202,15 +202,15 @@ impl StepflowSession {
     }
 
     /// Handles one event of a stream.
-    pub(super) fn handle_event(&mut self, turn: &MessageTurn<'_, '_>, report: &mut Report) {
-        let seen = turn.seen;
+    pub(super) fn handle_event(&mut self, message: &MessageTurn<'_, '_>, report: &mut Report) {
+        let seen = message.seen;
         let wire = self.wire(seen.origin.conn);
         let Some(stream) = wire.stream.as_mut() else {
-            self.handle_message(turn, Enclosing::Unknown, report);
+            self.handle_message(message, Enclosing::Unknown, report);
             return;
         };
         let late = stream.answered;
-        if late && !std::mem::replace(&mut stream.breaks_rule, true) && !turn.breaks_rule {
+        if late && !std::mem::replace(&mut stream.breaks_rule, true) && !message.breaks_rule {
             let text = "an event after the answer to the POST; the answer should be the last event";
             report.broken("event-after-answer", seen.whole(), text);
         }
@@ -218,7 +218,7 @@ impl StepflowSession {
         match seen.message.role {
             Some(Role::Response | Role::Error) if late => {}
             Some(Role::Response | Role::Error) => {
-                let settled = self.answer(turn, key.as_ref(), report);
+                let settled = self.answer(message, key.as_ref(), report);
                 let open = key
                     .as_ref()
                     .is_some_and(|key| self.pairs.open.get(key).is_some());
@@ -229,12 +229,12 @@ impl StepflowSession {
             }
             _ => {
                 // A late request is tracked, so that its answer has a request.
-                let turn = MessageTurn {
-                    breaks_rule: turn.breaks_rule || late,
-                    ..*turn
+                let message = MessageTurn {
+                    breaks_rule: message.breaks_rule || late,
+                    ..*message
                 };
                 let enclosing = key.map_or(Enclosing::Unknown, |_| Enclosing::Stream(execute));
-                self.handle_message(&turn, enclosing, report);
+                self.handle_message(&message, enclosing, report);
             }
         }
     }
@@ -292,13 +292,13 @@ impl StepflowSession {
         wire.posts.clear();
         wire.stream = None;
         wire.unpaired = true;
-        let reaches = [Reach::Http, Reach::Pipe(origin.conn)];
-        for reach in reaches {
-            self.scope(reach).record_loss(origin.direction);
+        let id_spaces = [IdSpace::Http, IdSpace::Pipe(origin.conn)];
+        for id_space in id_spaces {
+            self.scope(id_space).record_loss(origin.direction);
         }
         let answers = origin.direction;
-        for reach in reaches {
-            self.pairs.open.retain(reach, |key, _, want| {
+        for id_space in id_spaces {
+            self.pairs.open.retain(id_space, |key, _, want| {
                 want.may_be_missed |=
                     answers.is_none_or(|direction| direction == key.requester.other());
                 true
@@ -308,8 +308,8 @@ impl StepflowSession {
 }
 
 /// Returns the reason of a refusal as ` (text)`.
-fn reason(turn: &MessageTurn<'_, '_>) -> String {
-    let error = turn.seen.root().and_then(|root| root.get("error"));
+fn reason(message: &MessageTurn<'_, '_>) -> String {
+    let error = message.seen.root().and_then(|root| root.get("error"));
     let text = error.and_then(|e| e.text().or_else(|| e.get("message")?.text()));
     text.map_or(String::new(), |text| format!(" ({})", short(&text)))
 }

@@ -8,7 +8,7 @@
 use super::super::schema;
 use super::{MessageTurn, RequestContext, StepflowSession, shape};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rpc::pairing::{Closed, PairKey, PairedRequest, Reach, SentRequest};
+use crate::protocol::rpc::pairing::{Closed, IdSpace, PairKey, PairedRequest, SentRequest};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role, rpc};
@@ -47,24 +47,24 @@ impl StepflowSession {
     /// Handles a message, regardless of its transport. `inside` is the exchange of which it is an event.
     pub(super) fn handle_message(
         &mut self,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         enclosing: Enclosing,
         report: &mut Report,
     ) -> Sent {
-        let null = turn.call.id.is_some_and(Node::is_null);
-        match turn.seen.message.role {
-            Some(Role::Request | Role::Notification) if turn.faulty => Sent::Nothing,
+        let null = message.call.id.is_some_and(Node::is_null);
+        match message.seen.message.role {
+            Some(Role::Request | Role::Notification) if message.faulty => Sent::Nothing,
             Some(Role::Request) if !null => {
-                let within = self.enclosing_execute(turn, enclosing, report);
-                self.ask(turn, within, report)
+                let within = self.enclosing_execute(message, enclosing, report);
+                self.add_request(message, within, report)
                     .map_or(Sent::Nothing, Sent::Request)
             }
             Some(Role::Request | Role::Notification) => {
-                self.check_handshake(turn, report);
+                self.check_handshake(message, report);
                 Sent::Notification
             }
             Some(Role::Response | Role::Error) => {
-                self.answer(turn, None, report);
+                self.answer(message, None, report);
                 Sent::Answer
             }
             _ => Sent::Nothing,
@@ -72,43 +72,46 @@ impl StepflowSession {
     }
 
     /// Returns the direction of a request; if it is not known, the most likely one.
-    fn requester(turn: &MessageTurn<'_, '_>) -> Direction {
-        turn.direction
-            .or(turn.method.map(|m| m.direction))
+    fn requester(message: &MessageTurn<'_, '_>) -> Direction {
+        message
+            .direction
+            .or(message.method.map(|m| m.direction))
             .unwrap_or(Direction::ToServer)
     }
 
     /// Checks the runtime's part of the handshake.
-    fn check_handshake(&mut self, turn: &MessageTurn<'_, '_>, report: &mut Report) {
-        let opens_session = turn.method.is_some_and(schema::opens_session);
-        if Self::requester(turn) == Direction::ToServer && (opens_session || !turn.breaks_rule) {
+    fn check_handshake(&mut self, message: &MessageTurn<'_, '_>, report: &mut Report) {
+        let opens_session = message.method.is_some_and(schema::opens_session);
+        if Self::requester(message) == Direction::ToServer
+            && (opens_session || !message.breaks_rule)
+        {
             // MUST (rs:plugin.rs of 0.7): requests that a crash interrupted are sent again with a higher attempt.
-            let params = turn.call.params;
+            let params = message.call.params;
             let attempt = params
                 .and_then(|p| p.get("attempt"))
                 .and_then(Node::as_i128);
             let again = self.crashed || attempt.is_some_and(|n| n > 1);
-            let scope = self.scope(turn.reach);
-            scope.check_handshake(turn.seen, turn.method, again, report);
+            let scope = self.scope(message.id_space);
+            scope.check_handshake(message.seen, message.method, again, report);
         }
-        if let Some(method) = turn.method.filter(|_| !turn.breaks_rule) {
-            let scope = self.scope(turn.reach);
-            scope.check_release(turn.seen, method, &turn.call, report);
+        if let Some(method) = message.method.filter(|_| !message.breaks_rule) {
+            let scope = self.scope(message.id_space);
+            scope.check_release(message.seen, method, &message.call, report);
         }
     }
 
     /// Returns the execute during which a request was sent, if the side may only send requests during one.
     fn enclosing_execute(
         &mut self,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         enclosing: Enclosing,
         report: &mut Report,
     ) -> Option<u64> {
-        self.check_handshake(turn, report);
-        if Self::requester(turn) == Direction::ToServer {
+        self.check_handshake(message, report);
+        if Self::requester(message) == Direction::ToServer {
             return None;
         }
-        let scope = self.scope(turn.reach);
+        let scope = self.scope(message.id_space);
         let mut running = scope.executes.keys().copied();
         let within = match enclosing {
             Enclosing::Stream(execute) => {
@@ -119,42 +122,42 @@ impl StepflowSession {
         };
         let known = matches!(enclosing, Enclosing::Stream(_));
         let outside = within.is_none() && (known || scope.executes.is_empty());
-        if outside && !turn.breaks_rule && !scope.has_lost(Direction::ToServer) {
-            let what = turn.method.map_or("a request", |m| m.name);
+        if outside && !message.breaks_rule && !scope.has_lost(Direction::ToServer) {
+            let what = message.method.map_or("a request", |m| m.name);
             let text = format!("{what} is sent while no components/execute runs");
-            report.broken("callback-outside-execute", turn.seen.whole(), text);
+            report.broken("callback-outside-execute", message.seen.whole(), text);
         }
         within
     }
 
     /// Adds a request.
-    fn ask(
+    fn add_request(
         &mut self,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         within: Option<u64>,
         report: &mut Report,
     ) -> Option<PairKey> {
-        let (seen, id) = (turn.seen, turn.call.id?);
-        let requester = Self::requester(turn);
-        let key = PairKey::of(turn.reach, requester, id)?;
-        let shape = shape::of(seen, &turn.call);
+        let (seen, id) = (message.seen, message.call.id?);
+        let requester = Self::requester(message);
+        let key = PairKey::of(message.id_space, requester, id)?;
+        let shape = shape::of(seen, &message.call);
         if self.pairs.is_duplicate(&key, &shape, report) {
             return Some(key);
         }
-        let version = turn
+        let version = message
             .call
             .params
-            .filter(|_| turn.method.is_some_and(schema::opens_session));
+            .filter(|_| message.method.is_some_and(schema::opens_session));
         let version = version.and_then(protocol_version).and_then(Node::as_i128);
         let own = RequestContext { version, within };
-        let request = SentRequest::new(turn.method, turn.breaks_rule, own);
+        let request = SentRequest::new(message.method, message.breaks_rule, own);
         if self.pairs.open.is_full() {
-            self.pairs.ask(key, OpenRequest::of(seen), request);
+            self.pairs.add_request(key, OpenRequest::of(seen), request);
             return None;
         }
-        let orderly = !turn.breaks_rule && matches!(turn.reach, Reach::Pipe(_));
-        let runs_component = turn.method.is_some_and(schema::runs_component);
-        let scope = self.scope(turn.reach);
+        let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::Pipe(_));
+        let runs_component = message.method.is_some_and(schema::runs_component);
+        let scope = self.scope(message.id_space);
         if runs_component && requester == Direction::ToServer {
             scope.executes.insert(seen.index, BTreeMap::new());
         }
@@ -164,7 +167,10 @@ impl StepflowSession {
         if orderly {
             scope.order.get_mut(Some(requester)).insert(seen.index);
         }
-        if let Some((asked, before)) = self.pairs.ask(key.clone(), OpenRequest::of(seen), request) {
+        if let Some((asked, before)) =
+            self.pairs
+                .add_request(key.clone(), OpenRequest::of(seen), request)
+        {
             self.forget(&key, &asked, &before);
         }
         Some(key)
@@ -173,43 +179,47 @@ impl StepflowSession {
     /// Handles an answer. `exchange` is the request whose HTTP response contains it.
     pub(super) fn answer(
         &mut self,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         exchange: Option<&PairKey>,
         report: &mut Report,
     ) -> Matched {
-        let shape = shape::of(turn.seen, &turn.call);
+        let shape = shape::of(message.seen, &message.call);
         let is_open = |key: &&PairKey| self.pairs.open.get(key).is_some();
         let posted = exchange.filter(is_open);
-        match self.pairs.find(turn.reach, turn.direction, &shape, report) {
+        match self
+            .pairs
+            .find(message.id_space, message.direction, &shape, report)
+        {
             PairedRequest::Open(key) => {
                 if let Some(posted) = exchange.filter(|posted| **posted != key) {
-                    self.report_wrong_answer(turn, posted, report);
+                    self.report_wrong_answer(message, posted, report);
                 }
-                self.handle_answered(&key, turn, report)
+                self.handle_answered(&key, message, report)
             }
-            PairedRequest::Retyped(key) => self.handle_answered(&key, turn, report),
+            PairedRequest::Retyped(key) => self.handle_answered(&key, message, report),
             // Without an id the exchange still shows the request.
-            PairedRequest::Nothing(key) if !turn.faulty => {
+            PairedRequest::Nothing(key) if !message.faulty => {
                 match posted {
-                    Some(posted) => self.report_wrong_answer(turn, posted, report),
-                    None => self.report_unmatched(turn, &key, report),
+                    Some(posted) => self.report_wrong_answer(message, posted, report),
+                    None => self.report_unmatched(message, &key, report),
                 }
                 Matched::No
             }
-            PairedRequest::NoId | PairedRequest::Nothing(_) => {
-                exchange.map_or(Matched::No, |key| self.handle_answered(key, turn, report))
-            }
+            PairedRequest::NoId | PairedRequest::Nothing(_) => exchange
+                .map_or(Matched::No, |key| {
+                    self.handle_answered(key, message, report)
+                }),
         }
     }
 
     /// Reports an HTTP response with the answer to another request than the posted one.
     fn report_wrong_answer(
         &self,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         posted: &PairKey,
         report: &mut Report,
     ) {
-        let (Some(id), Some((asked, _))) = (turn.call.id, self.pairs.open.get(posted)) else {
+        let (Some(id), Some((asked, _))) = (message.call.id, self.pairs.open.get(posted)) else {
             return;
         };
         let text = format!(
@@ -218,14 +228,19 @@ impl StepflowSession {
             short(&asked.id),
             quote(id)
         );
-        report.broken_by("wrong-answer", turn.seen.at(id), asked.place.index, text);
+        report.broken_by("wrong-answer", message.seen.at(id), asked.place.index, text);
     }
 
     /// Reports an answer without a request.
-    fn report_unmatched(&mut self, turn: &MessageTurn<'_, '_>, key: &PairKey, report: &mut Report) {
+    fn report_unmatched(
+        &mut self,
+        message: &MessageTurn<'_, '_>,
+        key: &PairKey,
+        report: &mut Report,
+    ) {
         // The request may have been missed.
-        if !self.scope(turn.reach).has_lost(key.requester) && self.pairs.open.refused() == 0 {
-            let shape = shape::of(turn.seen, &turn.call);
+        if !self.scope(message.id_space).has_lost(key.requester) && self.pairs.open.refused() == 0 {
+            let shape = shape::of(message.seen, &message.call);
             self.pairs.report_unmatched(key, &shape, report);
         }
     }
@@ -234,16 +249,16 @@ impl StepflowSession {
     fn handle_answered(
         &mut self,
         key: &PairKey,
-        turn: &MessageTurn<'_, '_>,
+        message: &MessageTurn<'_, '_>,
         report: &mut Report,
     ) -> Matched {
-        let seen = turn.seen;
+        let seen = message.seen;
         let (asked, request) = match self.pairs.close(key, seen, report) {
             Closed::Nothing => return Matched::No,
             Closed::Twin => return Matched::Yes,
             Closed::Last(asked, request) => (asked, request),
         };
-        let scope = self.scope(key.reach);
+        let scope = self.scope(key.id_space);
         if !scope.unflushed
             && let Some(text) = rpc::unflushed(seen, asked.origin().time, scope.closed)
         {
@@ -256,16 +271,16 @@ impl StepflowSession {
         let waits = self.forget(key, &asked, &request);
         self.report_open_callbacks(&waits, seen, report);
         if let Some(method) = request.method {
-            let scope = self.scope(key.reach);
+            let scope = self.scope(key.id_space);
             if schema::opens_session(method) {
                 scope.opened(index, seen, well);
-                if well && !turn.breaks_rule {
-                    scope.check_release(seen, method, &turn.call, report);
-                    check_versions(turn, index, request.own.version, report);
+                if well && !message.breaks_rule {
+                    scope.check_release(seen, method, &message.call, report);
+                    check_versions(message, index, request.own.version, report);
                 }
             }
-            if !turn.faulty {
-                shape::of(seen, &turn.call).result(method, report);
+            if !message.faulty {
+                shape::of(seen, &message.call).result(method, report);
             }
         }
         Matched::Yes
@@ -279,7 +294,7 @@ impl StepflowSession {
         seen: &Seen<'_>,
         report: &mut Report,
     ) {
-        let scope = self.scope(key.reach);
+        let scope = self.scope(key.id_space);
         let order = scope.order.get_mut(Some(key.requester));
         if order.remove(&index)
             && let Some(first) = order.first().copied().filter(|first| *first < index)
@@ -323,7 +338,7 @@ impl StepflowSession {
         request: &SentRequest<RequestContext>,
     ) -> BTreeMap<u64, PairKey> {
         let index = asked.place.index;
-        let scope = self.scope(key.reach);
+        let scope = self.scope(key.id_space);
         scope.order.get_mut(Some(key.requester)).remove(&index);
         if let Some(callbacks) = request.own.within.and_then(|w| scope.executes.get_mut(&w)) {
             callbacks.remove(&index);
@@ -345,18 +360,18 @@ fn protocol_version(node: Node<'_>) -> Option<Node<'_>> {
 
 /// Checks that both sides use the same version.
 fn check_versions(
-    turn: &MessageTurn<'_, '_>,
+    message: &MessageTurn<'_, '_>,
     index: u64,
     asked: Option<i128>,
     report: &mut Report,
 ) {
-    let Some(node) = turn.call.result.and_then(protocol_version) else {
+    let Some(node) = message.call.result.and_then(protocol_version) else {
         return;
     };
     if let (Some(asked), Some(got)) = (asked, node.as_i128())
         && asked != got
     {
         let text = format!("the server uses version {got}, the runtime {asked}");
-        report.broken_by("version-mismatch", turn.seen.at(node), index, text);
+        report.broken_by("version-mismatch", message.seen.at(node), index, text);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::schema::DIALECT;
 use crate::protocol::rpc::Call;
-use crate::protocol::rpc::shape::{CallShape, Flaw};
+use crate::protocol::rpc::shape::{CallShape, ShapeViolation};
 use crate::protocol::session::Seen;
 
 /// Returns the checks of a message.
@@ -17,37 +17,37 @@ pub(super) fn of<'s, 'a>(seen: &'s Seen<'a>, call: &'s Call<'a>) -> CallShape<'s
     }
 }
 
-const fn rule(flaw: Flaw) -> &'static str {
-    match flaw {
-        Flaw::RepeatedMember => "duplicate-key",
-        Flaw::VersionMissing => "version-missing",
-        Flaw::VersionWrong => "version-wrong",
-        Flaw::ResultBesideMethod => "result-beside-method",
-        Flaw::IdMissing => "missing-id",
-        Flaw::IdType => "id-type",
-        Flaw::IdRange => "id-range",
-        Flaw::NullId => "null-id",
-        Flaw::NullIdOfError => "null-id-error",
-        Flaw::UnknownMethod => "unknown-method",
-        Flaw::UnknownNotification => "unknown-notification",
-        Flaw::WrongDirection => "wrong-direction",
-        Flaw::RequestWithoutId => "request-without-id",
-        Flaw::NotificationWithId => "notification-with-id",
-        Flaw::ParamsMissing => "params-missing",
-        Flaw::ParamsType => "params-type",
-        Flaw::MissingParam => "missing-param",
-        Flaw::ParamType => "param-type",
-        Flaw::NullBeside => "null-beside",
-        Flaw::ResultAndError => "result-and-error",
-        Flaw::NullResult => "null-result",
-        Flaw::MissingResult => "missing-result",
-        Flaw::ResultType => "result-type",
-        Flaw::ErrorShape => "error-shape",
-        Flaw::ErrorCode => "error-code",
-        Flaw::ErrorMessage => "error-message",
-        Flaw::DuplicateId => "duplicate-id",
-        Flaw::IdTypeChanged => "id-type-changed",
-        Flaw::AnsweredTwice => "answered-twice",
-        Flaw::Orphan => "orphan",
+const fn rule(violation: ShapeViolation) -> &'static str {
+    match violation {
+        ShapeViolation::RepeatedMember => "duplicate-key",
+        ShapeViolation::VersionMissing => "version-missing",
+        ShapeViolation::VersionWrong => "version-wrong",
+        ShapeViolation::ResultBesideMethod => "result-beside-method",
+        ShapeViolation::IdMissing => "missing-id",
+        ShapeViolation::IdType => "id-type",
+        ShapeViolation::IdRange => "id-range",
+        ShapeViolation::NullId => "null-id",
+        ShapeViolation::NullIdOfError => "null-id-error",
+        ShapeViolation::UnknownMethod => "unknown-method",
+        ShapeViolation::UnknownNotification => "unknown-notification",
+        ShapeViolation::WrongDirection => "wrong-direction",
+        ShapeViolation::RequestWithoutId => "request-without-id",
+        ShapeViolation::NotificationWithId => "notification-with-id",
+        ShapeViolation::ParamsMissing => "params-missing",
+        ShapeViolation::ParamsType => "params-type",
+        ShapeViolation::MissingParam => "missing-param",
+        ShapeViolation::ParamType => "param-type",
+        ShapeViolation::NullBeside => "null-beside",
+        ShapeViolation::ResultAndError => "result-and-error",
+        ShapeViolation::NullResult => "null-result",
+        ShapeViolation::MissingResult => "missing-result",
+        ShapeViolation::ResultType => "result-type",
+        ShapeViolation::ErrorShape => "error-shape",
+        ShapeViolation::ErrorCode => "error-code",
+        ShapeViolation::ErrorMessage => "error-message",
+        ShapeViolation::DuplicateId => "duplicate-id",
+        ShapeViolation::IdTypeChanged => "id-type-changed",
+        ShapeViolation::AnsweredTwice => "answered-twice",
+        ShapeViolation::Orphan => "orphan",
     }
 }

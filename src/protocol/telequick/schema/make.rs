@@ -4,7 +4,7 @@ use super::{RpcMethod, Schema, fixed, label};
 use crate::encoding::serde_envelope::{COMPAT_VERSION, FIELDS, FieldType, StructField, VERSION};
 use crate::error::Refusal;
 use crate::protocol::Direction;
-use crate::protocol::make::{Made, Mint, Object, Recipe, Words, text};
+use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, text};
 use std::borrow::Cow;
 
 /// Returns the messages that can be made: a request of each method, and each struct of an answer or a push.
@@ -40,7 +40,7 @@ pub(in super::super) fn make(
     schema: &Schema,
     kind: &str,
     words: &mut Words<'_>,
-    _: &mut Mint,
+    _: &mut IdGen,
 ) -> Result<Made, Refusal> {
     let (method, layout, direction) = find(schema, kind)?;
     let fields = fields(schema, layout, |field, name| {

@@ -20,12 +20,12 @@ const CODECS: [&str; 3] = ["PCMU", "PCMA", "PCM16"];
 
 /// All tracked audio.
 pub(super) struct Audio {
-    /// The voices by connection.
-    voices: RecentTable<Voice, Option<u32>>,
+    /// The calls by connection.
+    calls: RecentTable<CallAudio, Option<u32>>,
 }
 
 /// The audio of one call, in one direction of one connection.
-struct Voice {
+struct CallAudio {
     way: ConnectionStream,
     rows: [Option<Row>; 2],
     reported: ReportedAudio,
@@ -88,7 +88,7 @@ impl<'a> AudioFrame<'a> {
 impl Audio {
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
-            voices: RecentTable::with_capacity(capacity),
+            calls: RecentTable::with_capacity(capacity),
         }
     }
 
@@ -106,22 +106,22 @@ impl Audio {
         };
         let conn = seen.origin.conn;
         let name = (way, frame.sid.raw_text());
-        let new = self.voices.get_in(conn, name).is_none();
+        let new = self.calls.get_in(conn, name).is_none();
         if new {
-            let voice = Voice {
+            let audio = CallAudio {
                 way,
                 rows: [None, None],
                 reported: ReportedAudio::default(),
             };
-            self.voices.put_in(conn, name, voice);
+            self.calls.put_in(conn, name, audio);
         }
-        let Some(voice) = self.voices.get_in(conn, name) else {
+        let Some(audio) = self.calls.get_in(conn, name) else {
             return;
         };
-        voice.count(&frame, gaps, seen, report);
-        voice.reported.check_content(&frame, seen, report);
+        audio.count(&frame, gaps, seen, report);
+        audio.reported.check_content(&frame, seen, report);
         if frame.ends {
-            self.voices.finish_in(conn, name);
+            self.calls.finish_in(conn, name);
         }
     }
 
@@ -133,14 +133,12 @@ impl Audio {
         orderly: bool,
         report: &mut Report,
     ) {
-        let ended = |v: &Voice| way.is_none_or(|way| way == v.way);
-        let voices = self.voices.take(conn, ended);
+        let ended = |v: &CallAudio| way.is_none_or(|way| way == v.way);
+        let calls = self.calls.take(conn, ended);
         if !orderly {
             return;
         }
-        let rows = voices
-            .into_iter()
-            .flat_map(|v| v.rows.into_iter().flatten());
+        let rows = calls.into_iter().flat_map(|v| v.rows.into_iter().flatten());
         let mut open: Vec<_> = rows.filter(|row| !row.ended).collect();
         open.sort_by_key(|row| row.last.index);
         for row in open {
@@ -153,11 +151,11 @@ impl Audio {
 
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.voices.len()
+        self.calls.len()
     }
 }
 
-impl Voice {
+impl CallAudio {
     fn count(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>, report: &mut Report) {
         let seq = frame.seq;
         let alone = self.rows[1].is_none();
@@ -193,7 +191,8 @@ impl Voice {
     fn row_for(&mut self, seq: u64) -> Option<&mut Row> {
         let [first, second] = &mut self.rows;
         let follows = |row: &Option<Row>| row.as_ref().is_some_and(|r| r.next == seq);
-        let reaches = |row: &Option<Row>| row.as_ref().map(|r| r.next).filter(|next| *next <= seq);
+        let id_spaces =
+            |row: &Option<Row>| row.as_ref().map(|r| r.next).filter(|next| *next <= seq);
         match (self.way, &second) {
             (ConnectionStream::Unknown, _) if follows(first) => first.as_mut(),
             (ConnectionStream::Unknown, _) if follows(second) => second.as_mut(),
@@ -201,7 +200,7 @@ impl Voice {
             (ConnectionStream::Unknown, None) if first.as_ref().is_some_and(|r| seq < r.next) => {
                 None
             }
-            (ConnectionStream::Unknown, Some(_)) if reaches(second) > reaches(first) => {
+            (ConnectionStream::Unknown, Some(_)) if id_spaces(second) > id_spaces(first) => {
                 second.as_mut()
             }
             _ => first.as_mut(),
