@@ -129,23 +129,19 @@ fn read_fault_files(faults: &mut [InjectedFault], folder: &Path) -> Result<()> {
 
 /// Returns the faults to inject, if there are any.
 pub fn faults_to_inject(
-    faulty: &FaultArgs,
+    plan: FaultPlan,
     protocol: Option<&'static dyn Protocol>,
     decode: Option<&decoder::DecodeOptions<'static>>,
-    quiet: bool,
-    host: Option<String>,
     started: Option<Time>,
 ) -> Result<Option<Faults>> {
-    if !faulty.is_given() && host.is_none() {
+    if plan.is_empty() {
         return Ok(None);
     }
     // Bytes of an undetected protocol would have to wait.
     anyhow::ensure!(
-        protocol.is_some() || !faulty.is_given(),
+        protocol.is_some() || plan.faults.is_empty(),
         "faults need a protocol: name it with -p"
     );
-    let mut plan = faulty.read_plan(quiet)?;
-    plan.host = host;
     let over_http = |p: &&&dyn Protocol| p.descriptor().framings.contains(&Framing::Http);
     let assumed = protocol.or_else(|| registry::all().iter().find(over_http).copied());
     let protocols = assumed.into_iter().collect();

@@ -152,16 +152,16 @@ impl ScreenRequest<'_> {
         &self,
         host: Option<String>,
         started: Option<Time>,
+        has_codes: bool,
     ) -> Result<Option<Faults>> {
         let (faults, quiet) = (&self.place.faults, self.shared.quiet);
-        faults_to_inject(
-            faults,
-            self.protocol,
-            self.decode.as_ref(),
-            quiet,
-            host,
-            started,
-        )
+        let mut plan = faults.read_plan(quiet)?;
+        anyhow::ensure!(
+            has_codes || !plan.has_codes(),
+            "only quic:// connections end with a code: close and reset have none here"
+        );
+        plan.host = host;
+        faults_to_inject(plan, self.protocol, self.decode.as_ref(), started)
     }
 }
 
@@ -204,8 +204,7 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         options.framing.get_or_insert(Framing::Http);
     }
     let place = ask.place;
-    let edits = place.faults.is_given() || place.rewrite_host;
-    let quic = place.tls.quic(&connect, &listen, edits)?;
+    let quic = place.tls.quic(&connect, &listen, place.rewrite_host)?;
     let sides = quic.is_none().then(|| place.tls.sides(&connect, &listen));
     let (client, server) = sides.transpose()?.unwrap_or_default();
     let (quiet, verbose) = (ask.shared.quiet, ask.shared.verbose);
@@ -219,7 +218,7 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         ..header(name)
     };
     let host = ask.place.rewrite_host.then(|| connect.host());
-    let wrong = ask.faults_to_inject(host.flatten(), header.started)?;
+    let wrong = ask.faults_to_inject(host.flatten(), header.started, quic.is_some())?;
     anyhow::ensure!(
         !bound.is_destination_of(&connect),
         "--connect {connect} is the address of --listen {}: every connection would open another one",
@@ -322,7 +321,7 @@ fn run_child(ask: ScreenRequest<'_>) -> Result<Exit> {
         !(ask.place.quarantine && ask.place.faults.is_given()),
         "--quarantine and faults cannot be used together"
     );
-    let faults = ask.faults_to_inject(None, header.started)?;
+    let faults = ask.faults_to_inject(None, header.started, false)?;
     let child = ChildCommand {
         faults,
         argv,

@@ -108,12 +108,12 @@ impl TrustArgs {
 }
 
 impl TlsArgs {
-    /// QUIC on both sides, if the addresses say so. `edits`: messages are to be changed, which QUIC does not support.
+    /// QUIC on both sides, if the addresses say so. `rewrites_host`: HTTP fields are to be changed.
     pub fn quic(
         &self,
         connect: &Address,
         listen: &Address,
-        edits: bool,
+        rewrites_host: bool,
     ) -> Result<Option<(QuicServer, QuicClient)>> {
         if !connect.is_quic() && !listen.is_quic() {
             anyhow::ensure!(
@@ -126,10 +126,7 @@ impl TlsArgs {
             connect.is_quic() && listen.is_quic(),
             "QUIC streams can be forwarded only to QUIC: both addresses must be quic:// (--listen {listen}, --connect {connect})"
         );
-        anyhow::ensure!(
-            !edits,
-            "faults and --rewrite-host are not supported over QUIC"
-        );
+        anyhow::ensure!(!rewrites_host, "--rewrite-host is not supported over QUIC");
         let client = self.trusted.client(connect)?.context("no TLS")?;
         let server = self.quic_server(listen)?;
         Ok(Some((server, QuicClient::new(&client, self.quic.limits()))))

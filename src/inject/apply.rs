@@ -116,8 +116,12 @@ impl FaultTarget<'_, '_> {
                 details.insert("bytes".into(), file.bytes.len().into());
                 edits.push((start..start, Operation::Put(file.bytes.to_vec())));
             }
-            Action::Close => edits.push((start..start, Operation::End(StreamEnd::Close))),
-            Action::Reset => edits.push((start..start, Operation::End(StreamEnd::Reset))),
+            Action::Close(code) => {
+                edits.push((start..start, Operation::End(StreamEnd::Close(*code))));
+            }
+            Action::Reset(code) => {
+                edits.push((start..start, Operation::End(StreamEnd::Reset(*code))));
+            }
             Action::Stall => edits.push((start..start, Operation::End(StreamEnd::Stall))),
         }
         Ok(())

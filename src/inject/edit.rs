@@ -34,8 +34,8 @@ pub(super) enum Operation {
 /// The way in which a fault ends a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamEnd {
-    Close,
-    Reset,
+    Close(Option<u64>),
+    Reset(Option<u64>),
     Stall,
 }
 

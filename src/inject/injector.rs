@@ -9,8 +9,8 @@ use crate::conversation::{Conversation, Judge, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::Want;
 use crate::framing::Framing;
-use crate::protocol::Direction;
 use crate::protocol::session::SessionConfig;
+use crate::protocol::{Direction, Lane};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -43,6 +43,15 @@ impl FaultPlan {
     /// Returns `true` if a fault can match messages in this direction.
     fn matches_direction(&self, direction: Direction) -> bool {
         self.faults.iter().any(|f| f.condition.allows(direction))
+    }
+
+    /// Returns `true` if a fault has a code, which only QUIC can send.
+    pub fn has_codes(&self) -> bool {
+        let code = |fault: &InjectedFault| match fault.action {
+            Action::Close(code) | Action::Reset(code) => code,
+            _ => None,
+        };
+        self.faults.iter().any(|fault| code(fault).is_some())
     }
 
     /// Returns `true` if a condition depends on the conversation.
@@ -87,7 +96,7 @@ pub struct Injector<'p> {
     affects: [bool; 2],
     decoder: Decoder<'p>,
     conversation: Option<Conversation<'p>>,
-    queues: BTreeMap<(u32, Direction), DirectionQueue>,
+    queues: BTreeMap<Lane, DirectionQueue>,
     /// The number of messages that each fault has matched.
     counts: Vec<u64>,
     scratch: Vec<u8>,
@@ -130,16 +139,9 @@ impl<'p> Injector<'p> {
         }
     }
 
-    /// Takes bytes as they were read, at `time` in ns since 1970, and appends the resulting actions
-    /// to `out`.
-    pub fn push(
-        &mut self,
-        time: Option<i64>,
-        conn: u32,
-        direction: Direction,
-        bytes: &[u8],
-        out: &mut Vec<Out>,
-    ) {
+    /// Takes bytes as they were read, and appends the resulting actions to `out`.
+    pub fn push(&mut self, origin: Origin, bytes: &[u8], out: &mut Vec<Out>) {
+        let direction = origin.direction.unwrap_or(Direction::ToServer);
         let touched = self.affects(direction);
         if !touched {
             out.push(Out::Bytes(bytes.to_vec()));
@@ -149,16 +151,10 @@ impl<'p> Injector<'p> {
         }
         let mut held = 0;
         if touched {
-            held = self.queues.entry((conn, direction)).or_default().add(bytes);
+            held = self.queues.entry(origin.lane()).or_default().add(bytes);
         }
-        let origin = Origin {
-            conn: Some(conn),
-            direction: Some(direction),
-            time,
-            ..Origin::default()
-        };
         self.look(|decoder, sink| decoder.push(origin, bytes, sink));
-        let Some(queue) = self.queues.get_mut(&(conn, direction)) else {
+        let Some(queue) = self.queues.get_mut(&origin.lane()) else {
             return;
         };
         match self.decoder.progress(origin) {
@@ -175,37 +171,42 @@ impl<'p> Injector<'p> {
         queue.take_actions(out);
     }
 
-    /// Ends one direction: all held bytes are sent.
-    pub fn end(&mut self, conn: u32, direction: Direction, out: &mut Vec<Out>) {
-        let origin = Origin {
-            conn: Some(conn),
-            direction: Some(direction),
-            ..Origin::default()
-        };
+    /// Ends one direction of a connection or a stream: all held bytes are sent.
+    pub fn end(&mut self, origin: Origin, out: &mut Vec<Out>) {
         self.look(|decoder, sink| decoder.end(origin, sink));
-        self.happened(conn, Some(direction), EventKind::Eof);
-        if let Some(queue) = self.queues.get_mut(&(conn, direction)) {
+        let what = match origin.stream {
+            None => EventKind::Eof,
+            Some(_) => EventKind::Fin,
+        };
+        self.happened(origin, what);
+        if let Some(queue) = self.queues.get_mut(&origin.lane()) {
             queue.flush_all();
             queue.take_actions(out);
+        }
+        // A connection can have any number of streams.
+        if origin.stream.is_some() {
+            self.queues.remove(&origin.lane());
         }
     }
 
     /// Closes a connection and drops its state.
     pub fn close(&mut self, conn: u32) {
         self.look(|decoder, sink| decoder.close(Some(conn), sink));
-        self.happened(conn, None, EventKind::Close);
-        for direction in [Direction::ToServer, Direction::ToClient] {
-            self.queues.remove(&(conn, direction));
-        }
+        let origin = Origin {
+            conn: Some(conn),
+            ..Origin::default()
+        };
+        self.happened(origin, EventKind::Close);
+        self.queues.retain(|lane, _| lane.conn != Some(conn));
     }
 
     /// Drops state that waits for a response that cannot come any more.
-    fn happened(&mut self, conn: u32, direction: Option<Direction>, what: EventKind<'_>) {
+    fn happened(&mut self, origin: Origin, what: EventKind<'_>) {
         if let Some(conversation) = &mut self.conversation {
             conversation.event(&Event {
-                stream: None,
-                conn,
-                direction,
+                stream: origin.stream,
+                conn: origin.conn.unwrap_or_default(),
+                direction: origin.direction,
                 time: None,
                 what,
                 more: None,
@@ -225,13 +226,11 @@ impl<'p> Injector<'p> {
         } = self;
         run(decoder, &mut |decoded| {
             let verdict = conversation.as_mut().map(|all| all.see(decoded));
-            let origin = decoded.origin;
-            let key = origin.conn.zip(origin.direction);
-            if let Some(key) = key
-                && let Some(queue) = queues.get_mut(&key)
+            let lane = decoded.origin.lane();
+            if let Some(queue) = queues.get_mut(&lane)
                 && !queue.is_over()
             {
-                frame(plan, counts, key, queue, decoded, verdict, scratch);
+                frame(plan, counts, lane, queue, decoded, verdict, scratch);
             }
         });
     }
@@ -241,7 +240,7 @@ impl<'p> Injector<'p> {
 fn frame(
     plan: &FaultPlan,
     counts: &mut [u64],
-    (conn, direction): (u32, Direction),
+    lane: Lane,
     queue: &mut DirectionQueue,
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
@@ -261,6 +260,7 @@ fn frame(
     if target.opens_chunks(queue) {
         queue.edit(offset + len..offset + len, Operation::Chunks);
     }
+    let direction = lane.direction.unwrap_or(Direction::ToServer);
     let mut details = Map::new();
     if direction == Direction::ToServer
         && let Some(host) = &plan.host
@@ -282,7 +282,7 @@ fn frame(
         let frequency = fault.frequency;
         let is_nth = frequency.nth.is_none_or(|nth| *count == nth);
         let is_one_of = frequency.every.is_none_or(|every| *count % every == 0);
-        let mut rng = queue.rng(n, plan.seed, conn, direction).clone();
+        let mut rng = queue.rng(n, plan.seed, lane).clone();
         let falls = frequency.chance.is_none_or(|chance| rng.f64() < chance);
         if is_nth && is_one_of && falls {
             details.clear();
@@ -295,7 +295,7 @@ fn frame(
                 queue.edit(run, operation);
             }
         }
-        *queue.rng(n, plan.seed, conn, direction) = rng;
+        *queue.rng(n, plan.seed, lane) = rng;
     }
 }
 
@@ -351,8 +351,8 @@ mod tests {
         let mut injector = Injector::new(plan, options);
         let mut out = Vec::new();
         for conn in 0..100 {
-            injector.push(None, conn, Direction::ToServer, asked, &mut out);
-            injector.push(None, conn, Direction::ToServer, b"\n{\"half", &mut out);
+            injector.push(from_client(conn), asked, &mut out);
+            injector.push(from_client(conn), b"\n{\"half", &mut out);
             assert_eq!(injector.queues.len(), 1);
             let waiting = |injector: &Injector<'_>| {
                 let all = injector.conversation.as_ref();
@@ -365,5 +365,36 @@ mod tests {
             assert_eq!(waiting(&injector), 0);
             assert!(injector.decoder.progress(from_client(conn)).is_none());
         }
+    }
+
+    #[test]
+    fn streams_do_not_wait_for_each_other() {
+        let on = |stream| Origin {
+            stream: Some(stream),
+            ..from_client(1)
+        };
+        let frame = b"\x0a\0\0\0\x12\xfa\xbb\xe5\0\0\0\0\0\0";
+        let (half, rest) = frame.split_at(9);
+        let plan = FaultPlan {
+            faults: vec!["nth 2: reset 7".parse().unwrap()],
+            ..FaultPlan::default()
+        };
+        let telequick = registry::find("telequick").unwrap();
+        let mut injector = Injector::new(plan, DecodeOptions::new(vec![telequick]));
+        let mut out = Vec::new();
+        injector.push(on(0), half, &mut out);
+        assert_eq!(out, []);
+        injector.push(on(4), frame, &mut out);
+        assert_eq!(out, [Out::Bytes(frame.to_vec())]);
+        out.clear();
+        injector.push(on(0), rest, &mut out);
+        assert!(
+            matches!(out[..], [Out::Event(_), Out::Reset(Some(7))]),
+            "{out:?}"
+        );
+        for stream in [0, 4] {
+            injector.end(on(stream), &mut out);
+        }
+        assert!(injector.queues.is_empty());
     }
 }

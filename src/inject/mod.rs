@@ -77,10 +77,10 @@ pub enum Action {
     Truncate(u64),
     /// The length in its frame is increased or decreased.
     Length(i64),
-    /// The connection is closed instead.
-    Close,
-    /// The connection is cut instead.
-    Reset,
+    /// The connection is closed instead, with this code if it is a QUIC connection.
+    Close(Option<u64>),
+    /// The connection is cut instead; over QUIC, this direction of the stream is reset with this code.
+    Reset(Option<u64>),
     /// The message and all later bytes in its direction are never sent.
     Stall,
     /// These bytes are sent before it, unchanged.

@@ -14,6 +14,9 @@ use crate::words::nearest;
 use std::ops::Range;
 use std::str::FromStr;
 
+/// What may follow the end of a connection: a code of QUIC (RFC 9000 section 16).
+const CODE: &str = "nothing, or a code below 2^62, such as 7 or 0x10c";
+
 /// Every action, and a description of its argument; empty if it has none.
 const ACTIONS: [(&str, &str); 10] = [
     ("delay", "a time, such as 10ms, 2s or 1.5us"),
@@ -31,8 +34,8 @@ const ACTIONS: [(&str, &str); 10] = [
         "length",
         "the difference to the correct length, such as +4 or -1",
     ),
-    ("close", ""),
-    ("reset", ""),
+    ("close", CODE),
+    ("reset", CODE),
     ("stall", ""),
     ("inject", "the name of a file"),
 ];
@@ -252,8 +255,10 @@ fn action(text: &str, part: Range<usize>) -> Result<Action, ParseError> {
             let n = n.ok_or_else(wrong)?;
             Action::Length(if word.starts_with('-') { -n } else { n })
         }
-        "close" => Action::Close,
-        "reset" => Action::Reset,
+        "close" if word.is_empty() => Action::Close(None),
+        "reset" if word.is_empty() => Action::Reset(None),
+        "close" => Action::Close(Some(code(word).ok_or_else(wrong)?)),
+        "reset" => Action::Reset(Some(code(word).ok_or_else(wrong)?)),
         "stall" => Action::Stall,
         _ if word.is_empty() => return Err(wrong()),
         _ => Action::Inject(InjectedFile {
@@ -261,6 +266,15 @@ fn action(text: &str, part: Range<usize>) -> Result<Action, ParseError> {
             bytes: [].into(),
         }),
     })
+}
+
+/// Parses a code of QUIC.
+fn code(word: &str) -> Option<u64> {
+    let code = match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    };
+    code.filter(|code| *code < 1 << 62)
 }
 
 fn spot(

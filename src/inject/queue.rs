@@ -8,7 +8,7 @@
 
 use super::edit::{Edit, Operation, StreamEnd};
 use crate::framing::{Backlog, BodyDelimiter, BodyPart};
-use crate::protocol::Direction;
+use crate::protocol::{Direction, Lane};
 use fastrand::Rng;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -26,10 +26,10 @@ pub enum Out {
     Wait(u64),
     /// Record an applied fault: the keys of an `inject` event.
     Event(Map<String, Value>),
-    /// Close the connection.
-    Close,
-    /// Cut the connection.
-    Reset,
+    /// Close the connection, with this code if it is a QUIC connection.
+    Close(Option<u64>),
+    /// Cut the connection; over QUIC, reset this direction of the stream with this code.
+    Reset(Option<u64>),
     /// Write nothing more, and leave the connection open.
     Stall,
 }
@@ -127,19 +127,15 @@ impl DirectionQueue {
     }
 
     /// Returns the random numbers of one fault.
-    pub(super) fn rng(
-        &mut self,
-        fault: usize,
-        seed: u64,
-        conn: u32,
-        direction: Direction,
-    ) -> &mut Rng {
+    pub(super) fn rng(&mut self, fault: usize, seed: u64, lane: Lane) -> &mut Rng {
         self.rngs.entry(fault).or_insert_with(|| {
-            let way = u64::from(direction == Direction::ToClient);
-            let which = (fault as u64) << 33 | u64::from(conn) << 1 | way;
             // Spread, because the sequences of adjacent seeds start with similar numbers.
-            let which = which.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            Rng::with_seed(seed ^ which)
+            let spread = |n: u64| n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let way = u64::from(lane.direction == Some(Direction::ToClient));
+            let conn = u64::from(lane.conn.unwrap_or_default());
+            let which = spread((fault as u64) << 33 | conn << 1 | way);
+            let stream = lane.stream.map_or(0, |stream| spread(spread(stream)));
+            Rng::with_seed(seed ^ which ^ stream)
         })
     }
 
@@ -199,8 +195,8 @@ impl DirectionQueue {
                 }
                 Operation::End(end) => {
                     self.out.push(match end {
-                        StreamEnd::Close => Out::Close,
-                        StreamEnd::Reset => Out::Reset,
+                        StreamEnd::Close(code) => Out::Close(code),
+                        StreamEnd::Reset(code) => Out::Reset(code),
                         StreamEnd::Stall => Out::Stall,
                     });
                     self.over = true;

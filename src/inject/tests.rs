@@ -7,7 +7,7 @@ mod reading;
 use super::*;
 use crate::decoder::DecodeOptions;
 use crate::framing::{self, Framing, LengthMode, Limits, Wire};
-use crate::protocol::{Direction, registry};
+use crate::protocol::{Direction, Origin, registry};
 
 fn options(protocol: &str, framing: Option<Framing>) -> DecodeOptions<'static> {
     DecodeOptions {
@@ -18,6 +18,14 @@ fn options(protocol: &str, framing: Option<Framing>) -> DecodeOptions<'static> {
         limits: Limits::default(),
         resync: true,
         want: crate::encoding::Want::Head,
+    }
+}
+
+fn origin(direction: Direction) -> Origin {
+    Origin {
+        conn: Some(1),
+        direction: Some(direction),
+        ..Origin::default()
     }
 }
 
@@ -47,17 +55,17 @@ fn run(
     let mut injector = Injector::new(plan, options);
     let mut outs = Vec::new();
     for chunk in chunks {
-        injector.push(None, 1, direction, chunk, &mut outs);
+        injector.push(origin(direction), chunk, &mut outs);
     }
-    injector.end(1, direction, &mut outs);
+    injector.end(origin(direction), &mut outs);
     injector.close(1);
     let (mut bytes, mut events) = (Vec::new(), Vec::new());
     for out in outs {
         match out {
             Out::Bytes(more) => bytes.extend_from_slice(&more),
             Out::Wait(ns) => bytes.extend_from_slice(format!("{{wait {ns}}}").as_bytes()),
-            Out::Close => bytes.extend_from_slice(b"{close}"),
-            Out::Reset => bytes.extend_from_slice(b"{reset}"),
+            Out::Close(_) => bytes.extend_from_slice(b"{close}"),
+            Out::Reset(_) => bytes.extend_from_slice(b"{reset}"),
             Out::Stall => bytes.extend_from_slice(b"{stall}"),
             Out::Event(reported) => events.push(serde_json::Value::Object(reported).to_string()),
         }
@@ -308,9 +316,9 @@ fn unaffected_direction_is_not_held() {
     assert!(!injector.affects(Direction::ToServer));
     assert!(injector.affects(Direction::ToClient));
     let mut out = Vec::new();
-    injector.push(None, 1, Direction::ToServer, b"{\"half", &mut out);
+    injector.push(origin(Direction::ToServer), b"{\"half", &mut out);
     assert_eq!(out, [Out::Bytes(b"{\"half".to_vec())]);
-    injector.push(None, 1, Direction::ToClient, b"{\"half", &mut out);
+    injector.push(origin(Direction::ToClient), b"{\"half", &mut out);
     assert_eq!(out.len(), 1);
 }
 
@@ -338,11 +346,11 @@ fn held_bytes_are_bounded() {
         let mut injector = Injector::new(plan(&["nth 99999: drop"]), options);
         let mut outs = Vec::new();
         let (mut reported, mut most) = (head.len(), 0);
-        injector.push(None, 1, Direction::ToServer, head, &mut outs);
+        injector.push(origin(Direction::ToServer), head, &mut outs);
         let chunk = chunk.repeat(4096);
 
         for _ in 0..400 {
-            injector.push(None, 1, Direction::ToServer, &chunk, &mut outs);
+            injector.push(origin(Direction::ToServer), &chunk, &mut outs);
             reported += chunk.len();
             let sent = outs.iter().map(|out| match out {
                 Out::Bytes(bytes) => bytes.len(),
@@ -424,10 +432,10 @@ fn websocket_is_not_held_for_host_rewrites() {
     let mut injector = Injector::new(plan, options("sael", Some(Framing::Http)));
     let ask = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
     let mut out = Vec::new();
-    injector.push(None, 1, Direction::ToServer, ask, &mut out);
+    injector.push(origin(Direction::ToServer), ask, &mut out);
     for part in [&b"\x01\x05ab"[..], b"cde", b"\x80\x7e\x01\x00", b"rest"] {
         out.clear();
-        injector.push(None, 1, Direction::ToServer, part, &mut out);
+        injector.push(origin(Direction::ToServer), part, &mut out);
         assert_eq!(out, [Out::Bytes(part.to_vec())]);
     }
 }

@@ -39,6 +39,9 @@ pub(super) const STALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timers are delayed while more bytes than this wait on a connection or for the screen.
 pub(super) const MAX_WAITING: usize = 8 << 20;
 
+/// Timers are delayed while more streams than this wait for the peer to allow them.
+const MAX_UNOPENED: usize = 1 << 10;
+
 /// An event of a connection, for the driver.
 #[derive(Debug)]
 pub(super) enum ConnectionEvent {
@@ -71,7 +74,7 @@ pub(super) enum WriteEnd {
 pub(super) struct Common {
     pub(super) recorder: Arc<Recorder>,
     pub(super) print: MessagePrinter,
-    /// Number of connections on which more than [`MAX_WAITING`] bytes wait.
+    /// Number of connections on which more than [`MAX_WAITING`] bytes or [`MAX_UNOPENED`] streams wait.
     pub(super) full_queues: AtomicUsize,
     /// Number of connections on which too many bytes of answers wait.
     pub(super) full_answers: AtomicUsize,
@@ -94,6 +97,8 @@ pub(super) struct WriteQueue {
     waiting: usize,
     /// Number of bytes of answers that are not written yet.
     answers: usize,
+    /// Number of streams of this connection that are not open yet.
+    unopened: usize,
     pub(super) end: Option<WriteEnd>,
     /// Streams only: our direction ends after the last part. A close of the connection alone does not end it.
     finishes: bool,
@@ -155,6 +160,7 @@ impl Connection {
                 done: 0,
                 waiting: 0,
                 answers: 0,
+                unopened: 0,
                 end: None,
                 finishes: false,
                 stopped: false,
@@ -202,8 +208,10 @@ impl Connection {
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut WriteQueue) -> T) -> T {
         let mut state = self.lock();
         let max_answers = self.max_answers();
-        let is_much =
-            |state: &WriteQueue| [state.waiting > MAX_WAITING, state.answers > max_answers];
+        let is_much = |state: &WriteQueue| {
+            let is_full = state.waiting > MAX_WAITING || state.unopened > MAX_UNOPENED;
+            [is_full, state.answers > max_answers]
+        };
         let before = is_much(&state);
         let changed = change(&mut state);
         let after = is_much(&state);
@@ -351,6 +359,7 @@ impl Connection {
             state.done = 0;
             state.waiting = 0;
             state.answers = 0;
+            state.unopened = 0;
         });
     }
 

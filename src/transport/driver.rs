@@ -324,10 +324,10 @@ impl<'a> Driver<'a> {
             return known;
         }
         let whole = self.connections.get(&channel.conn.into())?;
-        let opener = whole.opener.get()?.clone();
+        let whole = Arc::clone(whole);
+        whole.opener.get()?;
         let stream = self.connection(channel);
-        opener.send(Arc::clone(&stream)).ok()?;
-        Some(stream)
+        whole.open_stream(&stream).then_some(stream)
     }
 
     /// Executes the commands of the handler, which answer an event or are unsolicited.

@@ -5,7 +5,8 @@ use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::decoder;
 use crate::inject::{FaultPlan, Injector, Out};
-use crate::protocol::Direction;
+use crate::live::handler::Channel;
+use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +20,7 @@ pub struct Faults {
     affected: [bool; 2],
 }
 
-/// The way in which a fault ends a connection.
+/// The way in which a fault ends a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FaultEnd {
     Close,
@@ -63,18 +64,26 @@ impl Faults {
     }
 
     /// Returns the actions for bytes that were read `t` nanoseconds after the start.
-    pub(super) fn push(&self, t: i64, conn: u32, stream: ChunkSource, bytes: &[u8]) -> Vec<Out> {
+    pub(super) fn push(
+        &self,
+        t: i64,
+        channel: impl Into<Channel>,
+        dir: ChunkSource,
+        bytes: &[u8],
+    ) -> Vec<Out> {
         let mut out = Vec::new();
-        let time = self.started.checked_add(t);
-        let mut injector = self.lock();
-        injector.push(time, conn, direction(stream), bytes, &mut out);
+        let origin = Origin {
+            time: self.started.checked_add(t),
+            ..origin(channel.into(), dir)
+        };
+        self.lock().push(origin, bytes, &mut out);
         out
     }
 
-    /// Returns the actions for the end of a stream.
-    pub(super) fn end(&self, conn: u32, stream: ChunkSource) -> Vec<Out> {
+    /// Returns the actions for the end of one direction.
+    pub(super) fn end(&self, channel: impl Into<Channel>, dir: ChunkSource) -> Vec<Out> {
         let mut out = Vec::new();
-        self.lock().end(conn, direction(stream), &mut out);
+        self.lock().end(origin(channel.into(), dir), &mut out);
         out
     }
 
@@ -88,17 +97,28 @@ impl Faults {
     }
 }
 
-fn direction(stream: ChunkSource) -> Direction {
-    match stream {
-        ChunkSource::S2c => Direction::ToClient,
-        ChunkSource::C2s | ChunkSource::Stderr => Direction::ToServer,
+fn origin(channel: Channel, dir: ChunkSource) -> Origin {
+    Origin {
+        conn: Some(channel.conn),
+        stream: channel.stream,
+        direction: Some(match dir {
+            ChunkSource::S2c => Direction::ToClient,
+            ChunkSource::C2s | ChunkSource::Stderr => Direction::ToServer,
+        }),
+        time: None,
     }
 }
 
 /// The event of an applied fault.
-pub(super) fn injected(t: i64, conn: u32, more: Map<String, Value>) -> EventRecord {
+pub(super) fn injected(
+    t: i64,
+    channel: impl Into<Channel>,
+    more: Map<String, Value>,
+) -> EventRecord {
+    let channel = channel.into();
     EventRecord {
         more,
-        ..event(EventKind::Inject, t, conn)
+        stream: channel.stream,
+        ..event(EventKind::Inject, t, channel.conn)
     }
 }

@@ -18,6 +18,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Options of a proxy.
@@ -70,7 +71,7 @@ struct ProxyState {
     connect: Address,
     last_transfer: Arc<AtomicI64>,
     print: MessagePrinter,
-    faults: Option<Faults>,
+    faults: Option<Arc<Faults>>,
     client: Option<TlsClient>,
     server: Option<TlsServer>,
     quic: Option<Quic>,
@@ -86,7 +87,7 @@ async fn serve(
     let shared = Arc::new(ProxyState {
         recorder: Arc::clone(recorder),
         connect: options.connect,
-        faults: options.faults,
+        faults: options.faults.map(Arc::new),
         client: options.client,
         server: options.server,
         last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
@@ -183,6 +184,8 @@ async fn quic_connection(
         conn,
         last_transfer: Arc::clone(&shared.last_transfer),
         print: Arc::clone(&shared.print),
+        faults: shared.faults.clone(),
+        fault_close: watch::Sender::default(),
     };
     let refused = quic::connection(incoming, &shared.connect, quic, Arc::new(link)).await;
     (conn, refused)
@@ -240,7 +243,7 @@ async fn connection(
         recorder: &shared.recorder,
         conn,
         last_transfer: &shared.last_transfer,
-        faults: shared.faults.as_ref(),
+        faults: shared.faults.as_deref(),
     };
     let ended = match relay(client, server, &link).await {
         ConnectionEnd::Close => event(EventKind::Close, touch(), conn),

@@ -301,8 +301,8 @@ impl FaultLane {
                 }
                 // Recorded before the bytes.
                 Out::Event(_) => {}
-                Out::Close => return Some(DirectionEnd::Fault(FaultEnd::Close)),
-                Out::Reset => return Some(DirectionEnd::Fault(FaultEnd::Reset)),
+                Out::Close(_) => return Some(DirectionEnd::Fault(FaultEnd::Close)),
+                Out::Reset(_) => return Some(DirectionEnd::Fault(FaultEnd::Reset)),
                 Out::Stall => self.stalled = true,
             }
         }

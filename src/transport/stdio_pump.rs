@@ -278,7 +278,9 @@ impl StdioPump {
                     let queue = &self.recorder.queue;
                     queue.event(self.conn, injected(queue.now(), self.conn, more));
                 }
-                Out::Close | Out::Reset => return Err(io::ErrorKind::ConnectionAborted.into()),
+                Out::Close(_) | Out::Reset(_) => {
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
                 // Later bytes are discarded, but the end is passed on: the reader must not wait for ever.
                 Out::Stall => {}
             }

@@ -34,14 +34,7 @@ fn live_commands_of_the_topic_work_together() {
             let shown = std::mem::replace(&mut words[at + 1], "quic://127.0.0.1:0".to_owned());
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let run = Run::new(&words);
-            let said = read_until(&run.stderr, "listening on ");
-            let said = match said.split_once("listening on ") {
-                Some((_, rest)) if rest.contains(['\n', ',']) => rest.to_owned(),
-                Some((_, rest)) => rest.to_owned() + &read_until(&run.stderr, "\n"),
-                None => unreachable!("{said}"),
-            };
-            let address = said.split([',', '\n', ' ']).next().unwrap();
-            ports.insert(shown, address.to_owned());
+            ports.insert(shown, address(&run));
             running.push(run);
             continue;
         }
@@ -67,4 +60,38 @@ fn live_commands_of_the_topic_work_together() {
         replayed.trim(),
         "wiretool: 1 sent, 2 answers compared, 0 differ"
     );
+}
+
+/// The listening address that a command prints.
+fn address(run: &Run) -> String {
+    let said = read_until(&run.stderr, "listening on ");
+    let rest = match said.split_once("listening on ") {
+        Some((_, rest)) if rest.contains([',', '\n']) => rest.to_owned(),
+        Some((_, rest)) => rest.to_owned() + &read_until(&run.stderr, "\n"),
+        None => unreachable!("{said}"),
+    };
+    rest.split([',', '\n', ' ']).next().unwrap().to_owned()
+}
+
+#[test]
+fn requests_wait_for_the_streams_that_a_server_allows() {
+    let listen = ["--listen", "quic://127.0.0.1:0", "--max-streams", "4"];
+    let stub = Run::new(&[&["stub", "telequick", "--once"][..], &listen].concat());
+    let to = address(&stub);
+    let requests = "Barge call_sid=CA0\n".repeat(60);
+    let words = ["send", "telequick", "--file", "-", "--insecure"];
+    let words = [&words[..], &["--connect", &to]].concat();
+    let (code, out, err) = common::run(common::wiretool().args(&words), &requests);
+    assert_eq!(code, 0, "{out}{err}");
+    let (_, _, said) = stub.end();
+    assert!(said.contains("60 requests, 60 without an answer"), "{said}");
+}
+
+#[test]
+fn codes_of_faults_need_quic() {
+    let words = ["proxy", "-p", "saikuro", "--fault", ": close 7"];
+    let words = [&words[..], &["--connect", "tcp://127.0.0.1:1"]].concat();
+    let (code, _, err) = common::run(common::wiretool().args(&words), "");
+    let why = "only quic:// connections end with a code: close and reset have none here";
+    assert_eq!((code, err.contains(why)), (2, true), "{err}");
 }

@@ -414,6 +414,94 @@ async def send_and_replay(folder, certificate, key):
     print("ok: send and replay, a stream for each request")
 
 
+NOISE = b"#noise#\n"
+ACTIONS = ["delay 50ms", "drop", "dup", "corrupt .fields.call_sid", "truncate 7", "length +3", "close 7", "reset 7", "stall", "inject FILE"]
+# Keys of every fault event.
+USUAL = {"t", "conn", "stream", "event", "dir", "offset", "len", "kind", "id", "fault"}
+
+
+def requests_of(data):
+    """The call ids of the requests in a stream."""
+    while data:
+        size, method, payload, chars = struct.unpack_from("<II2xii", data)
+        if (method, payload, chars) != (BARGE, size - 14, size - 18) or len(data) < size:
+            raise ValueError
+        yield data[18:size]
+        data = data[size:]
+
+
+async def fault(folder, action, *keys):
+    """Three requests on three streams, and a fault on the second. Returns what the client receives, and what is recorded."""
+    def answer(server, event):
+        if event.end_stream:
+            try:
+                sids = list(requests_of(server.got.get(event.stream_id, b"")))
+            except (ValueError, struct.error):
+                server._quic.reset_stream(event.stream_id, 400)
+                return server.transmit()
+            server.send(event.stream_id, b"".join(frame(BARGE, text(sid)) for sid in sids), True)
+
+    how = []
+
+    async def script(client):
+        client.send(0, barge("call-1"), True)
+        await client.until(lambda: ("fin", 0) in client.notes)
+        client.send(4, barge("call-2"), True)
+        # A close is as fast as an answer.
+        if not action.startswith("close"):
+            client.send(8, barge("call-3"), True)
+        if action.startswith("close"):
+            await asyncio.wait_for(client.ended.wait(), LIMIT)
+            how.append(f"close {client.closed_with[0]}")
+        else:
+            await client.until(lambda: ("fin", 8) in client.notes)
+        if action.startswith("reset"):
+            server = sides()[1][0]
+            code = int(action.split()[1])
+            await client.until(lambda: ("stop", 4, code) in client.notes and ("reset", 4, code) in server.notes)
+            how.append(f"stop {code}")
+        elif action == "stall":
+            assert not any(note[1] == 4 for note in client.notes), client.notes
+            how.append("silence")
+        elif not action.startswith("close"):
+            await client.until(lambda: any(note[1] == 4 for note in client.notes))
+            how.extend(f"reset {note[2]}" for note in client.notes if note[0] == "reset")
+
+    Peer.on_connection = answer
+
+    async def check(proxy):
+        pass
+
+    noise = os.path.join(folder, "noise")
+    with open(noise, "wb") as file:
+        file.write(NOISE)
+    flags = ["--seed", "1", "--fault", f"role=request dir=c2s nth 2: {action.replace('FILE', noise)}"]
+    proxy, _ = await case(folder, *keys, f"fault: {action}", script, check, flags)
+    client, = sides()[0]
+    answers = [sid for stream in (0, 4, 8) for sid in requests_of(client.got.get(stream, b""))]
+    answers = [f"{sid[-1:].decode()}" if sid in (b"call-1", b"call-2", b"call-3") else "2!" for sid in answers]
+    # Bytes are recorded as they were received.
+    count = 2 if action.startswith("close") else 3
+    assert recorded(proxy.lines(), "c2s") == {(1, 4 * n): barge(f"call-{n + 1}") for n in range(count)}
+    lines = [line for line in proxy.lines() if "event" in line]
+    injected, = [line for line in lines if line["event"] == "inject" and "conn" in line]
+    assert injected["stream"] == 4, injected
+    ends = [f"{line['event']} by wiretool" for line in lines if line.get("by") == "wiretool"]
+    if ends:
+        end, = [line for line in lines if line.get("by") == "wiretool"]
+        assert end["code"] == int(action.split()[1]), end
+    return ", ".join([" ".join(answers), *how]), " ".join([*sorted(set(injected) - USUAL), *ends])
+
+
+async def faults(folder, *keys):
+    """Every fault, as the topic says."""
+    topic = open(os.path.join(os.path.dirname(__file__), "../../src/cli/topics/faults.md"), encoding="utf-8").read()
+    rows = topic.split("the client receives    recorded\n")[1].split("```")[0].splitlines()
+    rows = [(row[:14].strip(), row[14:37].strip(), row[37:].strip()) for row in rows]
+    seen = [(action.split(" .")[0], *await fault(folder, action, *keys)) for action in ACTIONS]
+    assert seen == rows, seen
+
+
 def decode(recording):
     done = subprocess.run([BINARY, "decode", "-f", "json", recording], capture_output=True, text=True, timeout=LIMIT)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -439,6 +527,7 @@ async def main():
         await server_closes(recordings, *keys)
         Peer.on_connection = None
         await protocols(recordings, *keys)
+        await faults(recordings, *keys)
         await stub(recordings)
         await send_and_replay(recordings, *keys)
 

@@ -8,8 +8,15 @@ fn faults_are_parsed() {
         ("kind=call: drop", "kind=call", (None, None), Action::Drop),
         (": dup", "", (None, None), Action::Dup),
         ("*: stall", "", (None, None), Action::Stall),
-        ("nth 3: close", "", (Some(3), None), Action::Close),
-        ("kind=call:reset", "kind=call", (None, None), Action::Reset),
+        (": close 7", "", (None, None), Action::Close(Some(7))),
+        (": reset 0x10c", "", (None, None), Action::Reset(Some(268))),
+        ("nth 3: close", "", (Some(3), None), Action::Close(None)),
+        (
+            "kind=call:reset",
+            "kind=call",
+            (None, None),
+            Action::Reset(None),
+        ),
         (
             "kind=call nth 2: delay 1.5ms",
             "kind=call",
@@ -95,6 +102,7 @@ fn invalid_faults_are_reported_with_position() {
         "kind=call: corrupt bite",
         "kind=call: corrupt .a[",
         "kind=call: length 4",
+        "kind=call: reset now",
         "kind=call: inject",
         "kind=call:",
     ] {
@@ -141,6 +149,9 @@ fn invalid_faults_are_reported_with_position() {
     wanted the difference to the correct length, such as +4 or -1, got 4
       kind=call: length 4
                         ^
+    wanted nothing, or a code below 2^62, such as 7 or 0x10c, got now
+      kind=call: reset now
+                       ^^^
     wanted the name of a file, got the end
       kind=call: inject
                        ^

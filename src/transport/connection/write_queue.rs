@@ -1,7 +1,19 @@
 //! The bytes that wait to be written.
 
-use super::WriteQueue;
+use super::{Connection, WriteEnd, WriteQueue};
+use std::sync::Arc;
 use tokio::time::Instant;
+
+impl Connection {
+    /// Opens a stream of this connection. Returns `false` if the connection has no streams.
+    pub(in crate::transport) fn open_stream(&self, stream: &Arc<Self>) -> bool {
+        let Some(opener) = self.opener.get() else {
+            return false;
+        };
+        self.change(|state| state.unopened += 1);
+        opener.send(Arc::clone(stream)).is_ok()
+    }
+}
 
 impl WriteQueue {
     /// Returns `true` if bytes wait to be written.
@@ -37,6 +49,23 @@ impl WriteQueue {
     /// Returns `true` if nothing more will be written.
     pub(in crate::transport) fn is_done(&self) -> bool {
         self.parts.is_empty() && (self.failed || self.end.is_some())
+    }
+
+    /// A stream was opened, or cannot be opened any more.
+    pub(in crate::transport) fn stream_opened(&mut self) {
+        self.unopened = self.unopened.saturating_sub(1);
+        self.last_progress = Instant::now();
+    }
+
+    /// The way in which to close the connection, as soon as nothing prevents that: all streams must be open, unless the
+    /// connection is reset.
+    pub(in crate::transport) fn close_requested(&self) -> Option<WriteEnd> {
+        let all_open = self.unopened == 0;
+        self.end.filter(|end| match end {
+            WriteEnd::Finish => false,
+            WriteEnd::Close => all_open,
+            WriteEnd::Reset => true,
+        })
     }
 
     /// Restarts the time limit of [`Connection::wait_for_stall`].

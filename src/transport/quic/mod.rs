@@ -11,12 +11,14 @@
 mod config;
 mod delivery;
 mod errors;
+mod faults;
+mod link;
 mod proxy;
 mod relay;
 mod serve;
 
 pub use config::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
 
+pub(super) use link::Link;
 pub(super) use proxy::{CLOSE_TIMEOUT, Quic, connection, listen};
-pub(super) use relay::Link;
 pub(super) use serve::{accept, connect};

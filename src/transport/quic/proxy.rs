@@ -1,7 +1,8 @@
 //! One QUIC connection of the proxy, from its handshake to its end.
 
 use super::config::{Endpoints, QuicClient, QuicServer};
-use super::relay::{Link, relay};
+use super::link::Link;
+use super::relay::relay;
 use crate::capture::EventKind;
 use crate::conversation::tap::event;
 use crate::transport::address::Address;
@@ -83,6 +84,9 @@ pub(in crate::transport) async fn connection(
         let _ = stop.wait_for(|stop| *stop).await;
     };
     let ended = relay(client, server, Arc::clone(&link), stop).await;
+    if let Some(faults) = &link.faults {
+        faults.close(link.conn);
+    }
     queue.event(link.conn, ended);
     false
 }

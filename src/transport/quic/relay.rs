@@ -11,16 +11,16 @@
 //! After a close, the relay first delivers what was received, then closes the other side, and drops the stream handles last:
 //! a handle that is dropped earlier sends a FIN or `STOP_SENDING` that no peer has sent.
 
-use super::super::recorder::{MessagePrinter, Recorder};
 use super::delivery::delivered;
 use super::errors::{add_close, closed};
+use super::faults::{ForwardEnd, StreamFaults};
+use super::link::Link;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::live::handler::Channel;
-use quinn::{Connection, ReadError, RecvStream, SendStream, VarInt, WriteError};
+use quinn::{Connection, ReadError, RecvStream, SendStream, VarInt};
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -30,45 +30,6 @@ const READ: usize = 64 << 10;
 const DELIVERY: Duration = Duration::from_secs(5);
 /// Interval at which the address of a peer is compared with the last one.
 const MIGRATION: Duration = Duration::from_millis(250);
-
-/// The context of a relay.
-pub(in crate::transport) struct Link {
-    pub(in crate::transport) recorder: Arc<Recorder>,
-    pub(in crate::transport) conn: u32,
-    /// Time of the last transfer, in nanoseconds since the start.
-    pub(in crate::transport) last_transfer: Arc<AtomicI64>,
-    pub(in crate::transport) print: MessagePrinter,
-}
-
-impl Link {
-    pub(super) fn now(&self) -> i64 {
-        let now = self.recorder.queue.now();
-        self.last_transfer.store(now, Ordering::Relaxed);
-        now
-    }
-
-    fn event(&self, what: EventKind<'_>, dir: ChunkSource) -> EventRecord {
-        let mut event = event(what, self.now(), self.conn);
-        event.more.insert("dir".into(), dir.name().into());
-        event
-    }
-
-    /// Records an event of one stream, with its error code if it has one.
-    fn stream_event(
-        &self,
-        what: EventKind<'_>,
-        dir: ChunkSource,
-        stream: u64,
-        code: Option<VarInt>,
-    ) {
-        let mut event = self.event(what, dir);
-        event.stream = Some(stream);
-        if let Some(code) = code {
-            event.more.insert("code".into(), code.into_inner().into());
-        }
-        self.recorder.queue.event(self.conn, event);
-    }
-}
 
 /// One of the two connections.
 #[derive(Clone)]
@@ -117,6 +78,20 @@ pub(in crate::transport) async fn relay(
             close.more.insert("by".into(), "wiretool".into());
             return close;
         }
+        code = link.wait_for_fault() => {
+            // What precedes the message is delivered.
+            tokio::join!(
+                delivered(&client.connection, DELIVERY),
+                delivered(&server.connection, DELIVERY)
+            );
+            for side in [&client, &server] {
+                side.connection.close(code, b"");
+            }
+            let mut close = event(EventKind::Close, link.now(), link.conn);
+            close.more.insert("by".into(), "wiretool".into());
+            close.more.insert("code".into(), code.into_inner().into());
+            return close;
+        }
     };
     // Streams first deliver what they have received.
     let mut handles: Handles = Vec::new();
@@ -162,8 +137,8 @@ async fn bidirectional(from: Side, to: Side, link: Arc<Link>) -> Handles {
             break;
         };
         let stream = forward.id().into();
-        pumps.spawn(pump(request, forward, from.dir, stream, Arc::clone(&link)));
-        pumps.spawn(pump(reply, answer, to.dir, stream, Arc::clone(&link)));
+        pumps.spawn(pump(request, forward, from.dir, stream, &to, &link));
+        pumps.spawn(pump(reply, answer, to.dir, stream, &from, &link));
     }
     pumps.finish().await
 }
@@ -183,7 +158,7 @@ async fn unidirectional(from: Side, to: Side, link: Arc<Link>) -> Handles {
             break;
         };
         let stream = forward.id().into();
-        pumps.spawn(pump(request, forward, from.dir, stream, Arc::clone(&link)));
+        pumps.spawn(pump(request, forward, from.dir, stream, &to, &link));
     }
     pumps.finish().await
 }
@@ -234,19 +209,47 @@ impl Pumps {
     }
 }
 
-/// Forwards one direction of a stream. Returns the handles if a connection ended before the stream.
-async fn pump(
+/// Forwards one direction of a stream to the peer of `side`. Returns the handles if a connection ended before the stream.
+fn pump(
     mut from: RecvStream,
     mut to: SendStream,
     dir: ChunkSource,
     stream: u64,
-    link: Arc<Link>,
-) -> Option<(SendStream, RecvStream)> {
-    let queue = &link.recorder.queue;
+    side: &Side,
+    link: &Arc<Link>,
+) -> impl Future<Output = Option<(SendStream, RecvStream)>> + Send + 'static {
+    let (link, side) = (Arc::clone(link), side.connection.clone());
     let channel = Channel {
         conn: link.conn,
         stream: Some(stream),
     };
+    async move {
+        let mut faults = StreamFaults::new(&link, channel, dir, side);
+        let ended = forward(&mut from, &mut to, dir, channel, &link, faults.as_mut()).await;
+        if let Some(faults) = faults {
+            faults.end();
+        }
+        match ended {
+            ForwardEnd::Ended => None,
+            ForwardEnd::Kept => Some((to, from)),
+            ForwardEnd::Stopped(code) => {
+                link.record(EventKind::Stop, dir, channel, Some(code));
+                let _ = from.stop(code);
+                None
+            }
+        }
+    }
+}
+
+async fn forward(
+    from: &mut RecvStream,
+    to: &mut SendStream,
+    dir: ChunkSource,
+    channel: Channel,
+    link: &Link,
+    mut faults: Option<&mut StreamFaults<'_>>,
+) -> ForwardEnd {
+    let queue = &link.recorder.queue;
     let stopped = to.stopped();
     tokio::pin!(stopped);
     loop {
@@ -255,50 +258,49 @@ async fn pump(
             read = from.read_chunk(READ, true) => read,
             stopped = &mut stopped => {
                 return match stopped {
-                    Ok(Some(code)) => {
-                        stop(&mut from, dir, stream, code, &link);
-                        None
-                    }
-                    // The connection ended. The stream was not finished, so that `Ok(None)` is impossible.
-                    _ => Some((to, from)),
+                    Ok(Some(code)) => ForwardEnd::Stopped(code),
+                    _ => ForwardEnd::Kept,
                 };
             }
         };
-        match read {
+        let t = link.now();
+        let written = match read {
             Ok(Some(chunk)) => {
                 // Recorded before the write, so that an answer never precedes its request.
-                let bytes = &chunk.bytes;
-                queue.offer_async(link.now(), channel, dir, bytes).await;
-                match to.write_chunk(chunk.bytes).await {
-                    Ok(()) => {}
-                    Err(WriteError::Stopped(code)) => {
-                        stop(&mut from, dir, stream, code, &link);
-                        return None;
-                    }
-                    Err(_) => return Some((to, from)),
+                let outs = faults.as_ref().map(|faults| faults.push(t, &chunk.bytes));
+                queue.offer_async(t, channel, dir, &chunk.bytes).await;
+                match (&mut faults, outs) {
+                    (Some(faults), Some(outs)) => faults.execute(outs, from, to).await,
+                    _ => to.write_chunk(chunk.bytes).await.map_err(Into::into),
                 }
             }
             Ok(None) => {
-                link.stream_event(EventKind::Fin, dir, stream, None);
+                let outs = faults.as_ref().map(|faults| faults.end());
+                link.record(EventKind::Fin, dir, channel, None);
+                if let (Some(faults), Some(outs)) = (&mut faults, outs) {
+                    if let Err(end) = faults.execute(outs, from, to).await {
+                        return end;
+                    }
+                    if faults.stalled {
+                        return ForwardEnd::Kept;
+                    }
+                }
                 let _ = to.finish();
                 // Returns after the delivery.
                 let _ = to.stopped().await;
-                return None;
+                return ForwardEnd::Ended;
             }
             Err(ReadError::Reset(code)) => {
-                link.stream_event(EventKind::Reset, dir, stream, Some(code));
+                link.record(EventKind::Reset, dir, channel, Some(code));
                 let _ = to.reset(code);
-                return None;
+                return ForwardEnd::Ended;
             }
-            Err(_) => return Some((to, from)),
+            Err(_) => return ForwardEnd::Kept,
+        };
+        if let Err(end) = written {
+            return end;
         }
     }
-}
-
-/// Passes on a `STOP_SENDING` of the receiver.
-fn stop(from: &mut RecvStream, dir: ChunkSource, stream: u64, code: VarInt, link: &Link) {
-    link.stream_event(EventKind::Stop, dir, stream, Some(code));
-    let _ = from.stop(code);
 }
 
 /// Forwards datagrams. One that the other side does not accept is recorded as lost.

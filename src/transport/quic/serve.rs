@@ -12,18 +12,23 @@ use super::errors::{add_close, code_of};
 use crate::capture::{ChunkSource, EventKind};
 use crate::live::handler::{Channel, Ended};
 use crate::transport::address::Address;
-use crate::transport::connection::{Connection, ConnectionEvent, STALL_TIMEOUT, WriteEnd};
+use crate::transport::connection::{
+    Connection, ConnectionEvent, STALL_TIMEOUT, WriteEnd, WriteQueue,
+};
 use crate::transport::socket_io::{read_until_end, write_parts};
 use quinn::{ConnectionError, RecvStream, SendStream, VarInt};
 use std::io;
 use std::sync::Arc;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, channel, unbounded_channel};
 use tokio::task::JoinSet;
 
 /// The handles of a stream. One that is dropped before its connection ends sends a FIN or `STOP_SENDING`.
 type Handles = (Option<SendStream>, Option<RecvStream>);
 /// A stream with its handles, open in QUIC.
 type Opened = (Arc<Connection>, Handles);
+
+/// Number of streams that may be open before they are served.
+const MAX_UNSERVED: usize = 32;
 
 /// Performs the handshake with a client, and serves it.
 pub(in crate::transport) async fn accept(
@@ -69,13 +74,20 @@ pub(in crate::transport) async fn connect(
 
 /// Serves the streams of a connection until it ends. Records and reports the end.
 async fn serve(quic: &quinn::Connection, connection: &Arc<Connection>) {
+    // The driver cannot wait, so it is slowed down instead: by the number of streams that wait here.
     let (opener, wanted) = unbounded_channel();
-    let (opened_streams, mut ready) = unbounded_channel();
+    let (opened_streams, mut ready) = channel(MAX_UNSERVED);
     let _ = connection.opener.set(opener);
     connection.emit(ConnectionEvent::Opened).await;
     let mut streams = JoinSet::new();
-    let opening = tokio::spawn(open_streams(quic.clone(), wanted, opened_streams));
-    let closing = connection.wait_for(|state| state.end.filter(|end| *end >= WriteEnd::Close));
+    let opening = open_streams(quic.clone(), Arc::clone(connection), wanted, opened_streams);
+    let opening = tokio::spawn(opening);
+    let closing = async {
+        tokio::select! {
+            end = connection.wait_for(WriteQueue::close_requested) => end,
+            () = connection.wait_for_stall() => WriteEnd::Close,
+        }
+    };
     tokio::pin!(closing);
     let mut skipped = Vec::new();
     let end = loop {
@@ -94,7 +106,6 @@ async fn serve(quic: &quinn::Connection, connection: &Arc<Connection>) {
         let quic = quic.clone();
         streams.spawn(async move { serve_stream(&quic, &stream, handles).await });
     };
-    opening.abort();
     if end == Some(WriteEnd::Reset) {
         quic.close(VarInt::from_u32(0), b"");
     }
@@ -131,37 +142,80 @@ async fn serve(quic: &quinn::Connection, connection: &Arc<Connection>) {
         }
     };
     drop((streams, skipped));
+    abandon_unserved(ready).await;
+    let _ = opening.await;
     connection.report_end(ended).await;
 }
 
-/// Opens streams in the order of their ids. One that is skipped is opened, too, and stays unused.
+/// Opens streams in the order of their ids until the connection has ended.
 async fn open_streams(
     quic: quinn::Connection,
+    connection: Arc<Connection>,
     mut wanted: UnboundedReceiver<Arc<Connection>>,
-    opened: UnboundedSender<Opened>,
-) -> Option<()> {
-    let mut skipped: Vec<Handles> = Vec::new();
-    while let Some(stream) = wanted.recv().await {
-        let id = stream.stream?;
-        loop {
-            // Waits while the peer allows no more streams.
-            let handles: Handles = if id & 2 == 0 {
-                let (send, receive) = quic.open_bi().await.ok()?;
-                (Some(send), Some(receive))
-            } else {
-                (quic.open_uni().await.ok(), None)
-            };
-            let next: u64 = handles.0.as_ref()?.id().into();
-            if next >= id {
-                opened.send((stream, handles)).ok()?;
-                break;
-            }
-            skipped.push(handles);
-        }
-    }
+    opened: Sender<Opened>,
+) {
     // The handles of skipped streams stay until the connection has ended.
-    quic.closed().await;
-    Some(())
+    let mut skipped = Vec::new();
+    loop {
+        let stream = tokio::select! {
+            biased;
+            _ = quic.closed() => break,
+            Some(stream) = wanted.recv() => stream,
+            else => break,
+        };
+        let handles = open(&quic, stream.stream, &mut skipped).await;
+        connection.change(WriteQueue::stream_opened);
+        let unserved = match handles {
+            Some(handles) => match opened.send((stream, handles)).await {
+                Ok(()) => continue,
+                Err(unserved) => unserved.0.0,
+            },
+            None => stream,
+        };
+        abandon(&unserved).await;
+    }
+    wanted.close();
+    while let Some(stream) = wanted.recv().await {
+        abandon(&stream).await;
+    }
+}
+
+/// Opens the stream with this id. One that is skipped is opened, too, and stays unused. Returns `None` if the connection
+/// has ended.
+async fn open(
+    quic: &quinn::Connection,
+    id: Option<u64>,
+    skipped: &mut Vec<Handles>,
+) -> Option<Handles> {
+    let id = id?;
+    loop {
+        // Waits while the peer allows no more streams.
+        let handles: Handles = if id & 2 == 0 {
+            let (send, receive) = quic.open_bi().await.ok()?;
+            (Some(send), Some(receive))
+        } else {
+            (Some(quic.open_uni().await.ok()?), None)
+        };
+        let next: u64 = handles.0.as_ref()?.id().into();
+        if next >= id {
+            return Some(handles);
+        }
+        skipped.push(handles);
+    }
+}
+
+/// Reports streams that were opened too late to be served.
+async fn abandon_unserved(mut ready: Receiver<Opened>) {
+    ready.close();
+    while let Some((stream, _)) = ready.recv().await {
+        abandon(&stream).await;
+    }
+}
+
+/// Reports a stream that the connection did not outlive.
+async fn abandon(stream: &Arc<Connection>) {
+    stream.discard_as_lost();
+    stream.report_end(Ended::Closed).await;
 }
 
 /// Announces a stream that the peer has opened.
