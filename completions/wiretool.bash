@@ -249,7 +249,7 @@ _wiretool() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump tshark" -- "${cur}"))
                     return 0
                     ;;
                 --dir)
@@ -427,7 +427,7 @@ _wiretool() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump tshark" -- "${cur}"))
                     return 0
                     ;;
                 --dir)
@@ -633,7 +633,7 @@ _wiretool() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump tshark" -- "${cur}"))
                     return 0
                     ;;
                 --dir)
@@ -2000,7 +2000,7 @@ _wiretool() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump tshark" -- "${cur}"))
                     return 0
                     ;;
                 --dir)

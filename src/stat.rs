@@ -257,10 +257,16 @@ impl Stat {
         self.in_read = Some(0);
     }
 
-    /// Ends the statistics.
+    /// Leaves out reads: they complete messages of several protocols.
+    pub(crate) fn leave_out_reads(&mut self) {
+        self.in_read = None;
+        self.reads.clear();
+    }
+
+    /// Ends the statistics. The conversation is that of the messages' protocol.
     pub fn finish(&mut self, conversation: &Conversation<'_>) {
         self.end_read();
-        self.follow = conversation.consequences().collect();
+        self.follow = conversation.consequences_in_protocol().collect();
     }
 
     fn end_read(&mut self) {

@@ -18,9 +18,9 @@ use super::hex::{self, HexLineKind};
 use super::lines::{BOM, LineForm, Lines, split_lines};
 #[cfg(feature = "pcap")]
 use super::pcap;
-#[cfg(feature = "pcap")]
-use super::printed::packets;
 use super::printed::{curl, flows, socat};
+#[cfg(feature = "pcap")]
+use super::printed::{tcpdump, tshark};
 use super::readable::{first_key, is_readable, starts};
 use super::text::Text;
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
@@ -67,8 +67,12 @@ const FORMS: &[FormEntry] = &[
         lines_of::<flows::Flows<flows::Tcpflow>>()
     }),
     #[cfg(feature = "pcap")]
-    entry(Form::Tcpdump, packets::detect, || {
-        lines_of::<packets::Tcpdump>()
+    entry(Form::Tcpdump, tcpdump::detect, || {
+        lines_of::<tcpdump::Tcpdump>()
+    }),
+    #[cfg(feature = "pcap")]
+    entry(Form::Tshark, tshark::detect, || {
+        lines_of::<tshark::Tshark>()
     }),
     entry(Form::Unreadable, unreadable::detect, || {
         Box::<unreadable::UnreadableReader>::default()

@@ -66,8 +66,42 @@ const FORMATS: &[UnreadableFormat] = &[
 /// The first key of a flow of mitmproxy, in a netstring.
 const FLOW_KEYS: [&[u8]; 4] = [b"9:websocket;", b"8:response;", b"4:type;", b"7:request;"];
 
+/// Text of tshark and Wireshark with the fields of packets: its beginning, and a word that follows soon.
+const DISSECTIONS: &[(&[u8], &[u8], &str)] = &[
+    (b"[", b"\"_index\"", "JSON of tshark"),
+    (b"{", b"\"_index\"", "JSON of tshark"),
+    (b"<?xml", b"<pdml", "PDML of tshark"),
+    (b"<pdml", b"<pdml", "PDML of tshark"),
+    (b"<?xml", b"<psml", "PSML of tshark"),
+    (b"<psml", b"<psml", "PSML of tshark"),
+    (
+        b"\"No.\",\"Time\"",
+        b"\"Protocol\"",
+        "a packet list of Wireshark or tshark in CSV",
+    ),
+];
+const READ_PACKETS: &str =
+    "tshark -r FILE.pcap -w - and tshark -x keep the bytes, which wiretool decode reads";
+
+/// Returns the name of a text with the fields of packets.
+fn dissection(bytes: &[u8]) -> Option<&'static str> {
+    let text = bytes
+        .get(..MAX_DISSECTION)
+        .unwrap_or(bytes)
+        .trim_ascii_start();
+    let (.., name) = DISSECTIONS.iter().find(|(start, word, _)| {
+        text.starts_with(start) && memchr::memmem::find(text, word).is_some()
+    })?;
+    // Elasticsearch has such keys for any documents.
+    let is_packets = memchr::memmem::find(text, b"\"packets-").is_some();
+    (*name != "JSON of tshark" || is_packets).then_some(*name)
+}
+
 /// Returns the format of these bytes.
 fn format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    if let Some(name) = dissection(bytes) {
+        return Some((name, READ_PACKETS));
+    }
     if let Some((_, name, how)) = FORMATS.iter().find(|(mark, ..)| bytes.starts_with(mark)) {
         // Three letters alone also begin text.
         let is_text = bytes.starts_with(b"BZh") && bytes.get(4..10) != Some(b"1AY&SY");
@@ -84,6 +118,8 @@ fn format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
 
 /// The length of the longest mark.
 const MAX_MARK: usize = 40;
+/// The number of bytes in which the word of a dissection stands.
+const MAX_DISSECTION: usize = 512;
 
 /// Checks if the bytes have a format that is only named.
 pub(super) fn detect(bytes: &[u8], end: InputEnd) -> FormVerdict {
@@ -99,13 +135,49 @@ pub(super) fn detect(bytes: &[u8], end: InputEnd) -> FormVerdict {
                 mark.starts_with(rest)
             })
         });
-    let may_be = FORMATS.iter().any(|(mark, ..)| mark.starts_with(bytes));
+    let may_be =
+        FORMATS.iter().any(|(mark, ..)| mark.starts_with(bytes)) || may_be_dissection(bytes);
     let may_be_bzip2 = bytes.starts_with(b"BZh") && bytes.len() < 10;
     if end == InputEnd::More && (may_be || may_be_flow || may_be_bzip2) {
         FormVerdict::Open
     } else {
         FormVerdict::No
     }
+}
+
+/// Returns true if bytes can become text of tshark.
+fn may_be_dissection(bytes: &[u8]) -> bool {
+    if bytes.len() >= MAX_DISSECTION {
+        return false;
+    }
+    let text = bytes.trim_ascii_start();
+    let xml = [&b"<?xml"[..], b"<pdml", b"<psml", b"\"No.\",\"Time\""];
+    if xml
+        .iter()
+        .any(|mark| mark.starts_with(text) || text.starts_with(mark))
+    {
+        return true;
+    }
+    // The first key of an object in a list, or of an object whose value is one.
+    let mut rest = text;
+    for mark in [
+        &b"["[..],
+        b"{",
+        b"\"index\"",
+        b":",
+        b"{",
+        b"\"_index\"",
+        b":",
+        b"\"packets-",
+    ] {
+        rest = rest.trim_ascii_start();
+        match rest.strip_prefix(mark) {
+            Some(after) => rest = after,
+            None if mark.starts_with(rest) => return true,
+            None => {}
+        }
+    }
+    false
 }
 
 /// Reports the format at the end of the input.
@@ -116,7 +188,7 @@ pub(super) struct UnreadableReader {
 
 impl FormReader for UnreadableReader {
     fn push(&mut self, bytes: &[u8], _: &mut ItemSink<'_>) {
-        let room = MAX_MARK.saturating_sub(self.begin.len());
+        let room = MAX_DISSECTION.saturating_sub(self.begin.len());
         self.begin
             .extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }

@@ -125,48 +125,59 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     // Input that could not be read is never equal.
     let unread = left.run.is_bad || right.run.is_bad;
-    let (read_protocol, other) = (left.protocol, right.protocol);
     let read = left.run.messages + right.run.messages;
-    let (left, right) = (left.side, right.side);
-    if read > 0 && !args.condition.conditions.is_empty() && left.is_empty() && right.is_empty() {
+    let none = left.is_empty() && right.is_empty();
+    if read > 0 && !args.condition.conditions.is_empty() && none {
         if !shared.quiet {
             print_message(&format!("none of {read} messages matches"));
         }
         return Ok(Exit::Negative);
     }
-    let protocol = match (read_protocol, other) {
-        (Some(a), Some(b)) if a.name() != b.name() => {
-            let (a, b) = (a.name(), b.name());
-            anyhow::bail!("one is {a}, the other {b}: use -p if that is wrong")
+    if let (Some((a, _)), Some((b, _))) = (left.sides.first(), right.sides.first())
+        && left.side_of(*b).is_none()
+        && right.side_of(*a).is_none()
+    {
+        let (a, b) = (a.name(), b.name());
+        anyhow::bail!("one is {a}, the other {b}: use -p if that is wrong")
+    }
+    let protocols = both_protocols(&left, &right);
+    if protocols.is_empty() {
+        if !shared.quiet {
+            print_message("there are no messages to compare");
         }
-        (Some(protocol), _) | (None, Some(protocol)) => protocol,
-        (None, None) => {
-            if !shared.quiet {
-                print_message("there are no messages to compare");
-            }
-            if let Some(path) = &args.learn {
-                write_learned(path, args, &DiffTotals::default(), &inputs)?;
-            }
-            return Ok(if unread { Exit::Error } else { Exit::Clean });
+        if let Some(path) = &args.learn {
+            write_learned(path, args, &DiffTotals::default(), &inputs)?;
         }
-    };
-    let ignore = ignored_paths(args, protocol)?;
-    let mut diff = Diff::new(protocol, &ignore, &left, &right, args.wire.max_depth);
+        return Ok(if unread { Exit::Error } else { Exit::Clean });
+    }
     let mut seen = DiffTotals::default();
-    diff.run(&mut |difference| {
-        seen.add(&difference);
-        if args.learn.is_some() {
-            return;
-        }
-        if args.format == DiffFormat::Json {
-            let text = show::difference_json(&difference).to_string();
-            output.push_line(&text);
-        } else {
-            let mut text = String::new();
-            show::write_difference(&difference, display, &mut text);
-            output.push(&text);
-        }
-    });
+    let mut ignored = 0;
+    let nothing = DiffSide::default();
+    for protocol in &protocols {
+        let ignore = ignored_paths(args, *protocol)?;
+        let [a, b] = [&left, &right].map(|side| side.side_of(*protocol).unwrap_or(&nothing));
+        let mut diff = Diff::new(*protocol, &ignore, a, b, args.wire.max_depth);
+        let several = (protocols.len() > 1).then(|| protocol.name());
+        let mut is_first = true;
+        diff.run(&mut |difference| {
+            seen.add(&difference);
+            if args.learn.is_some() {
+                return;
+            }
+            if args.format == DiffFormat::Json {
+                let text = show::difference_json(&difference, several).to_string();
+                output.push_line(&text);
+            } else {
+                let mut text = String::new();
+                if let Some(name) = several.filter(|_| std::mem::take(&mut is_first)) {
+                    text.push_str(&format!("{name}:\n"));
+                }
+                show::write_difference(&difference, display, &mut text);
+                output.push(&text);
+            }
+        });
+        ignored += diff.ignored();
+    }
     if let Some(path) = &args.learn {
         write_learned(path, args, &seen, &inputs)?;
         if !shared.quiet {
@@ -193,11 +204,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
         return Ok(if unread { Exit::Error } else { Exit::Clean });
     }
-    let ignored = diff.ignored();
     output.finish()?;
     if !shared.quiet {
         let ignored = super::config::settings().ignored_note(ignored);
-        print_message(&format!("{}{ignored}", seen.summary(&left, &right, unread)));
+        print_message(&format!(
+            "{}{ignored}",
+            seen.summary(left.len(), right.len(), unread)
+        ));
     }
     Ok(match seen.is_empty() {
         _ if unread => Exit::Error,
@@ -269,13 +282,56 @@ fn ignored_by_flags(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> 
 #[derive(Default)]
 struct SideReader<'p> {
     known: Vec<&'p dyn Protocol>,
-    protocol: Option<&'p dyn Protocol>,
-    side: DiffSide,
+    /// One for each protocol, in the order of their first message.
+    sides: Vec<(&'p dyn Protocol, DiffSide)>,
     run: InputRun,
     /// The protocol of some bytes was not detected.
     undetected: bool,
     filter: Filter,
     scratch: Vec<u8>,
+}
+
+impl<'p> SideReader<'p> {
+    fn side_of(&self, protocol: &dyn Protocol) -> Option<&DiffSide> {
+        let mut sides = self.sides.iter();
+        let found = sides.find(|(of, _)| of.name() == protocol.name());
+        found.map(|(_, side)| side)
+    }
+
+    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        let name = decoded.protocol.name();
+        if let Some((_, side)) = self.sides.iter_mut().find(|(of, _)| of.name() == name) {
+            side.see(decoded, verdict);
+        } else if let Some(protocol) = self.known.iter().find(|p| p.name() == name) {
+            let mut side = DiffSide::default();
+            side.see(decoded, verdict);
+            self.sides.push((*protocol, side));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn len(&self) -> usize {
+        self.sides.iter().map(|(_, side)| side.len()).sum()
+    }
+
+    fn weight(&self) -> usize {
+        self.sides.iter().map(|(_, side)| side.weight()).sum()
+    }
+}
+
+/// Returns the protocols of both inputs.
+fn both_protocols<'p>(left: &SideReader<'p>, right: &SideReader<'p>) -> Vec<&'p dyn Protocol> {
+    let left = left.sides.iter();
+    let mut all: Vec<&'p dyn Protocol> = left.map(|(protocol, _)| *protocol).collect();
+    for (protocol, _) in &right.sides {
+        if all.iter().all(|known| known.name() != protocol.name()) {
+            all.push(*protocol);
+        }
+    }
+    all
 }
 
 impl FrameDisplay for SideReader<'_> {
@@ -285,10 +341,10 @@ impl FrameDisplay for SideReader<'_> {
             .filter
             .matches(decoded, Some(verdict), &mut self.scratch)
         {
-            self.side.see(decoded, verdict);
+            self.see(decoded, verdict);
         }
         anyhow::ensure!(
-            self.side.weight() < MAX_BYTES,
+            self.weight() < MAX_BYTES,
             "more than 1 GiB of messages to compare: use smaller captures"
         );
         Ok(())
@@ -299,10 +355,6 @@ impl FrameDisplay for SideReader<'_> {
     }
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        let conversation = pipeline.conversation.as_ref();
-        let read_protocol = conversation.and_then(|c| Some(c.protocol()?.name()));
-        let mut known = self.known.iter().copied();
-        self.protocol = known.find(|protocol| Some(protocol.name()) == read_protocol);
         if bytes > 0 && pipeline.decoder.protocol().is_none() {
             self.undetected = true;
             self.run.note(source, NO_PROTOCOL, true);
@@ -346,8 +398,7 @@ impl DiffTotals {
         self.differ == 0 && self.only == [0, 0]
     }
 
-    fn summary(&self, left: &DiffSide, right: &DiffSide, unread: bool) -> String {
-        let (a, b) = (left.len(), right.len());
+    fn summary(&self, a: usize, b: usize, unread: bool) -> String {
         match self.is_empty() {
             true if unread => {
                 return format!(

@@ -8,8 +8,8 @@ use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use crate::capture::Header;
-use crate::conversation::Verdict;
 use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Conversation, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::render::DisplayOptions;
@@ -63,7 +63,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
     let mut screen = StatScreen {
-        stat: Stat::default(),
+        stats: Vec::new(),
         filter: args.condition.filter(),
         scratch: Vec::new(),
         recording: false,
@@ -91,7 +91,8 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
 }
 
 struct StatScreen {
-    stat: Stat,
+    /// One for each protocol, in the order of their first message.
+    stats: Vec<(&'static str, Stat)>,
     filter: Filter,
     scratch: Vec<u8>,
     recording: bool,
@@ -103,6 +104,25 @@ struct StatScreen {
     counted: u64,
 }
 
+impl StatScreen {
+    /// Returns the statistics of a protocol.
+    fn stat(&mut self, name: &'static str) -> &mut Stat {
+        let place = self
+            .stats
+            .iter()
+            .position(|(of, _)| of.is_empty() || *of == name);
+        let place = place.unwrap_or_else(|| {
+            let others = self.stats.iter_mut();
+            others.for_each(|(_, stat)| stat.leave_out_reads());
+            self.stats.push((name, Stat::default()));
+            self.stats.len() - 1
+        });
+        let (of, stat) = &mut self.stats[place];
+        *of = name;
+        stat
+    }
+}
+
 impl FrameDisplay for StatScreen {
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         let verdict = verdict.unwrap_or_default();
@@ -110,7 +130,8 @@ impl FrameDisplay for StatScreen {
             .filter
             .matches(decoded, Some(verdict), &mut self.scratch)
         {
-            self.stat.add_message(decoded, verdict);
+            self.stat(decoded.protocol.name())
+                .add_message(decoded, verdict);
             self.counted += 1;
         }
         Ok(())
@@ -125,11 +146,15 @@ impl FrameDisplay for StatScreen {
     }
 
     fn read(&mut self) {
-        self.stat.start_read();
+        match self.stats.as_mut_slice() {
+            [] => self.stat("").start_read(),
+            [(_, stat)] => stat.start_read(),
+            _ => {}
+        }
     }
 
     fn begin(&mut self, _: &str) {
-        self.stat = Stat::default();
+        self.stats.clear();
         self.recording = false;
     }
 
@@ -144,27 +169,33 @@ impl FrameDisplay for StatScreen {
             }
             return Ok(());
         };
-        // After an interruption nothing is awaited; and a one-way input has no answers.
-        let unanswered = if conversation.is_one_way() && !self.recording {
-            0
-        } else {
-            conversation.waiting().len() as u64 + self.stat.unreceived
-        };
+        if self.stats.iter().all(|(name, _)| name.is_empty()) {
+            self.stat(protocol.name());
+        }
         conversation.finish();
-        self.stat.finish(conversation);
         let mut text = String::new();
-        if self.json {
-            text = show::stat_json(source, protocol.name(), &self.stat, unanswered).to_string();
-            text.push('\n');
-        } else {
-            show::write_tables(
-                source,
-                protocol.name(),
-                &self.stat,
-                unanswered,
-                self.display,
-                &mut text,
-            );
+        for (name, mut stat) in std::mem::take(&mut self.stats) {
+            let is_it = |c: &&Conversation<'_>| c.protocol().is_some_and(|p| p.name() == name);
+            let conversation = conversation.each_protocol().find(is_it);
+            let mut unanswered = 0;
+            if let Some(conversation) = conversation {
+                // After an interruption nothing is awaited; and a one-way input has no answers.
+                if !conversation.is_protocol_one_way() || self.recording {
+                    let waiting = conversation.waiting_in_protocol().len();
+                    unanswered = waiting as u64 + stat.unreceived;
+                }
+                stat.finish(conversation);
+            }
+            if self.json {
+                let json = show::stat_json(source, name, &stat, unanswered);
+                text.push_str(&json.to_string());
+                text.push('\n');
+            } else {
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                show::write_tables(source, name, &stat, unanswered, self.display, &mut text);
+            }
         }
         self.output.push(&text);
         self.output.written()

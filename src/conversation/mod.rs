@@ -19,6 +19,7 @@ pub(crate) mod guard;
 mod judge;
 mod links;
 pub(crate) mod pipeline;
+mod protocols;
 #[cfg(feature = "cli")]
 pub(crate) mod tap;
 #[cfg(all(test, feature = "cli"))]
@@ -39,12 +40,14 @@ pub use follow::{MessageSink, Summary, follow};
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, rules_of};
 use links::Links;
+use protocols::ConnectionProtocols;
 use std::collections::HashMap;
 
 /// Maximum number of findings that wait for a message of the other direction.
 const MAX_HELD: usize = 1 << 12;
 
-/// One conversation, over all its connections.
+/// One conversation, over all its connections. A capture of another program can hold several protocols: the conversation
+/// is then that of the first, and contains those of the others.
 pub struct Conversation<'p> {
     protocols: Vec<&'p dyn Protocol>,
     judge: Judge,
@@ -64,6 +67,7 @@ pub struct Conversation<'p> {
     faults: usize,
     limit_reported: bool,
     last: Place,
+    protocols_of: ConnectionProtocols<'p>,
 }
 
 impl<'p> Conversation<'p> {
@@ -101,6 +105,7 @@ impl<'p> Conversation<'p> {
             faults: 0,
             limit_reported: false,
             last: Place::default(),
+            protocols_of: ConnectionProtocols::default(),
         }
     }
 
@@ -117,12 +122,24 @@ impl<'p> Conversation<'p> {
         if let Some(protocol) = &header.protocol {
             self.expect(protocol);
         }
+        self.protocols_of.is_separate = header.captured().is_some() && self.protocol.is_none();
         self.config.connect.clone_from(&header.connect);
         self.config.argv = header.argv.clone().unwrap_or_default();
     }
 
     /// Checks the next message.
     pub fn see(&mut self, decoded: &Decoded<'_>) -> Verdict<'_> {
+        let (number, early) = self.enter(decoded);
+        if number > 0 {
+            return self.see_in(number, decoded, early);
+        }
+        self.see_own(decoded);
+        self.findings.extend(early);
+        self.verdict()
+    }
+
+    /// Checks the next message of this protocol.
+    fn see_own(&mut self, decoded: &Decoded<'_>) {
         self.reset();
         let seen = decoded.seen();
         match seen.origin.direction {
@@ -166,11 +183,7 @@ impl<'p> Conversation<'p> {
             self.injected.insert(seen.index, fault.into());
         }
         self.links.read_head(&seen, &mut self.report);
-        // A capture can hold connections of other protocols.
-        let is_own = self
-            .protocol
-            .is_some_and(|p| p.name() == decoded.protocol.name());
-        if let Some(session) = self.session.as_mut().filter(|_| is_own) {
+        if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
         self.facts.answers |= self.report.answer.is_some();
@@ -179,12 +192,12 @@ impl<'p> Conversation<'p> {
             decoded.hide_secrets(&mut texts);
         }
         self.judge_report();
-        self.verdict()
     }
 
     /// Reads the HTTP heads of input that no protocol recognises, to find refused upgrades to WebSocket. Call it before
     /// [`Self::finish`].
     pub fn unrecognised(&mut self, decoder: &Decoder<'_>) -> Verdict<'_> {
+        self.release_events();
         self.reset();
         decoder.each_http_head(&mut |seen| {
             self.facts
@@ -215,9 +228,13 @@ impl<'p> Conversation<'p> {
             }
             _ => return self.verdict(),
         };
+        self.change(event.origin(), what)
+    }
+
+    /// Handles an event of a connection of this protocol.
+    fn change_own(&mut self, origin: Origin, what: ConnectionChange) -> Verdict<'_> {
         self.facts.ends |= !matches!(what, ConnectionChange::Opened | ConnectionChange::Lost);
-        let origin = event.origin();
-        self.facts.record_direction(what, event.direction);
+        self.facts.record_direction(what, origin.direction);
         self.links.event(origin, what, &mut self.report);
         self.create_session();
         if let Some(session) = &mut self.session
@@ -240,11 +257,13 @@ impl<'p> Conversation<'p> {
             session.finish(&mut self.report);
         }
         self.judge_report();
+        let others = self.finish_others();
+        self.findings.extend(others);
         self.verdict()
     }
 
-    /// Returns the pending answers, the oldest first.
-    pub fn waiting(&self) -> Vec<Waiting> {
+    /// Returns the pending answers of this protocol alone.
+    pub(crate) fn waiting_in_protocol(&self) -> Vec<Waiting> {
         let mut all = self.session.as_ref().map_or(Vec::new(), |s| s.waiting());
         for waiting in &mut all {
             let direction = waiting.owes.map(Direction::other);
@@ -262,14 +281,8 @@ impl<'p> Conversation<'p> {
         all
     }
 
-    /// Returns `true` if the message with this index can still be answered.
-    pub fn is_open(&self, index: u64) -> bool {
-        self.session.as_ref().is_some_and(|s| s.is_open(index))
-    }
-
-    /// Returns `true` if only one direction was seen, or if directions are unknown and no message answers another. In
-    /// this case it is unknown which messages were answered.
-    pub fn is_one_way(&self) -> bool {
+    /// Returns `true` if only one direction of this protocol was seen.
+    pub(crate) fn is_protocol_one_way(&self) -> bool {
         let InputFacts {
             to_server,
             to_client,
@@ -279,7 +292,7 @@ impl<'p> Conversation<'p> {
         to_server != to_client || !(to_server || answers)
     }
 
-    /// Returns the protocol, once it is known.
+    /// Returns the protocol, once it is known; of several, the first.
     pub fn protocol(&self) -> Option<&'p dyn Protocol> {
         self.protocol
     }
@@ -292,10 +305,16 @@ impl<'p> Conversation<'p> {
 
     /// Returns the numbers of unreported findings that only follow from an unreadable message, by that message.
     pub(crate) fn consequences(&self) -> impl Iterator<Item = Consequences> + '_ {
+        self.each_protocol()
+            .flat_map(Self::consequences_in_protocol)
+    }
+
+    /// Returns those of this protocol alone.
+    pub(crate) fn consequences_in_protocol(&self) -> impl Iterator<Item = Consequences> + '_ {
         self.damages.counts()
     }
 
-    /// Returns the rules that could not be judged, each with the first missing precondition.
+    /// Returns the rules of this protocol that could not be judged, each with the first missing precondition.
     pub fn unjudged(&self) -> Vec<(&'static Rule, Need)> {
         let Some(protocol) = self.protocol else {
             return Vec::new();

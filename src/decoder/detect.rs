@@ -57,6 +57,8 @@ struct Candidate<'p> {
     frames: u32,
     /// The end of the message that made the pair certain.
     certain_at: Option<usize>,
+    /// The number of bytes before gaps in which it understood nothing.
+    unread: usize,
     what: String,
 }
 
@@ -141,6 +143,7 @@ impl<'p> Detector<'p> {
                     controls: 0,
                     frames: 0,
                     certain_at: None,
+                    unread: 0,
                     what: String::new(),
                 });
             }
@@ -185,6 +188,32 @@ impl<'p> Detector<'p> {
             }
             self.stop = self.stop.saturating_mul(2);
         }
+    }
+
+    /// Handles missing bytes. A message that they cut is no fault of a pair, but can show its protocol.
+    pub(super) fn gap(&mut self) -> ProtocolVerdict<'p> {
+        let faults: Vec<u32> = self.candidates.iter().map(|c| c.faults).collect();
+        self.run(self.bytes.len(), true);
+        if let Some(winner) = self.first_certain() {
+            return self.verdict(winner, false);
+        }
+        for (candidate, faults) in self.candidates.iter_mut().zip(faults) {
+            candidate.faults = faults;
+            if candidate.certain + candidate.possible + candidate.broken + candidate.controls == 0 {
+                candidate.unread = self.bytes.len();
+            }
+            candidate.at = self.bytes.len();
+            candidate.framer.seek();
+        }
+        ProtocolVerdict::Wait
+    }
+
+    /// Returns the number of bytes before gaps in which a pair understood nothing.
+    pub(super) fn unread(&self, protocol: &dyn Protocol, framing: Framing) -> usize {
+        let is_pair =
+            |c: &&Candidate<'_>| c.framing == framing && c.protocol.name() == protocol.name();
+        let pair = self.candidates.iter().find(is_pair);
+        pair.map_or(0, |pair| pair.unread)
     }
 
     /// Decides with the bytes received so far; `eof` if no more bytes follow.

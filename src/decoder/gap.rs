@@ -21,6 +21,35 @@ impl Run<'_, '_, '_, '_> {
         self.recovery.lines.clear();
     }
 
+    /// Emits bytes that are no message.
+    pub(super) fn skip(&mut self, stream: &mut Stream<'_>, bytes: &[u8]) {
+        self.emit_gap(stream);
+        if bytes.is_empty() {
+            return;
+        }
+        let (offset, len) = (stream.base, bytes.len());
+        stream.base += len as u64;
+        let frame = Frame {
+            offset,
+            len: len as u64,
+            framing: stream.framer.framing(),
+            head: Head::None,
+            view: View {
+                bytes,
+                body: Span::new(0, len),
+                places: Places::Run(offset),
+            },
+            control: Some("skipped"),
+            fault: None,
+        };
+        let whole = RawFrame {
+            bytes,
+            ..RawFrame::NOTHING
+        };
+        let raw = stream.coverage.as_ref().map(|_| whole);
+        self.emit(&frame, stream.base, &mut Vec::new(), raw, None);
+    }
+
     /// Emits a separate line for a gap that no frame has reported.
     pub(super) fn emit_gap(&mut self, stream: &Stream<'_>) {
         let Some((at, len)) = self.recovery.gap.take() else {

@@ -178,6 +178,8 @@ const MAX_REMARKS: usize = 1 << 16;
 struct HeldBytes {
     origin: Origin,
     len: usize,
+    /// The number of bytes that are missing after them.
+    missing: u64,
 }
 
 /// Decodes chunks into frames.
@@ -306,10 +308,11 @@ impl<'p> Decoder<'p> {
         let verdict = detector.push(bytes);
         self.undetected += bytes.len();
         match self.held.last_mut() {
-            Some(last) if last.origin == origin => last.len += bytes.len(),
+            Some(last) if last.origin == origin && last.missing == 0 => last.len += bytes.len(),
             _ => self.held.push(HeldBytes {
                 origin,
                 len: bytes.len(),
+                missing: 0,
             }),
         }
         self.decide(key, verdict, sink);
@@ -371,9 +374,12 @@ impl<'p> Decoder<'p> {
         let ProtocolVerdict::Decided(protocol, framing, guess) = verdict else {
             return;
         };
-        // The bytes of each direction whose framing is known now.
+        // The bytes of each direction whose framing is known now, and how many of them are no message.
         let mut known = BTreeMap::new();
-        known.extend(self.detecting.remove(&key).map(|d| (key, d.bytes)));
+        if let Some(detector) = self.detecting.remove(&key) {
+            let unread = detector.unread(protocol, framing);
+            known.insert(key, (detector.bytes, unread));
+        }
         if let Some(separate) = &mut self.separate {
             separate.set(key.conn, protocol, guess.tie);
         }
@@ -392,7 +398,8 @@ impl<'p> Decoder<'p> {
             // hold one of them back while the other continues: the earlier messages would be
             // emitted last.
             if other.conn.is_some() && (other.conn, other.stream) == (key.conn, key.stream) {
-                known.insert(other, waiting.bytes);
+                let unread = waiting.unread(protocol, framing);
+                known.insert(other, (waiting.bytes, unread));
                 self.open_stream(other, framing);
                 continue;
             }
@@ -400,7 +407,7 @@ impl<'p> Decoder<'p> {
             detector.bytes = waiting.bytes;
             match detector.push(&[]) {
                 ProtocolVerdict::Decided(_, framing, _) => {
-                    known.insert(other, detector.bytes);
+                    known.insert(other, (detector.bytes, 0));
                     self.open_stream(other, framing);
                 }
                 _ => {
@@ -411,7 +418,7 @@ impl<'p> Decoder<'p> {
         let mut fed = BTreeMap::new();
         for held in std::mem::take(&mut self.held) {
             let key = held.origin.lane();
-            let Some(bytes) = known.get(&key) else {
+            let Some((bytes, unread)) = known.get(&key) else {
                 self.held.push(held);
                 continue;
             };
@@ -420,7 +427,14 @@ impl<'p> Decoder<'p> {
             let bytes = bytes.get(*from..to).unwrap_or_default();
             *from = to;
             self.undetected -= held.len;
-            self.feed(key, held.origin, bytes, false, sink);
+            if to <= *unread {
+                self.skip(key, held.origin, bytes, sink);
+            } else {
+                self.feed(key, held.origin, bytes, false, sink);
+            }
+            if held.missing > 0 {
+                self.feed_gap(key, held.origin, held.missing, sink);
+            }
         }
     }
 }

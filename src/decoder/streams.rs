@@ -4,7 +4,7 @@ use super::coverage::Coverage;
 use super::open_requests::OpenCounts;
 use super::recovery::Recovery;
 use super::run::{Run, Stream};
-use super::{DecodeOptions, Decoder, FrameSink, Metadata, Origin};
+use super::{DecodeOptions, Decoder, FrameSink, HeldBytes, Metadata, Origin};
 use crate::encoding::Want;
 use crate::framing::{Backlog, Framer, Framing};
 use crate::protocol::{Direction, Lane, Protocol};
@@ -117,17 +117,56 @@ impl Decoder<'_> {
             keys.push(own);
         }
         for key in keys {
-            // Bytes after the gap must not be joined with those before it.
-            self.settle_one(key, sink);
-            if self.streams.contains_key(&key) {
-                self.run(key, origin, sink, |run, stream| run.gap(stream, len));
-            } else {
-                let gone = self.detecting.remove(&key).map_or(0, |d| d.bytes.len());
-                self.held.retain(|held| held.origin.lane() != key);
-                let (at, before) = self.gaps.get(&key).copied().unwrap_or_default();
-                let at = at.saturating_add(before).saturating_add(gone as u64);
-                self.gaps.insert(key, (at, len));
+            // If the protocol is known, only the framing is undecided, and bytes after the gap do not
+            // decide about those before it.
+            if self.protocol_of(key).is_some() {
+                self.settle_one(key, sink);
+            } else if let Some(detector) = self.detecting.get_mut(&key) {
+                let verdict = detector.gap();
+                self.decide(key, verdict, sink);
             }
+            if self.streams.contains_key(&key) {
+                self.feed_gap(key, origin, len, sink);
+            } else if self.detecting.contains_key(&key) {
+                self.hold_gap(key, origin, len);
+            } else {
+                let (at, before) = self.gaps.get(&key).copied().unwrap_or_default();
+                self.gaps.insert(key, (at.saturating_add(before), len));
+            }
+        }
+    }
+
+    /// Passes over bytes before a gap that are no message.
+    pub(super) fn skip(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        bytes: &[u8],
+        sink: &mut FrameSink<'_>,
+    ) {
+        self.run(key, origin, sink, |run, stream| run.skip(stream, bytes));
+    }
+
+    pub(super) fn feed_gap(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        len: u64,
+        sink: &mut FrameSink<'_>,
+    ) {
+        self.run(key, origin, sink, |run, stream| run.gap(stream, len));
+    }
+
+    /// Stores a gap between bytes that wait for the protocol.
+    fn hold_gap(&mut self, key: Lane, origin: Origin, len: u64) {
+        let last = self.held.iter_mut().rfind(|held| held.origin.lane() == key);
+        match last {
+            Some(last) => last.missing = last.missing.saturating_add(len),
+            None => self.held.push(HeldBytes {
+                origin,
+                len: 0,
+                missing: len,
+            }),
         }
     }
 }

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use wiretool::capture::{CaptureInput, Form, Item};
 use wiretool::protocol::Direction;
 
-/// Returns a pcap file with link type RAW: two connections, one of saikuro and one of no protocol.
-pub fn capture(name: &str) -> PathBuf {
+/// A segment: the ports of sender and receiver, its sequence number, its flags and its payload.
+type Segment<'a> = (u16, u16, u32, u8, &'a [u8]);
+
+/// Returns a call of saikuro.
+fn saikuro_call() -> Vec<u8> {
     let mut call = Vec::new();
     let mut input = CaptureInput::new(Form::Hex);
     let mut sink = |item: Item<'_>| {
@@ -21,27 +24,44 @@ pub fn capture(name: &str) -> PathBuf {
         &mut sink,
     );
     input.finish(&mut sink);
+    call
+}
+
+/// Returns a pcap file with two connections, one of saikuro and one of no protocol.
+pub fn capture(name: &str) -> PathBuf {
+    let call = saikuro_call();
+    let after = 10 + call.len() as u32 + 5;
+    let segments: [Segment<'_>; 5] = [
+        (50_000, 7000, 9, 2, b""),
+        (50_000, 7000, 10, 16, &call),
+        (50_001, 7001, 9, 2, b""),
+        (
+            50_001,
+            7001,
+            10,
+            16,
+            b"\xff\xfe not a message of any protocol",
+        ),
+        (50_000, 7000, after, 16, &call),
+    ];
+    write_pcap(name, &segments)
+}
+
+/// Writes a pcap file with link type RAW.
+fn write_pcap(name: &str, segments: &[Segment<'_>]) -> PathBuf {
     let mut file = Vec::new();
     for n in [0xa1b2_c3d4_u32, 4 << 16 | 2, 0, 0, 65535, 101] {
         file.extend_from_slice(&n.to_le_bytes());
     }
-    let segments: [(u16, u32, u8, &[u8]); 5] = [
-        (50_000, 9, 2, b""),
-        (50_000, 10, 16, &call),
-        (50_001, 9, 2, b""),
-        (50_001, 10, 16, b"\xff\xfe not a message of any protocol"),
-        (50_000, 10 + call.len() as u32 + 5, 16, &call),
-    ];
-    for (at, (port, sequence, flags, payload)) in segments.into_iter().enumerate() {
+    for (at, (from, to, sequence, flags, payload)) in segments.iter().enumerate() {
         let total = (40 + payload.len()) as u16;
         let mut packet = vec![0x45, 0];
         packet.extend_from_slice(&total.to_be_bytes());
         packet.extend_from_slice(&[0, 0, 0x40, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]);
-        packet.extend_from_slice(&port.to_be_bytes());
-        // The second connection has another server.
-        packet.extend_from_slice(&(port - 43_000).to_be_bytes());
+        packet.extend_from_slice(&from.to_be_bytes());
+        packet.extend_from_slice(&to.to_be_bytes());
         packet.extend_from_slice(&sequence.to_be_bytes());
-        packet.extend_from_slice(&[0, 0, 0, 0, 0x50, flags, 1, 0, 0, 0, 0, 0]);
+        packet.extend_from_slice(&[0, 0, 0, 0, 0x50, *flags, 1, 0, 0, 0, 0, 0]);
         packet.extend_from_slice(payload);
         let len = packet.len() as u32;
         for n in [100, at as u32, len, len] {
@@ -136,4 +156,81 @@ fn named_format_exits_with_2() {
         assert!(stderr.contains(wanted), "{}", stderr);
         assert_eq!(stdout, "");
     }
+}
+
+/// Each connection is judged by the rules of its own protocol, and each protocol has its own statistics.
+#[test]
+fn protocols_of_a_capture_are_judged_separately() {
+    let call = saikuro_call();
+    let request = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":[1]}\n";
+    let answers = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}\n";
+    let segments: [Segment<'_>; 6] = [
+        (50_000, 7000, 9, 2, b""),
+        (50_000, 7000, 10, 16, &call),
+        (50_001, 7001, 9, 2, b""),
+        (7001, 50_001, 9, 18, b""),
+        (50_001, 7001, 10, 16, request),
+        (7001, 50_001, 10, 16, answers),
+    ];
+    let path = write_pcap("two-protocols.pcap", &segments);
+    let run = |args: &[&str], more: &[&PathBuf]| {
+        let output = wiretool().args(args).args(more).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (code, text) = run(&["lint"], &[&path]);
+    assert!(text.contains("jsonrpc/orphan"), "{text}");
+    assert!(text.contains("4 messages of saikuro, jsonrpc"), "{text}");
+    assert_eq!(code, Some(0), "{text}");
+    let (_, text) = run(&["lint", "-f", "json"], &[&path]);
+    assert!(
+        text.contains(r#""protocols":["saikuro","jsonrpc"]"#),
+        "{text}"
+    );
+    let (code, text) = run(&["stat", "-f", "json"], &[&path]);
+    let found: Vec<_> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .collect();
+    let counts: Vec<_> = found
+        .iter()
+        .map(|o| (o["protocol"].as_str(), o["messages"].as_u64()))
+        .collect();
+    assert_eq!(
+        counts,
+        [(Some("saikuro"), Some(1)), (Some("jsonrpc"), Some(3))],
+        "{text}"
+    );
+    assert_eq!(code, Some(0));
+
+    let other = [&segments[..5], &[(7001, 50_001, 10, 16, &answers[..36])]].concat();
+    let other = write_pcap("two-protocols-less.pcap", &other);
+    let (code, text) = run(&["diff"], &[&path, &other]);
+    assert!(text.starts_with("jsonrpc:\n- "), "{text}");
+    assert!(
+        text.contains("0 messages differ, 1 only in A, 0 only in B; of 4 and 3 messages"),
+        "{text}"
+    );
+    assert_eq!(code, Some(1));
+    let (code, text) = run(&["diff"], &[&path, &path]);
+    assert_eq!(
+        (code, text.contains("no difference: 4 and 4 messages")),
+        (Some(0), true),
+        "{text}"
+    );
+}
+
+#[test]
+fn file_that_is_no_packet_capture_has_one_error() {
+    let path = temporary().join("no-capture.pcap");
+    std::fs::write(&path, "# a text\n").unwrap();
+    let output = wiretool()
+        .args(["decode", "--from", "pcap"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("it is no pcap or pcapng file"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert_eq!(output.status.code(), Some(2));
 }

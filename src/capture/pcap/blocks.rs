@@ -129,6 +129,11 @@ impl PacketFile {
         }
     }
 
+    /// Returns true if the head of the file was read.
+    pub(super) fn has_head(&self) -> bool {
+        !matches!(self.layout, FileLayout::Unknown)
+    }
+
     /// Ends the file.
     pub(super) fn finish(&mut self, sink: &mut PacketSink<'_>) {
         if self.is_ended || (self.buffer.is_empty() && self.skip == 0) {
@@ -136,7 +141,7 @@ impl PacketFile {
         }
         let place = InputPlace::Byte(self.at);
         let len = self.buffer.len();
-        sink(Err(if matches!(self.layout, FileLayout::Unknown) {
+        sink(Err(if !self.has_head() {
             let text = format!(
                 "the pcap file is cut short in its header, after {len} bytes: copy the whole file, or capture again with tcpdump -w FILE.pcap"
             );
@@ -172,11 +177,15 @@ impl PacketFile {
                 RecordStep::Incomplete => break,
                 RecordStep::Bad(text) => {
                     self.is_ended = true;
-                    let text = match self.at {
-                        0 => text,
-                        _ => format!("{text}; the bytes before are decoded"),
-                    };
-                    sink(Err(Problem::error(InputPlace::Byte(self.at), text)));
+                    sink(Err(if self.has_head() {
+                        let text = match self.at {
+                            0 => text,
+                            _ => format!("{text}; the bytes before are decoded"),
+                        };
+                        Problem::error(InputPlace::Byte(self.at), text)
+                    } else {
+                        Problem::unreadable(InputPlace::Whole, text)
+                    }));
                 }
             }
         }
@@ -208,7 +217,9 @@ impl PacketFile {
             0xa1b2_3c4d => (1, 16),
             0xa1b2_cd34 => (1000, 24),
             _ => {
-                let text = format!("not a pcap file: its first four bytes are {magic:08x}");
+                let text = format!(
+                    "it is no pcap or pcapng file: its first four bytes are {magic:08x}; without --from its form is detected"
+                );
                 return RecordStep::Bad(text);
             }
         };

@@ -84,13 +84,11 @@ impl Connections {
         } else {
             ([segment.to, segment.from], 1)
         };
-        let is_other = self.flows.get_mut(&key).is_some_and(|flow| {
-            segment.syn
-                && flow
-                    .streams
-                    .get_mut(side)
-                    .is_some_and(|s| !s.syn(segment.sequence))
-        });
+        let is_other = segment.syn
+            && self.flows.get_mut(&key).is_some_and(|flow| {
+                let stream = flow.streams.get_mut(side);
+                stream.is_some_and(|s| !s.syn(segment.sequence))
+            });
         if is_other && let Some(flow) = self.flows.remove(&key) {
             self.finish_flow(flow, Some(at), sink);
         }

@@ -107,7 +107,9 @@ impl FormReader for PcapReader {
                 sink(Item::Problem(problem));
             }
         });
-        packets.report(file.has_secrets, sink);
+        if file.has_head() {
+            packets.report(file.has_secrets, sink);
+        }
     }
 }
 
@@ -156,8 +158,12 @@ impl PacketReader {
             report("the capture is empty: it has no packets".into(), false);
         }
         for (link, count) in &self.unknown_links {
+            let packets = match count {
+                1 => "1 packet has".to_owned(),
+                n => format!("{n} packets have"),
+            };
             let text = format!(
-                "{count} packets have link type {link}, which wiretool does not read: capture Ethernet or loopback, for example with tcpdump -i lo -w FILE.pcap"
+                "{packets} link type {link}, which wiretool does not read: capture Ethernet or loopback, for example with tcpdump -i lo -w FILE.pcap"
             );
             report(text, is_nothing);
         }
@@ -173,7 +179,11 @@ impl PacketReader {
             } else {
                 ""
             };
-            let text = format!("{total} packets are not TCP: {}{quic}", kinds.join(", "));
+            let packets = match total {
+                1 => "1 packet is".to_owned(),
+                n => format!("{n} packets are"),
+            };
+            let text = format!("{packets} not TCP: {}{quic}", kinds.join(", "));
             report(text, is_nothing);
         }
         if let Some(first) = connections.first_tls {

@@ -6,13 +6,18 @@
 //!   T 127.0.0.1:56366 -> 127.0.0.1:38663 [AP] #4                  ngrep -x
 //!   127.000.000.001.56366-127.000.000.001.38663:                  tcpflow -c -D
 //!   09:52:21.832730 IP 127.0.0.1.56366 > 127.0.0.1.38663: Flags   tcpdump -X
+//!   Frame 4: 155 bytes on wire (1240 bits), 155 bytes captured      tshark -V -x
 //! ```
 
 pub(super) mod curl;
 pub(super) mod flows;
 #[cfg(feature = "pcap")]
-pub(super) mod packets;
+mod packets;
 pub(super) mod socat;
+#[cfg(feature = "pcap")]
+pub(super) mod tcpdump;
+#[cfg(feature = "pcap")]
+pub(super) mod tshark;
 
 use super::chunk::ItemSink;
 use super::form::FormVerdict::{self, No, Open, Yes};

@@ -4,6 +4,8 @@
 
 mod foreign;
 mod samples;
+#[cfg(feature = "pcap")]
+mod tshark;
 
 use super::*;
 use crate::protocol::Direction::{ToClient, ToServer};
@@ -178,7 +180,8 @@ fn form_is_reported_as_soon_as_it_is_decided() {
         (&b"\0"[..], Form::Raw),
         (b"\x81", Form::Raw),
         (b"{\"j", Form::Raw),
-        (b"[{", Form::Raw),
+        (b"[{\"j", Form::Raw),
+        (b"[{", Form::Auto),
         (b"[", Form::Auto),
         (b"ready\n", Form::Auto),
         (b"GET ", Form::Raw),

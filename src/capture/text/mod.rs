@@ -23,6 +23,7 @@ mod probe;
 mod rows;
 mod runs;
 mod strings;
+mod trace;
 
 use super::chunk::{Chunk, Item, ItemSink};
 use super::form::{Form, FormReader};
@@ -35,6 +36,7 @@ use probe::{Probe, Score, has_bare_message};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
 use strings::Strings;
+use trace::{Trace, TraceKind};
 
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
@@ -267,6 +269,13 @@ impl Text {
             });
             words.or(readings.next()).unwrap_or(reading)
         };
+        let is_free = !is_found && self.wanted.is_none();
+        if let Some(kind) = TraceKind::of(&held).filter(|_| is_free) {
+            self.chosen = Some((Form::Unreadable, "its lines trace calls".into()));
+            let trace: Box<dyn LineForm> = Box::new(Trace { kind, ignored: 0 });
+            self.state = TextState::Lines(Lines::new(trace));
+            return self.push(&held, sink);
+        }
         let reading = if is_found { reading } else { fallback() };
         let evidence = match (is_found, reading.form) {
             (true, Form::Raw) => "the text itself contains messages".into(),

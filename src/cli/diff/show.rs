@@ -137,19 +137,18 @@ pub fn fields_json(fields: &[FieldDifference]) -> Json {
 }
 
 /// Returns a difference as JSON.
-pub fn difference_json(difference: &Difference) -> Json {
-    without_nulls(match difference {
-        Difference::Fields(left, right, fields) => json!({
-            "v": 1,
-            "a": message_json(left),
-            "b": message_json(right),
-            "fields": fields_json(fields),
-        }),
-        Difference::OnlyLeft(left, answers) => json!({
-            "v": 1, "a": message_json(left), "answers": answers,
-        }),
-        Difference::OnlyRight(right, answers) => json!({
-            "v": 1, "b": message_json(right), "answers": answers,
-        }),
-    })
+pub fn difference_json(difference: &Difference, protocol: Option<&str>) -> Json {
+    let (a, b, answers, fields) = match difference {
+        Difference::Fields(left, right, fields) => (Some(left), Some(right), None, Some(fields)),
+        Difference::OnlyLeft(left, answers) => (Some(left), None, Some(answers), None),
+        Difference::OnlyRight(right, answers) => (None, Some(right), Some(answers), None),
+    };
+    without_nulls(json!({
+        "v": 1,
+        "protocol": protocol,
+        "a": a.map(message_json),
+        "b": b.map(message_json),
+        "answers": answers,
+        "fields": fields.map(|fields| fields_json(fields)),
+    }))
 }

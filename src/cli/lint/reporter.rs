@@ -8,7 +8,7 @@ use crate::conversation::{Conversation, Finding, Verdict, full_name};
 use crate::decoder::{Decoded, Partial};
 use crate::encoding::json;
 use crate::protocol::Direction;
-use crate::protocol::session::{Need, Place, Rule, Severity, Waiting};
+use crate::protocol::session::{Need, Place, Severity, Waiting};
 use crate::render::style::{Highlight, Style};
 use crate::render::{DisplayOptions, findings};
 use crate::select::Filter;
@@ -18,6 +18,9 @@ use std::time::Duration;
 
 /// The maximum number of findings that are stored to print the most severe first.
 const MAX_HELD: usize = 1 << 16;
+
+/// A rule that was not judged, and what is missing for that.
+type UnjudgedRule = (String, Need);
 
 /// Reports findings.
 pub struct FindingWriter {
@@ -136,7 +139,14 @@ impl FindingWriter {
                 report.add_consequences(one, file);
             }
         }
-        let unjudged = conversation.unjudged();
+        let unjudged: Vec<UnjudgedRule> = conversation
+            .each_protocol()
+            .flat_map(|of| {
+                let protocol = of.protocol().map_or("", |p| p.name());
+                let rules = of.unjudged().into_iter();
+                rules.map(move |(rule, need)| (full_name(protocol, rule), need))
+            })
+            .collect();
         if self.json {
             self.summary_json(conversation, waiting, &unjudged);
         } else if !self.quiet {
@@ -148,11 +158,9 @@ impl FindingWriter {
                 self.write_text(&text);
                 self.output.flush()?;
             }
-            print_message(&self.summary_text(waiting.len(), &unjudged));
+            print_message(&self.summary_text(conversation, waiting.len(), &unjudged));
             if verbose {
-                let protocol = conversation.protocol().map_or("", |p| p.name());
-                for (rule, need) in &unjudged {
-                    let name = full_name(protocol, rule);
+                for (name, need) in &unjudged {
                     print_message(&format!(
                         "{name} was not checked: it needs {}",
                         need.about()
@@ -262,7 +270,12 @@ impl FindingWriter {
     }
 
     /// Returns `FILE: 2 errors, 1 warning in 40 messages; 3 rules not judged for want of times`.
-    fn summary_text(&self, waiting: usize, unjudged: &[(&Rule, Need)]) -> String {
+    fn summary_text(
+        &self,
+        conversation: &Conversation<'_>,
+        waiting: usize,
+        unjudged: &[UnjudgedRule],
+    ) -> String {
         let count = |severity: Severity, one: &str, many: &str| {
             let n = *self.source.counts.get(&severity)?;
             Some(count_text(n, one, many))
@@ -286,7 +299,12 @@ impl FindingWriter {
             }
             n => count_text(n, "message", "messages"),
         };
-        let mut text = format!("{}: {found} in {messages}", self.source.name);
+        let protocols = conversation.protocol_names();
+        let protocols = match protocols.as_slice() {
+            [_, _, ..] => format!(" of {}", protocols.join(", ")),
+            _ => String::new(),
+        };
+        let mut text = format!("{}: {found} in {messages}{protocols}", self.source.name);
         if waiting > 0 {
             text.push_str(&format!("; {waiting} unanswered"));
         }
@@ -313,10 +331,10 @@ impl FindingWriter {
         &mut self,
         conversation: &Conversation<'_>,
         waiting: &[Waiting],
-        unjudged: &[(&Rule, Need)],
+        unjudged: &[UnjudgedRule],
     ) {
-        let protocol = conversation.protocol();
-        let name = protocol.map_or("", |p| p.name());
+        let protocols = conversation.protocol_names();
+        let several = (protocols.len() > 1).then_some(&protocols);
         let sides = conversation.sides();
         let now = self.source.now;
         let count = |severity| {
@@ -327,7 +345,8 @@ impl FindingWriter {
                 .unwrap_or_default()
         };
         let value = serde_json::json!({
-            "protocol": name,
+            "protocol": protocols.first().copied().unwrap_or_default(),
+            "protocols": several,
             "messages": self.source.messages,
             "errors": count(Severity::Error),
             "warnings": count(Severity::Warning),
@@ -355,7 +374,7 @@ impl FindingWriter {
                 "why": one.why,
             })).collect::<Vec<_>>(),
             "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({
-                "rule": full_name(name, rule),
+                "rule": rule,
                 "needs": need.about(),
             })).collect::<Vec<_>>(),
         });

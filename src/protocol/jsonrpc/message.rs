@@ -14,8 +14,11 @@ pub(super) fn read<'a>(
     let mut message = read::read(frame, context, parsed, evidence);
     let root = message.value.and_then(|value| value.root(frame.view.bytes));
     if let Some(root) = root.filter(|_| message.role.is_none()) {
-        // Nothing else reports it by name.
-        if read::is_debug_adapter(root) {
+        let ends_early =
+            message.faults.iter().any(|f| f.code == "ends-early") && frame.fault.is_none();
+        let is_torn = ends_early && version(&Call::of(root)) == Some("2.0");
+        // Nothing else reports them by name.
+        if is_torn || read::is_debug_adapter(root) {
             message.evidence = Evidence::Certain;
         }
     } else if let Some(root) = root {

@@ -227,13 +227,14 @@ fn not_a_message(root: Node<'_>) -> DecodeError {
 
 /// The part of an HTTP exchange.
 #[derive(Clone, Copy)]
-struct Exchange {
+pub(in crate::protocol) struct Exchange {
     kind: &'static str,
     status: u16,
 }
 
 impl Exchange {
-    fn of(frame: &Frame<'_>) -> Option<Self> {
+    /// Returns the part that a frame of HTTP is.
+    pub(in crate::protocol) fn of(frame: &Frame<'_>) -> Option<Self> {
         let Head::Http {
             start,
             status,
@@ -252,7 +253,7 @@ impl Exchange {
     }
 
     /// Returns true if a body may be JSON, by its type and its first byte.
-    fn is_json(self, frame: &Frame<'_>, text: &[u8]) -> bool {
+    pub(in crate::protocol) fn is_json(self, frame: &Frame<'_>, text: &[u8]) -> bool {
         let Some(first) = text.first() else {
             return false;
         };
@@ -263,7 +264,7 @@ impl Exchange {
     }
 
     /// Sets the message to a part of the exchange.
-    fn control(self, message: &mut Message<'_>) {
+    pub(in crate::protocol) fn control(self, message: &mut Message<'_>) {
         (message.kind, message.role) = (self.kind.into(), Some(Role::Control));
         (message.id, message.id_span) = (Id::None, None);
         if self.status > 0 && self.kind != "sse-event" {

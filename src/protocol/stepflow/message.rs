@@ -4,10 +4,10 @@ use super::schema::{self, DIALECT};
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head};
+use crate::protocol::rpc::read::Exchange;
 use crate::protocol::rpc::{self, Call};
 use crate::protocol::schema::MessageSchema as Method;
-use crate::protocol::{Context, Evidence, Id, Message, Notes, Role};
-use crate::span::SpannedText;
+use crate::protocol::{Context, Evidence, Message, Notes, Role};
 use crate::tape::Node;
 
 pub(super) fn read<'a>(
@@ -23,7 +23,15 @@ pub(super) fn read<'a>(
     };
     let line = view.body();
     let lines = frame.framing == Framing::Lines;
-    if line.trim_ascii().is_empty() {
+    let text = line.trim_ascii();
+    let exchange = Exchange::of(frame).filter(|exchange| !exchange.is_json(frame, text));
+    // A body that could not be inflated may be a message.
+    if let Some(exchange) = exchange.filter(|_| !text.is_empty() && frame.fault.is_none()) {
+        message.valid = false;
+        exchange.control(&mut message);
+        return message;
+    }
+    if text.is_empty() {
         message.valid = false;
         let empty = DecodeError::new("empty", view.body, "message", "a JSON object", "nothing");
         message.faults.push(if lines {
@@ -60,14 +68,6 @@ fn relative(error: &DecodeError, start: usize) -> DecodeError {
 
 fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Message<'a>) {
     let call = Call::of(root);
-    let http = match frame.head {
-        Head::Http {
-            start,
-            event: false,
-            ..
-        } => Some(start.starts_with("HTTP/")),
-        _ => None,
-    };
     // Both peers treat a request with id null as a notification; it is shown as a request.
     (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
     if let Some(method) = call.method.and_then(Node::spanned_text) {
@@ -105,22 +105,19 @@ fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Me
         message.dialect = dialect.filter(|name| !name.is_empty());
     } else if !message.valid {
         // Too little was read for a decision.
-    } else if let Some(response) = http {
+    } else if let Some(exchange) = Exchange::of(frame) {
         // `""` of a 202, health, an error without jsonrpc and id: these belong to HTTP and are not messages.
-        let kind = if response {
-            "http-response"
-        } else {
-            "http-request"
-        };
-        (message.kind, message.role) = (kind.into(), Some(Role::Control));
-        (message.id, message.id_span) = (Id::None, None);
-        if !response || root.is_array() {
+        exchange.control(message);
+        let is_request = matches!(
+            frame.head,
+            Head::Http {
+                status: 0,
+                event: false,
+                ..
+            }
+        );
+        if is_request || root.is_array() {
             message.faults.push(not_a_message(root));
-        }
-        if let Head::Http { status, .. } = frame.head
-            && status > 0
-        {
-            message.outcome = Some(SpannedText::without_span(status.to_string()));
         }
     } else if root.get("port").is_some() && root.members().count() == 1 {
         (message.kind, message.role) = ("port".into(), Some(Role::Control));

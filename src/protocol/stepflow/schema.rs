@@ -254,6 +254,9 @@ static CONTROLS: &[MessageSchema] = &[
     message("http-response", ToClient)
         .role(Some(Role::Control))
         .about("an HTTP response without a message"),
+    message("sse-event", ToClient)
+        .role(Some(Role::Control))
+        .about("a server-sent event without a message"),
 ];
 
 /// Every kind of message.

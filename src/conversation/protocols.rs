@@ -1,0 +1,187 @@
+//! A capture of another program can hold connections of several protocols. Each protocol has its own conversation.
+//!
+//! ```text
+//!   conn 0  saikuro  --> the first conversation
+//!   conn 1  sael     --> another one
+//!   conn 2  ?        events wait for the first message
+//! ```
+
+use super::{Conversation, Finding, Verdict};
+use crate::decoder::Decoded;
+use crate::protocol::session::{ConnectionChange, Waiting};
+use crate::protocol::{Origin, Protocol};
+use std::collections::HashMap;
+
+/// Maximum number of events that wait for the protocol of their connection, and of known connections.
+const MAX_EVENTS: usize = 1 << 14;
+const MAX_CONNECTIONS: usize = 1 << 16;
+
+/// The protocols of connections.
+#[derive(Default)]
+pub(super) struct ConnectionProtocols<'p> {
+    /// The conversations after the first.
+    others: Vec<Conversation<'p>>,
+    /// The conversation of each connection; 0 is the first.
+    of_conn: HashMap<Option<u32>, usize>,
+    /// Events of connections whose protocol is not known.
+    events: Vec<(Origin, ConnectionChange)>,
+    /// Connections can have different protocols.
+    pub(super) is_separate: bool,
+}
+
+impl<'p> Conversation<'p> {
+    /// Returns this conversation, and those of further protocols.
+    pub fn each_protocol(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.protocols_of.others)
+    }
+
+    /// Returns the number of the conversation for a message, and the findings of earlier events of its connection.
+    pub(super) fn enter(&mut self, decoded: &Decoded<'_>) -> (usize, Vec<Finding>) {
+        if !self.protocols_of.is_separate {
+            return (0, Vec::new());
+        }
+        let name = decoded.protocol.name();
+        self.expect(name);
+        let is_it = |c: &Conversation<'_>| c.protocol.is_some_and(|p| p.name() == name);
+        let place = self.each_protocol().position(is_it);
+        let number = place.unwrap_or_else(|| self.add(name));
+        let conn = decoded.origin.conn;
+        let known = self.protocols_of.of_conn.get(&conn);
+        if known == Some(&number) || self.protocols_of.of_conn.len() >= MAX_CONNECTIONS {
+            return (number, Vec::new());
+        }
+        self.protocols_of.of_conn.insert(conn, number);
+        let events = std::mem::take(&mut self.protocols_of.events);
+        let (own, others): (Vec<_>, Vec<_>) = events.into_iter().partition(|(o, _)| o.conn == conn);
+        self.protocols_of.events = others;
+        let mut findings = Vec::new();
+        for (origin, what) in own {
+            findings.extend_from_slice(self.change(origin, what).findings);
+        }
+        (number, findings)
+    }
+
+    /// Adds a conversation; returns its number.
+    fn add(&mut self, name: &str) -> usize {
+        let protocol: Vec<&'p dyn Protocol> = self
+            .protocols
+            .iter()
+            .copied()
+            .filter(|p| p.name() == name)
+            .collect();
+        let other = Self::new(
+            &protocol,
+            &self.judge,
+            self.config.clone(),
+            self.config.order,
+        );
+        self.protocols_of.others.push(other);
+        self.protocols_of.others.len()
+    }
+
+    /// Returns the verdict of another conversation about a message.
+    pub(super) fn see_in(
+        &mut self,
+        number: usize,
+        decoded: &Decoded<'_>,
+        early: Vec<Finding>,
+    ) -> Verdict<'_> {
+        let other = self.protocols_of.others.get_mut(number.saturating_sub(1));
+        other.map_or(Verdict::default(), |other| {
+            other.see_own(decoded);
+            other.findings.extend(early);
+            other.verdict()
+        })
+    }
+
+    /// Handles an event of a connection.
+    pub(super) fn change(&mut self, origin: Origin, what: ConnectionChange) -> Verdict<'_> {
+        self.reset();
+        let Some(number) = self.conversation_of(origin, what) else {
+            return self.verdict();
+        };
+        if number == 0 {
+            return self.change_own(origin, what);
+        }
+        let other = self.protocols_of.others.get_mut(number - 1);
+        other.map_or(Verdict::default(), |other| other.change(origin, what))
+    }
+
+    /// Returns the number of the conversation for an event; `None` if the event waits for the protocol.
+    fn conversation_of(&mut self, origin: Origin, what: ConnectionChange) -> Option<usize> {
+        let all = &mut self.protocols_of;
+        if !all.is_separate {
+            return Some(0);
+        }
+        let is_end = matches!(what, ConnectionChange::Closed | ConnectionChange::Reset);
+        let number = if is_end {
+            all.of_conn.remove(&origin.conn)
+        } else {
+            all.of_conn.get(&origin.conn).copied()
+        };
+        if number.is_none() && all.events.len() < MAX_EVENTS {
+            all.events.push((origin, what));
+        }
+        number
+    }
+
+    /// Handles the events of connections whose protocol did not become known.
+    pub(super) fn release_events(&mut self) {
+        for (origin, what) in std::mem::take(&mut self.protocols_of.events) {
+            self.change_own(origin, what);
+        }
+    }
+
+    /// Ends the other conversations; returns their findings.
+    pub(super) fn finish_others(&mut self) -> Vec<Finding> {
+        let others = self.protocols_of.others.iter_mut();
+        others
+            .flat_map(|other| other.finish().findings.to_vec())
+            .collect()
+    }
+
+    /// Returns the pending answers, the oldest first.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        if self.protocols_of.others.is_empty() {
+            self.waiting_in_protocol()
+        } else {
+            self.waiting_of_all()
+        }
+    }
+
+    /// Returns `true` if the message with this index can still be answered.
+    pub fn is_open(&self, index: u64) -> bool {
+        let mut sessions = self.each_protocol().filter_map(|c| c.session.as_ref());
+        sessions.any(|session| session.is_open(index))
+    }
+
+    /// Returns `true` if only one direction was seen, or if directions are unknown and no message answers another. In
+    /// this case it is unknown which messages were answered.
+    pub fn is_one_way(&self) -> bool {
+        self.each_protocol().all(Self::is_protocol_one_way)
+    }
+
+    /// Returns the pending answers of all protocols, the oldest first.
+    fn waiting_of_all(&self) -> Vec<Waiting> {
+        let mut all: Vec<Waiting> = self
+            .each_protocol()
+            .flat_map(|conversation| {
+                let sides = conversation.sides();
+                let mut waiting = conversation.waiting_in_protocol();
+                for one in &mut waiting {
+                    one.side = one.expected_sender(sides);
+                }
+                waiting
+            })
+            .collect();
+        all.sort_by_key(|waiting| waiting.place.index);
+        all
+    }
+
+    /// Returns the names of the protocols.
+    pub(crate) fn protocol_names(&self) -> Vec<&'static str> {
+        self.each_protocol()
+            .filter_map(|c| Some(c.protocol?.name()))
+            .collect()
+    }
+}
