@@ -1,7 +1,7 @@
 //! Text in which bytes or messages are shown. Several readings may be possible; the one that gives whole messages wins.
 //!
 //! ```text
-//!   text --> readings: log        messages in JSON in lines
+//!   text --> readings: log        messages in JSON in lines, logs of editors
 //!                      dump       rows of numbers, in any base and order of bytes
 //!                      hex        the longest run of hex of each line
 //!                      literal    lists of numbers, strings with escapes
@@ -19,10 +19,12 @@ mod escapes;
 mod line;
 mod log;
 mod marks;
+mod neovim;
 mod probe;
 mod rows;
 mod runs;
 mod strings;
+mod trace;
 
 use super::chunk::{Chunk, Item, ItemSink};
 use super::form::{Form, FormReader};
@@ -31,10 +33,12 @@ use super::lines::{LineForm, Lines};
 use arrays::Arrays;
 use escapes::Escapes;
 use log::Log;
+use neovim::Neovim;
 use probe::{Probe, Score, has_bare_message};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
 use strings::Strings;
+use trace::Trace;
 
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
@@ -50,6 +54,8 @@ struct Reading {
 enum ReadingKind {
     Raw,
     Log,
+    Neovim,
+    Trace,
     Rows(Columns),
     PlainRows(Columns),
     HexLines,
@@ -88,6 +94,8 @@ const fn strings(name: &'static str, latin1: bool, radix: u32) -> Reading {
 const READINGS: &[Reading] = &[
     reading(Form::Raw, "the text itself", Kind::Raw),
     reading(Form::Log, "messages in lines of a log", Kind::Log),
+    reading(Form::Log, "the log of Neovim", Kind::Neovim),
+    reading(Form::Log, "the trace of an editor", Kind::Trace),
     rows("rows of hex bytes", Columns::Pairs),
     rows("rows of 2-byte hex words", Columns::little(16, 2)),
     rows("rows of 4-byte hex words", Columns::little(16, 4)),
@@ -146,6 +154,8 @@ impl Reading {
         Some(match self.kind {
             Kind::Raw => return None,
             Kind::Log => Box::new(Log::new(quoted)),
+            Kind::Neovim => Box::new(Neovim::new(quoted)),
+            Kind::Trace => Box::new(Trace::new(quoted)),
             Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
             Kind::PlainRows(columns) => Box::new(Rows::new(quoted, columns, false)),
             Kind::HexLines => Box::<Hex>::default(),
