@@ -152,6 +152,7 @@ static QUIZ: Descriptor = Descriptor {
     is_re_encoded: false,
     is_sequential: false,
     is_fallback: false,
+    http: None,
 };
 
 impl Protocol for Quiz {

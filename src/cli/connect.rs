@@ -7,7 +7,7 @@ use crate::capture::Header;
 use crate::diff::DiffMessage;
 use crate::framing::{Framing, LengthMode};
 use crate::live::client::{Client, Hang};
-use crate::live::codec::{ConnectionConfig, GENERATED_FIELDS};
+use crate::live::codec::{ConnectionConfig, EventStreams, GENERATED_FIELDS};
 use crate::live::handler::Handler;
 use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Direction, Protocol, Setting};
@@ -126,6 +126,8 @@ pub struct KnownConnections {
     pub framing: Option<Framing>,
     pub path: Option<String>,
     pub fields: Vec<(String, String)>,
+    /// The event streams of the client.
+    pub events: EventStreams,
     /// The messages hold tokens, which the user can replace.
     pub takes_token: bool,
 }
@@ -170,11 +172,9 @@ impl Callee {
         let mode = self.length_mode.as_deref();
         config.length_mode = mode.and_then(LengthMode::from_name);
         config.packed = self.msgpack;
-        config.fields = known.fields;
-        for (name, value) in &self.header {
-            (config.fields).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-            config.fields.push((name.clone(), value.clone()));
-        }
+        config.recorded = known.fields;
+        config.fields.clone_from(&self.header);
+        config.events = known.events;
         if let Some(CallAddress { address, path }) = &self.connect {
             config.streams = address.is_quic();
             config.host = address.host().unwrap_or(config.host);

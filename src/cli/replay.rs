@@ -189,6 +189,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             framing: Some(plan.framing).filter(|_| !over_http),
             path: plan.path.clone(),
             fields: plan.fields.clone(),
+            events: plan.events,
             takes_token: (plan.protocol.descriptor().marks.generated.iter())
                 .any(|m| m.fresh == Some(Fresh::Given)),
         };

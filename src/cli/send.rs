@@ -9,6 +9,7 @@ use super::values::read_string;
 use super::{Exit, print_message};
 use crate::conversation::Finding;
 use crate::live::client::{Client, ClientConfig, ClientEvent, ClientObserver};
+use crate::live::codec::EventStreams;
 use crate::live::handler::Command;
 use crate::live::plan::Plan;
 use crate::protocol::Protocol;
@@ -122,7 +123,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     if is_typed {
         source.read_stdin()?;
     }
-    let config = args.callee.config(protocol, KnownConnections::default())?;
+    let known = KnownConnections {
+        events: EventStreams::Negotiated,
+        ..KnownConnections::default()
+    };
+    let config = args.callee.config(protocol, known)?;
     let mut peer_config = args.callee.peer_config(seed)?;
     let first = source.first();
     peer_config.no_hello = first.is_some_and(|message| classify(&config, message).opens);

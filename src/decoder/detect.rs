@@ -11,6 +11,7 @@ use super::DecodeOptions;
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Framer, Framing, Head, Step};
 use crate::protocol::{Context, Direction, Evidence, Lane, Protocol, Role};
+use serde::de::IgnoredAny;
 
 /// The number of bytes held while several pairs are equally likely.
 const MAX_HELD: usize = 64 << 10;
@@ -121,7 +122,8 @@ impl<'p> Detector<'p> {
             // the chosen protocol has no framing except lines, the framing is fixed too.
             let fixed = framing_only && framings.len() == 1;
             let lines = options.framing.is_none() && framings.contains(&Framing::Lines) && !fixed;
-            let values = (lines && lane.conn.is_none()).then_some(&Framing::Values);
+            let any_layout = lines || is_single_value(framings) && options.framing.is_none();
+            let values = (any_layout && lane.conn.is_none()).then_some(&Framing::Values);
             for &framing in framings.iter().chain(values) {
                 let framer = Framer::new(
                     framing,
@@ -315,6 +317,11 @@ fn guess(winner: &Candidate<'_>, second: Option<&Candidate<'_>>, tie: bool) -> G
     }
 }
 
+/// Returns `true` if a file may hold one message in any layout, without the header that streams have.
+fn is_single_value(framings: &[Framing]) -> bool {
+    framings.contains(&Framing::ContentLength) && !framings.contains(&Framing::Lines)
+}
+
 impl Candidate<'_> {
     fn run(
         &mut self,
@@ -330,6 +337,12 @@ impl Candidate<'_> {
                 .descriptor()
                 .framings
                 .contains(&Framing::Lines);
+        if self.framing == Framing::Values
+            && is_single_value(self.protocol.descriptor().framings)
+            && !(eof && serde_json::from_slice::<IgnoredAny>(bytes).is_ok())
+        {
+            return;
+        }
         while self.certain_at.is_none() {
             let rest = bytes.get(self.at..).unwrap_or_default();
             match self.framer.next(rest, self.at as u64, eof) {

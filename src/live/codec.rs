@@ -9,7 +9,7 @@
 //! A codec serves one connection, for one side. It receives every frame that the decoder finds, and answers requests of
 //! the transport itself.
 
-mod head;
+pub(super) mod head;
 mod http;
 mod websocket;
 
@@ -40,6 +40,31 @@ pub const GENERATED_FIELDS: [&str; 8] = [
     "upgrade",
 ];
 
+/// The event streams that a client opens with GET, if the protocol has sessions over HTTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventStreams {
+    /// None.
+    #[default]
+    None,
+    /// One after the first messages.
+    After,
+    /// One before all messages: the older transport, in which an event names the path of the messages.
+    First,
+    /// One after the first messages; before all messages if the server refuses the first one.
+    Negotiated,
+}
+
+/// What a request over HTTP has from its session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FieldsOfRequest {
+    /// Another path.
+    pub(super) path: Option<String>,
+    /// Fields, which replace those of the configuration.
+    pub(super) fields: Vec<(&'static str, String)>,
+    /// A field of recordings that is not sent.
+    pub(super) removed: Option<&'static str>,
+}
+
 /// The common configuration of the connections of a conversation.
 #[derive(Clone)]
 pub struct ConnectionConfig<'p> {
@@ -62,6 +87,10 @@ pub struct ConnectionConfig<'p> {
     /// Further fields of HTTP requests, such as `authorization: …`, and replacements of the default `host`,
     /// `content-type` and `accept`. Fields of [`MADE`] are not sent.
     pub fields: Vec<(String, String)>,
+    /// Fields of HTTP requests in a recording. A recorded message has its own instead.
+    pub recorded: Vec<(String, String)>,
+    /// The event streams of a client.
+    pub events: EventStreams,
 }
 
 impl<'p> ConnectionConfig<'p> {
@@ -77,6 +106,8 @@ impl<'p> ConnectionConfig<'p> {
             path: "/".into(),
             streams: false,
             fields: Vec::new(),
+            recorded: Vec::new(),
+            events: EventStreams::None,
         }
     }
 
@@ -151,6 +182,13 @@ impl<'p> Codec<'p> {
         if let (Transport::WebSocket(transport), true) = (&self.transport, self.config.is_client())
         {
             transport.write_request(&self.config, out);
+        }
+    }
+
+    /// Writes the request for an event stream, for which a client uses the whole connection.
+    pub(super) fn open_stream(&mut self, session: &FieldsOfRequest, out: &mut Vec<u8>) {
+        if let Transport::Http(transport) = &mut self.transport {
+            transport.open_stream(&self.config, session, out);
         }
     }
 
@@ -243,6 +281,18 @@ impl<'p> Codec<'p> {
         wire: Option<&Wire>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
+        self.write(message, to, wire, &mut |_| FieldsOfRequest::default(), out)
+    }
+
+    /// Writes a message; `session` returns what a request over HTTP has from its session.
+    pub(super) fn write(
+        &mut self,
+        message: &str,
+        to: Option<&str>,
+        wire: Option<&Wire>,
+        session: &mut dyn FnMut(Node<'_>) -> FieldsOfRequest,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         let mut tape = Tape::new();
         let whole = Span::new(0, message.len());
         let parsed = json::parse(message.as_bytes(), whole, MAX_DEPTH, &mut tape);
@@ -258,6 +308,7 @@ impl<'p> Codec<'p> {
             );
             return Err(closed);
         }
+        let recorded = wire.and_then(|wire| wire.head.as_deref());
         let mut wire = wire.map_or(Wire::default(), repeatable_properties);
         let (side, is_client) = (self.config.side, self.config.is_client());
         let Transport::Http(transport) = &mut self.transport else {
@@ -267,7 +318,7 @@ impl<'p> Codec<'p> {
         };
         let body = self.encoder.body_of(root, &mut wire)?;
         if is_client {
-            transport.post(&self.config, &body, out);
+            transport.post(&self.config, &body, recorded, &session(root), out);
         } else {
             let id = to.map(str::to_owned).or_else(|| id(root));
             let is_request = root.get("method").is_some();

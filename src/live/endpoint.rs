@@ -11,9 +11,12 @@
 //! report broken rules. The [`Peer`] proposes the answers of the protocol; the owner of the endpoint decides.
 
 mod close;
+mod events;
+pub(super) mod http_session;
+mod received;
 mod streams;
 
-use super::codec::{Codec, ConnectionConfig, Signal};
+use super::codec::{Codec, ConnectionConfig, FieldsOfRequest};
 use super::handler::{Channel, Command};
 use crate::capture::{Event, EventKind};
 use crate::conversation::{Conversation, Judge, Verdict};
@@ -23,6 +26,8 @@ use crate::framing::{Framing, Limits, Wire};
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Readiness, Request};
 use crate::protocol::session::{SessionConfig, Waiting};
 use crate::protocol::{Direction, Protocol};
+use crate::tape::Node;
+use http_session::{ClientSession, StreamOf};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A message of the peer.
@@ -67,6 +72,8 @@ pub struct Endpoint<'p> {
     /// Messages that are sent as soon as a connection is free.
     waiting: VecDeque<Outgoing>,
     events: Vec<SessionEvent>,
+    /// What the requests over HTTP have in common.
+    http: Option<ClientSession>,
 }
 
 impl<'p> Endpoint<'p> {
@@ -98,6 +105,7 @@ impl<'p> Endpoint<'p> {
             waiting: VecDeque::new(),
             events: Vec::new(),
             seed: peer_config.seed,
+            http: ClientSession::of(&config),
             config,
         }
     }
@@ -130,7 +138,11 @@ impl<'p> Endpoint<'p> {
         let mut codec = Codec::new(self.config.clone(), seed);
         let mut bytes = Vec::new();
         codec.start(&mut bytes);
-        let is_open = codec.is_open();
+        let mut is_open = codec.is_open();
+        if let Some(http) = self.http.as_mut().filter(|http| http.is_stream(conn)) {
+            codec.open_stream(&http.request(conn, None), &mut bytes);
+            is_open = false;
+        }
         self.codecs.insert(conn, codec);
         self.record_event(conn.into(), EventKind::Open, None, now);
         self.send_bytes(conn, bytes, now, commands);
@@ -141,103 +153,23 @@ impl<'p> Endpoint<'p> {
 
     /// Messages can be sent: the first messages of the protocol are sent.
     fn start_session(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        self.events.push(SessionEvent::Open(conn));
         let mut outgoing = Vec::new();
-        self.peer.opened(conn, now, &mut outgoing);
-        self.send_all(&outgoing, now, commands);
-        self.send_waiting(now, commands);
-    }
-
-    /// Bytes of the peer.
-    pub fn received(
-        &mut self,
-        channel: impl Into<Channel>,
-        bytes: &[u8],
-        now: i64,
-        commands: &mut Vec<Command>,
-        observe: &mut MessageObserver<'_>,
-    ) {
-        let channel = channel.into();
-        let origin = origin(channel, self.side().other(), now);
-        self.decode(channel, now, commands, observe, |decoder, sink| {
-            decoder.push(origin, bytes, sink);
-        });
-    }
-
-    /// Handles the messages that a step of the decoder yields; then sends the answers.
-    fn decode(
-        &mut self,
-        channel: Channel,
-        now: i64,
-        commands: &mut Vec<Command>,
-        observe: &mut MessageObserver<'_>,
-        step: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>)),
-    ) {
-        let Self {
-            decoder,
-            conversation,
-            peer,
-            codecs,
-            events,
-            ..
-        } = self;
-        let conn = channel.conn;
-        let (mut outgoing, mut bytes, mut opens) = (Vec::new(), Vec::new(), false);
-        let mut closes = false;
-        let mut codec = codecs.get_mut(&conn);
-        step(decoder, &mut |decoded| {
-            if codec.as_ref().is_some_and(|codec| codec.ignores_input()) {
+        let is_first = match &mut self.http {
+            Some(http) if !http.is_ready() => {
+                if http.start_stream() {
+                    self.open_stream(StreamOf::Session, commands);
+                }
                 return;
             }
-            let verdict = conversation.see(decoded);
-            if let Some(codec) = &mut codec {
-                match codec.received(decoded, &mut bytes) {
-                    Signal::Nothing => {}
-                    Signal::Open => opens = true,
-                    Signal::Closing => {
-                        closes = true;
-                        events.push(SessionEvent::Closing(conn));
-                    }
-                    Signal::Refused(why) => {
-                        events.push(SessionEvent::Refused(conn, why));
-                        let is_message = decoded.frame.control.is_none() && !decoded.is_faulty();
-                        if codec.ignores_input() && is_message {
-                            return;
-                        }
-                    }
-                }
-            }
-            let mut replies = Vec::new();
-            if decoded.frame.control.is_none() {
-                peer.received(&decoded.seen(), now, &mut replies);
-            }
-            for reply in &mut replies {
-                reply.stream = decoded.origin.stream;
-            }
-            observe(Received {
-                decoded,
-                verdict,
-                replies: &mut replies,
-            });
-            outgoing.append(&mut replies);
-        });
-        let partial = self
-            .decoder
-            .partial_bytes(origin(channel, self.side().other(), now));
-        if let Some(codec) = self.codecs.get_mut(&conn).filter(|_| !partial.is_empty()) {
-            codec.partial(partial, &mut bytes);
-        }
-        self.send_bytes(conn, bytes, now, commands);
-        if opens {
-            self.start_session(conn, now, commands);
+            Some(http) => !std::mem::replace(&mut http.is_started, true),
+            None => true,
+        };
+        self.events.push(SessionEvent::Open(conn));
+        if is_first {
+            self.peer.opened(self.peer_conn(conn), now, &mut outgoing);
         }
         self.send_all(&outgoing, now, commands);
         self.send_waiting(now, commands);
-        self.close_finished(conn, commands);
-        // RFC 6455 section 7.1.1: a server closes the connection, and a client waits for that.
-        if closes && self.side() == Direction::ToServer {
-            self.announce_end(conn, now, commands);
-        }
     }
 
     /// Returns the events of connections since the last call.
@@ -250,13 +182,14 @@ impl<'p> Endpoint<'p> {
         match self.codecs.get(&conn) {
             None => Readiness::Waits("the connection"),
             Some(codec) if !codec.is_open() => Readiness::Waits("the upgrade to WebSocket"),
-            Some(_) => self.peer.readiness(conn),
+            Some(_) if !self.can_post() => Readiness::Waits("the first event of the event stream"),
+            Some(_) => self.peer.readiness(self.peer_conn(conn)),
         }
     }
 
     /// Returns `true` if a message can be sent on a connection now.
     pub fn can_send(&self, conn: u32) -> bool {
-        self.codecs.get(&conn).is_some_and(Codec::can_send)
+        self.can_post() && self.codecs.get(&conn).is_some_and(Codec::can_send)
     }
 
     /// Sends a message. Returns its index among all messages, or the index of the last one of several. Over HTTP, a
@@ -287,14 +220,21 @@ impl<'p> Endpoint<'p> {
             return Err(Refusal::new("", "an open connection", "a closed one"));
         };
         let mut bytes = Vec::new();
+        let http = &mut self.http;
+        let mut session = |message: Node<'_>| match http {
+            Some(http) => http.request(conn, Some(message)),
+            None => FieldsOfRequest::default(),
+        };
         if !outgoing.message.is_empty() {
-            codec.write_message(&outgoing.message, outgoing.to.as_deref(), wire, &mut bytes)?;
+            let to = outgoing.to.as_deref();
+            codec.write(&outgoing.message, to, wire, &mut session, &mut bytes)?;
         }
         for message in &outgoing.then {
-            codec.write_message(message, None, None, &mut bytes)?;
+            codec.write(message, None, None, &mut session, &mut bytes)?;
         }
         let (channel, is_last) = self.channel_for(conn, outgoing.stream, &bytes);
         let index = self.send_bytes(channel, bytes, now, commands);
+        self.open_session_stream(commands);
         if is_last {
             self.finish(channel, now, commands);
         }
@@ -308,8 +248,8 @@ impl<'p> Endpoint<'p> {
 
     /// Returns a connection on which a message can be sent at once.
     fn free_connection(&self) -> Option<u32> {
-        let mut all = self.codecs.iter();
-        all.find(|(_, c)| c.can_send()).map(|(conn, _)| *conn)
+        let mut all = self.codecs.keys().copied();
+        all.find(|conn| self.can_send(*conn))
     }
 
     /// Sends the messages that waited for a free connection.
@@ -349,12 +289,13 @@ impl<'p> Endpoint<'p> {
         }
         let channel = channel.into();
         let origin = origin(channel, self.side(), now);
+        let peer_conn = self.peer_conn(channel.conn);
         let (conversation, peer) = (&mut self.conversation, &mut self.peer);
         let mut index = None;
         self.decoder.push(origin, &bytes, &mut |decoded| {
             conversation.see(decoded);
             if decoded.frame.control.is_none() {
-                peer.sent(&decoded.seen(), now);
+                peer.sent(&received::seen_on(peer_conn, decoded), now);
                 index = Some(decoded.index);
             }
         });

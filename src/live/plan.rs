@@ -11,6 +11,7 @@
 mod parts;
 mod reader;
 
+use super::codec::EventStreams;
 use super::names::{Names, ValuePlace};
 use crate::capture::Header;
 use crate::decoder::{DecodeOptions, Decoded};
@@ -141,6 +142,8 @@ pub struct Plan<'p> {
     pub path: Option<String>,
     /// Fields of HTTP requests that do not depend on the connection, such as `authorization`.
     pub fields: Vec<(String, String)>,
+    /// The event streams that GET opens.
+    pub events: EventStreams,
     /// The header of the recording.
     pub header: Header,
     /// The messages to send, in order.
@@ -178,6 +181,7 @@ impl<'p> Plan<'p> {
             framing,
             path: None,
             fields: Vec::new(),
+            events: EventStreams::None,
             header: Header::default(),
             steps: Vec::new(),
             expected: Vec::new(),
@@ -210,6 +214,19 @@ impl<'p> Plan<'p> {
         };
         reader.read(recording, options)?;
         reader.finish()
+    }
+}
+
+impl Plan<'_> {
+    /// Returns the key under which messages without a request are compared. Over HTTP any connection may have them.
+    pub(super) fn push_key(&self, stored: &StoredMessage) -> (u32, String) {
+        let conn = stored.conn.filter(|_| self.framing != Framing::Http);
+        (conn.unwrap_or_default(), stored.what())
+    }
+
+    /// Returns `true` if the client opens event streams.
+    pub(in crate::live) fn has_event_streams(&self) -> bool {
+        self.events != EventStreams::None
     }
 }
 

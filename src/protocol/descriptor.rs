@@ -67,6 +67,18 @@ pub struct Kind {
 /// Facts that are collected on first use, as in a [`LazyLock`](std::sync::LazyLock).
 pub type Collected<T> = &'static (dyn Deref<Target = T> + Sync);
 
+/// What the requests of a client over HTTP have in common, whatever connection they are sent on. The client also opens
+/// event streams with GET; messages that are not in the response to a request are events of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HttpSession {
+    /// The field that names the session: a response has it, and later requests repeat it.
+    pub name: &'static str,
+    /// A field for a member of the first result, such as the version.
+    pub version: Option<(&'static str, &'static str)>,
+    /// A field for a member of results and params: each of its values has an event stream.
+    pub part: Option<(&'static str, &'static str)>,
+}
+
 /// The descriptor of a protocol.
 #[derive(Clone, Copy)]
 pub struct Descriptor {
@@ -105,4 +117,6 @@ pub struct Descriptor {
     pub is_sequential: bool,
     /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
     pub is_fallback: bool,
+    /// What its requests over HTTP have in common; `None` if each stands alone.
+    pub http: Option<HttpSession>,
 }

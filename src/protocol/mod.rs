@@ -34,7 +34,7 @@ use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, LengthMode};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
-pub use descriptor::{Collected, Descriptor, Kind, Setting, ValueTypes};
+pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueTypes};
 pub use notes::Notes;
 pub(crate) use notes::{
     annotate, embedded_json, for_each_secret, hide, holds_secret, may_hold_json, with_json,

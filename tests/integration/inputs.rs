@@ -159,6 +159,103 @@ fn logs_give_messages_with_direction_and_time() {
     assert_eq!(shown, wanted);
 }
 
+/// Clients print messages in their own way; each is written again as its stream had it.
+#[test]
+fn logs_of_clients_give_messages() {
+    let mut shown = String::new();
+    for name in [
+        "log-helix.txt",
+        "log-host.txt",
+        "log-neovim.txt",
+        "log-trace.txt",
+    ] {
+        let text = read(name);
+        let [whole, split] = [text.len(), 5].map(|size| run(Form::Auto, &text, size));
+        assert_eq!(
+            (&*whole.form, &whole.chunks),
+            ("log", &split.chunks),
+            "{name}: {}",
+            whole.evidence
+        );
+        let _ = write!(shown, "{name}\n{}", split.chunks.replace("\r\n\r\n", " "));
+    }
+    let close = r#"{"jsonrpc":"2.0","method":"textDocument/didClose","params":{"textDocument":{"uri":"file:///a"}}}"#;
+    let hover = r#"{"jsonrpc":"2.0","id":3,"method":"textDocument/hover","params":{"textDocument": {"uri": "file:///a"},"position": {"line": 0,"character": 1}}}"#;
+    let initialize = r#"{"id":1,"jsonrpc":"2.0","method":"initialize","params":{"capabilities":{},"processId":null,"rootUri":null,"workspaceFolders":[{"name":"a \"b\"","uri":"file:///a"}]}}"#;
+    let wanted = [
+        ("log-helix.txt", "", "", ""),
+        ("", "c2s", "1795341601500", close),
+        (
+            "",
+            "s2c",
+            "1795341601750",
+            r#"{"jsonrpc":"2.0","id":0,"result":null}"#,
+        ),
+        ("log-host.txt", "", "", ""),
+        (
+            "-",
+            "c2s",
+            "1795341601500",
+            r#"{"method":"tools/list","params":{},"jsonrpc":"2.0","id":1}"#,
+        ),
+        (
+            "-",
+            "s2c",
+            "1795341601750",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#,
+        ),
+        ("log-neovim.txt", "", "", ""),
+        ("", "c2s", "1795341601000", initialize),
+        (
+            "",
+            "s2c",
+            "1795341602000",
+            r#"{"id":1,"jsonrpc":"2.0","result":{"capabilities":{"hoverProvider":true}}}"#,
+        ),
+        (
+            "",
+            "c2s",
+            "1795341603000",
+            r#"{"id":2,"jsonrpc":"2.0","method":"shutdown"}"#,
+        ),
+        (
+            "",
+            "s2c",
+            "1795341604000",
+            r#"{"id":2,"jsonrpc":"2.0","result":null}"#,
+        ),
+        ("log-trace.txt", "", "", ""),
+        ("", "c2s", "-", hover),
+        ("", "s2c", "-", r#"{"jsonrpc":"2.0","id":3,"result":null}"#),
+        (
+            "",
+            "c2s",
+            "-",
+            &close
+                .replace(":{\"uri\":", ": {\"uri\": ")
+                .replace(": {\"textDocument", ":{\"textDocument"),
+        ),
+        (
+            "",
+            "s2c",
+            "-",
+            r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32803,"message":"it is busy"}}"#,
+        ),
+    ];
+    let mut text = String::new();
+    for (name, direction, time, message) in wanted {
+        let _ = match name {
+            "" => {
+                let len = message.len();
+                write!(text, "{direction} {time} Content-Length: {len} {message}")
+            }
+            "-" => writeln!(text, "{direction} {time} {message}"),
+            name => writeln!(text, "{name}"),
+        };
+    }
+    assert_eq!(shown, text);
+}
+
 /// Text without bytes or messages stays what it is.
 #[test]
 fn prose_and_source_code_are_raw() {

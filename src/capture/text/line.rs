@@ -76,6 +76,12 @@ impl Common {
     }
 }
 
+/// Returns a message with the header of a stream whose messages have lengths.
+pub(super) fn with_header(message: &[u8]) -> Vec<u8> {
+    let header = format!("Content-Length: {}\r\n\r\n", message.len());
+    [header.as_bytes(), message].concat()
+}
+
 /// Reads how many bytes an ellipsis stands for: `... 19 more bytes>`; `None` if there is no ellipsis or no number.
 pub(super) fn missing_bytes(text: &[u8]) -> Option<u64> {
     let rest = text.trim_ascii_start().strip_prefix(b"...")?;

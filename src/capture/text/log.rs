@@ -8,13 +8,13 @@
 //!   [pod/a/b] {"id":0}    a-1  | {"id":0}           kubectl, docker compose
 //! ```
 //!
-//! A message is the first JSON object of a line that a protocol with messages on lines may have written. It may be
+//! A message is the first JSON object of a line that a protocol may have written. It may be
 //! inside another object or inside a string, also with the escapes of a programming language.
 
 use super::escapes::Escapes;
-use super::line::Common;
+use super::line::{Common, with_header};
 use super::marks::Mark;
-use super::probe::MessageTest;
+use super::probe::{MessageFraming, MessageTest};
 use crate::capture::chunk::{InputPlace, Item, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use serde_json::value::RawValue;
@@ -36,6 +36,8 @@ const ESCAPES: Escapes = Escapes {
 pub(super) struct Log {
     common: Common,
     test: MessageTest,
+    /// The messages had headers with their lengths.
+    has_headers: bool,
     /// The parts of a line that goes on, for stdout and stderr.
     parts: [Vec<u8>; 2],
 }
@@ -104,7 +106,10 @@ impl Log {
     }
 
     fn find_in_object(&mut self, object: &[u8], depth: u32) -> Option<Found> {
-        if self.test.is_message(object) {
+        if let Some(framing) = self.test.framing(object) {
+            if framing != MessageFraming::Either {
+                self.has_headers = framing == MessageFraming::Headers;
+            }
             return Some(Found {
                 message: object.to_vec(),
                 beside: [Vec::new(), Vec::new()],
@@ -250,7 +255,11 @@ impl LineForm for Log {
                 *c = b' ';
             }
         }
-        message.push(b'\n');
+        if self.has_headers {
+            message = with_header(&message);
+        } else {
+            message.push(b'\n');
+        }
         self.common.emit(mark, &message, sink);
     }
 

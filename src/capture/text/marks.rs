@@ -161,7 +161,7 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
     })
 }
 
-/// `C->S`, `client --> server`: the last arrow between two sides.
+/// `C->S`, `client --> server`, `from client`: the last one.
 fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
     let side = |word: &[u8]| match word {
         b"C" | b"c" | b"client" | b"Client" | b"CLIENT" => Some(ToServer),
@@ -171,6 +171,11 @@ fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
     let (mut a, mut arrow): (&[u8], &[u8]) = (b"", b"");
     let mut found = None;
     for word in words(text) {
+        if arrow == b"from"
+            && let Some(from) = side(word)
+        {
+            found = Some(WrittenDirection::Fixed(from));
+        }
         if let (Some(from), Some(to), true) = (side(a), side(word), from_differs(arrow))
             && from != to
         {

@@ -1,7 +1,7 @@
 //! Text in which bytes or messages are shown. Several readings may be possible; the one that gives whole messages wins.
 //!
 //! ```text
-//!   text --> readings: log        messages in JSON in lines
+//!   text --> readings: log        messages in JSON in lines, logs of editors
 //!                      dump       rows of numbers, in any base and order of bytes
 //!                      hex        the longest run of hex of each line
 //!                      literal    lists of numbers, strings with escapes
@@ -14,11 +14,13 @@
 //! [`HOLD_LIMIT`] bytes or at the end. From then on the text is not held.
 
 mod arrays;
+mod call_log;
 mod clean;
 mod escapes;
 mod line;
 mod log;
 mod marks;
+mod neovim;
 mod probe;
 mod rows;
 mod runs;
@@ -30,13 +32,15 @@ use super::form::{Form, FormReader};
 use super::hex::Hex;
 use super::lines::{LineForm, Lines};
 use arrays::Arrays;
+use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
 use log::Log;
+use neovim::Neovim;
 use probe::{Probe, Score, has_bare_message};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
 use strings::Strings;
-use trace::{Trace, TraceKind};
+use trace::Trace;
 
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
@@ -52,6 +56,8 @@ struct Reading {
 enum ReadingKind {
     Raw,
     Log,
+    Neovim,
+    Trace,
     Rows(Columns),
     PlainRows(Columns),
     HexLines,
@@ -90,6 +96,8 @@ const fn strings(name: &'static str, latin1: bool, radix: u32) -> Reading {
 const READINGS: &[Reading] = &[
     reading(Form::Raw, "the text itself", Kind::Raw),
     reading(Form::Log, "messages in lines of a log", Kind::Log),
+    reading(Form::Log, "the log of Neovim", Kind::Neovim),
+    reading(Form::Log, "the trace of an editor", Kind::Trace),
     rows("rows of hex bytes", Columns::Pairs),
     rows("rows of 2-byte hex words", Columns::little(16, 2)),
     rows("rows of 4-byte hex words", Columns::little(16, 4)),
@@ -148,6 +156,8 @@ impl Reading {
         Some(match self.kind {
             Kind::Raw => return None,
             Kind::Log => Box::new(Log::new(quoted)),
+            Kind::Neovim => Box::new(Neovim::new(quoted)),
+            Kind::Trace => Box::new(Trace::new(quoted)),
             Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
             Kind::PlainRows(columns) => Box::new(Rows::new(quoted, columns, false)),
             Kind::HexLines => Box::<Hex>::default(),
@@ -270,10 +280,10 @@ impl Text {
             words.or(readings.next()).unwrap_or(reading)
         };
         let is_free = !is_found && self.wanted.is_none();
-        if let Some(kind) = TraceKind::of(&held).filter(|_| is_free) {
-            self.chosen = Some((Form::Unreadable, "its lines trace calls".into()));
-            let trace: Box<dyn LineForm> = Box::new(Trace { kind, ignored: 0 });
-            self.state = TextState::Lines(Lines::new(trace));
+        if let Some(kind) = CallLogKind::of(&held).filter(|_| is_free) {
+            self.chosen = Some((Form::Unreadable, "its lines log calls".into()));
+            let log: Box<dyn LineForm> = Box::new(CallLog { kind, ignored: 0 });
+            self.state = TextState::Lines(Lines::new(log));
             return self.push(&held, sink);
         }
         let reading = if is_found { reading } else { fallback() };

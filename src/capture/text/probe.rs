@@ -133,12 +133,17 @@ impl Default for MessageTest {
 }
 
 impl MessageTest {
-    /// Returns true if a protocol that has messages on lines may have written this one.
+    /// Returns true if a protocol may have written this message.
     pub(super) fn is_message(&mut self, body: &[u8]) -> bool {
+        self.framing(body).is_some()
+    }
+
+    /// Returns the framing of the protocols that may have written this message: lines, headers, or either one.
+    pub(super) fn framing(&mut self, body: &[u8]) -> Option<MessageFraming> {
         let frame = Frame {
             offset: 0,
             len: body.len() as u64,
-            framing: Framing::Lines,
+            framing: Framing::Message,
             head: Head::None,
             view: View {
                 bytes: body,
@@ -148,14 +153,35 @@ impl MessageTest {
             control: None,
             fault: None,
         };
-        registry::all().iter().any(|protocol| {
-            protocol.descriptor().framings.contains(&Framing::Lines)
-                && protocol
-                    .read(&frame, &Context::default(), &mut self.0)
-                    .evidence
-                    > Evidence::None
-        })
+        let mut found = None;
+        for protocol in registry::all() {
+            let has = |framing| protocol.descriptor().framings.contains(&framing);
+            let framing = match (has(Framing::Lines), has(Framing::ContentLength)) {
+                (true, false) => MessageFraming::Lines,
+                (false, true) => MessageFraming::Headers,
+                (true, true) => MessageFraming::Either,
+                (false, false) => continue,
+            };
+            let message = protocol.read(&frame, &Context::default(), &mut self.0);
+            match message.evidence {
+                Evidence::None => {}
+                Evidence::Certain if framing != MessageFraming::Either => return Some(framing),
+                _ => found = Some(MessageFraming::Either),
+            }
+        }
+        found
     }
+}
+
+/// How messages are delimited where a log was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MessageFraming {
+    /// Each is a line.
+    Lines,
+    /// Each has a header with its length.
+    Headers,
+    /// Several protocols have such a message.
+    Either,
 }
 
 /// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines

@@ -1,98 +1,230 @@
-//! Traces of calls that programs print, without the bytes: they are named if no reading of a text gives messages.
+//! The trace of a language client, as VS Code and editors like it print it.
+//!
+//! ```text
+//!   [Trace - 10:02:27 AM] Sending request 'textDocument/hover - (3)'.
+//!   Params: {
+//!       "position": …
+//!   }
+//!
+//!   [Trace - 10:02:27 AM] Received response 'textDocument/hover - (3)' in 4ms.
+//!   No result returned.
+//! ```
+//!
+//! The trace has method, id and content of each message, from which it is written again.
 
-use super::super::chunk::{InputPlace, Item, ItemSink, Problem};
-use super::super::lines::{Line, LineForm};
+use super::line::{Common, with_header};
+use super::marks::Mark;
+use crate::capture::chunk::{InputPlace, Item, ItemSink, Problem};
+use crate::capture::lines::{Line, LineForm};
+use crate::protocol::Direction;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-/// The sections of Node for which `NODE_DEBUG` prints lines.
-const NODE_SECTIONS: [&[u8]; 18] = [
-    b"CHILD_PROCESS",
-    b"CLUSTER",
-    b"ESM",
-    b"FETCH",
-    b"FS",
-    b"HTTP",
-    b"HTTP2",
-    b"HTTPS",
-    b"MODULE",
-    b"NET",
-    b"QUIC",
-    b"STREAM",
-    b"TIMER",
-    b"TLS",
-    b"UNDICI",
-    b"WEBSOCKET",
-    b"WORKER",
-    b"ZLIB",
-];
+/// The most bytes of a message.
+const MAX_BYTES: usize = 64 << 20;
 
-/// A program's trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TraceKind {
-    /// `NET 10318: onconnection`
-    NodeDebug,
-    /// `> POST / HTTP/1.1`, `< HTTP/1.1 200 OK`: what `curl -v` prints beside its remarks.
-    CurlVerbose,
+#[derive(Default)]
+pub(super) struct Trace {
+    common: Common,
+    message: Option<TracedMessage>,
 }
 
-impl TraceKind {
-    const ALL: [Self; 2] = [Self::NodeDebug, Self::CurlVerbose];
+/// A message whose content may still follow.
+struct TracedMessage {
+    mark: Mark,
+    kind: TracedKind,
+    /// The method, and the id of a request or an answer as JSON.
+    name: String,
+    id: Option<String>,
+    /// Text and code of an error.
+    error: Option<(String, i64)>,
+    content: String,
+    line: u64,
+}
 
-    /// Returns the trace that a text is: two of its lines are from the program, and the first one is.
-    pub(super) fn of(text: &[u8]) -> Option<Self> {
-        let mut lines = text.split(|&c| c == b'\n').map(<[u8]>::trim_ascii);
-        let first = lines.find(|line| !line.is_empty())?;
-        let kind = Self::ALL.into_iter().find(|kind| kind.is_line(first))?;
-        lines.any(|line| kind.is_line(line)).then_some(kind)
-    }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TracedKind {
+    Call,
+    Response,
+}
 
-    fn is_line(self, line: &[u8]) -> bool {
-        match self {
-            Self::NodeDebug => {
-                let mut words = line.splitn(3, |&c| c == b' ');
-                let section = words.next().unwrap_or_default();
-                let pid = words.next().and_then(|word| word.strip_suffix(b":"));
-                NODE_SECTIONS.contains(&section)
-                    && pid.is_some_and(|pid| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit))
-            }
-            Self::CurlVerbose => {
-                let is_request = |head: &[u8]| memchr::memmem::find(head, b" HTTP/").is_some();
-                line.starts_with(b"< HTTP/") || line.strip_prefix(b"> ").is_some_and(is_request)
-            }
+impl Trace {
+    pub(super) fn new(quoted: bool) -> Self {
+        Self {
+            common: Common::new(quoted),
+            message: None,
         }
     }
 
-    fn problem(self) -> Problem {
-        let (text, hint) = match self {
-            Self::NodeDebug => (
-                "NODE_DEBUG prints calls without their bytes",
-                "wiretool proxy records them, and tcpdump -w FILE.pcap captures them",
-            ),
-            Self::CurlVerbose => (
-                "curl -v prints heads without bodies",
-                "curl --trace FILE prints all bytes",
-            ),
+    /// Emits the message that is complete now.
+    fn flush(&mut self, sink: &mut ItemSink<'_>) {
+        let Some(message) = self.message.take() else {
+            return;
         };
-        Problem::unreadable(InputPlace::Whole, text).hint(hint)
+        match message.json() {
+            Ok(json) => self
+                .common
+                .emit(message.mark, &with_header(json.as_bytes()), sink),
+            Err(text) => {
+                let place = InputPlace::Line(message.line);
+                sink(Item::Problem(Problem::error(place, text)));
+            }
+        }
     }
 }
 
-/// Reports a trace at the end of the input.
-pub(super) struct Trace {
-    pub kind: TraceKind,
-    /// The number of lines.
-    pub ignored: u64,
+impl TracedMessage {
+    /// Reads the line that starts a message.
+    fn read(text: &str, number: u64) -> Option<(Self, &str)> {
+        const STARTS: [(&str, Direction, TracedKind); 6] = [
+            ("Sending request '", Direction::ToServer, TracedKind::Call),
+            (
+                "Sending notification '",
+                Direction::ToServer,
+                TracedKind::Call,
+            ),
+            (
+                "Sending response '",
+                Direction::ToServer,
+                TracedKind::Response,
+            ),
+            ("Received request '", Direction::ToClient, TracedKind::Call),
+            (
+                "Received notification '",
+                Direction::ToClient,
+                TracedKind::Call,
+            ),
+            (
+                "Received response '",
+                Direction::ToClient,
+                TracedKind::Response,
+            ),
+        ];
+        // What precedes is a time at most.
+        let head: String = text.chars().take(80).collect();
+        let (at, start, direction, kind) =
+            STARTS.into_iter().find_map(|(start, direction, kind)| {
+                Some((head.find(start)?, start, direction, kind))
+            })?;
+        let before = text.get(..at)?;
+        let is_prefix = before.is_empty() || before.starts_with('[') && before.ends_with("] ");
+        let rest = text.get(at + start.len()..).filter(|_| is_prefix)?;
+        let (name, after) = rest.split_once('\'')?;
+        let (name, id) = match name
+            .strip_suffix(')')
+            .and_then(|name| name.rsplit_once(" - ("))
+        {
+            Some((method, id)) if !start.contains("notification") => {
+                let is_number = !id.is_empty() && id.bytes().all(|c| c.is_ascii_digit());
+                let id = if is_number {
+                    id.to_owned()
+                } else {
+                    Value::from(id).to_string()
+                };
+                (method, Some(id))
+            }
+            _ => (name, None),
+        };
+        let failed = after.split_once("failed: ").map(|(_, text)| text);
+        let error = failed.and_then(|text| {
+            let (text, code) = text.rsplit_once(" (")?;
+            let code = code.trim_end_matches(['.', ')']).parse().ok()?;
+            Some((text.to_owned(), code))
+        });
+        let message = Self {
+            mark: Mark {
+                direction: Some(direction),
+                time: None,
+            },
+            kind,
+            name: name.to_owned(),
+            id,
+            error,
+            content: String::new(),
+            line: number,
+        };
+        Some((message, before))
+    }
+
+    /// Adds a line of the content. Returns `false` if the line is not part of it.
+    fn add(&mut self, line: &str) -> bool {
+        if self.content.is_empty() {
+            let labels = ["Params: ", "Result: ", "Error data: "];
+            let Some(text) = labels
+                .into_iter()
+                .find_map(|label| line.strip_prefix(label))
+            else {
+                return false;
+            };
+            self.content.push_str(text);
+        } else if self.content.len() + line.len() <= MAX_BYTES {
+            self.content.push_str(line.trim_start());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn json(&self) -> Result<String, String> {
+        let content = Some(self.content.as_str()).filter(|content| !content.is_empty());
+        if let Some(content) = content {
+            serde_json::from_str::<&RawValue>(content)
+                .map_err(|error| format!("the content of {} is not JSON: {error}", self.name))?;
+        }
+        let mut out = String::from(r#"{"jsonrpc":"2.0""#);
+        if let Some(id) = &self.id {
+            out.push_str(&format!(r#","id":{id}"#));
+        }
+        match (self.kind, &self.error) {
+            (TracedKind::Call, _) => {
+                out.push_str(&format!(r#","method":{}"#, Value::from(self.name.as_str())));
+                if let Some(content) = content {
+                    out.push_str(&format!(r#","params":{content}"#));
+                }
+            }
+            (TracedKind::Response, Some((text, code))) => {
+                let text = Value::from(text.as_str());
+                out.push_str(&format!(r#","error":{{"code":{code},"message":{text}"#));
+                if let Some(content) = content {
+                    out.push_str(&format!(r#","data":{content}"#));
+                }
+                out.push('}');
+            }
+            (TracedKind::Response, None) => {
+                out.push_str(&format!(r#","result":{}"#, content.unwrap_or("null")));
+            }
+        }
+        out.push('}');
+        Ok(out)
+    }
 }
 
 impl LineForm for Trace {
-    fn line(&mut self, _: Line<'_>, _: &mut ItemSink<'_>) {
-        self.ignored += 1;
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
+        let cleaned = self.common.clean(line.text).into_owned();
+        let text = String::from_utf8_lossy(&cleaned);
+        let text = text.trim_end();
+        if let Some((mut message, before)) = TracedMessage::read(text, line.number) {
+            self.flush(sink);
+            message.mark.time = self.common.marks.of(&cleaned, before.as_bytes(), b"").time;
+            self.message = Some(message);
+            return;
+        }
+        let is_content = self
+            .message
+            .as_mut()
+            .is_some_and(|message| message.add(text));
+        if !is_content {
+            self.flush(sink);
+            self.common.other(&cleaned);
+        }
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
-        sink(Item::Problem(self.kind.problem()));
+        self.flush(sink);
     }
 
     fn ignored(&self) -> u64 {
-        self.ignored
+        self.common.ignored
     }
 }

@@ -200,7 +200,7 @@ impl ClientRun<'_> {
         unanswered: bool,
         commands: &mut Vec<Command>,
     ) -> Option<usize> {
-        let key = (stored.conn.unwrap_or_default(), stored.what());
+        let key = self.plan.push_key(stored);
         let expected = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
         if expected.is_none() {
             let what = &key.1;
@@ -301,6 +301,7 @@ impl ClientRun<'_> {
         &mut self,
         conn: u32,
         how: &Ended,
+        again: bool,
         readiness: &Readiness,
         commands: &mut Vec<Command>,
     ) {
@@ -335,7 +336,9 @@ impl ClientRun<'_> {
         }
         let plan = self.plan;
         let steps = plan.connections.get(&conn).map(|planned| &planned.steps);
-        let pending = steps.into_iter().flatten().filter(|n| self.is_pending(**n));
+        // Over HTTP an exchange may end without the answer, which is then an event of another connection.
+        let is_lost = |n: &&usize| self.is_pending(**n) && !(again && plan.has_event_streams());
+        let pending = steps.into_iter().flatten().filter(is_lost);
         let pending = pending.filter_map(|n| plan.steps.get(*n));
         let pending: Vec<DiffMessage> = pending.map(|step| step.description.clone()).collect();
         let unsent = self.skip(conn);

@@ -260,7 +260,7 @@ impl ClientRun<'_> {
         };
         if again
             && self.stage(CONN) == ConnectionStage::Open
-            && self.pending.is_empty()
+            && (self.pending.is_empty() || endpoint.has_event_streams())
             && !self.is_stopping
         {
             return self.set_stage(CONN, ConnectionStage::Reopenable);

@@ -175,10 +175,7 @@ impl<'p> Client<'p> {
         let mut pushes: HashMap<_, VecDeque<usize>> = HashMap::new();
         for (at, expected) in plan.expected.iter().enumerate() {
             if expected.answers.is_none() && !expected.is_orphan {
-                let key = (
-                    expected.stored.conn.unwrap_or_default(),
-                    expected.stored.what(),
-                );
+                let key = plan.push_key(&expected.stored);
                 pushes.entry(key).or_default().push_back(at);
             }
         }
@@ -385,7 +382,7 @@ impl Handler for Client<'_> {
             self.run.set_stage(conn, ConnectionStage::Connecting);
             commands.push(Command::Connect(conn));
         } else {
-            self.run.ended(conn, how, &readiness, commands);
+            self.run.ended(conn, how, again, &readiness, commands);
         }
         self.advance(now, commands);
     }

@@ -1,6 +1,6 @@
 //! Reads and writes heads of HTTP exchanges for live connections.
 
-use super::{ConnectionConfig, GENERATED_FIELDS};
+use super::{ConnectionConfig, FieldsOfRequest, GENERATED_FIELDS};
 use crate::decoder::Decoded;
 use crate::framing::Head;
 
@@ -43,7 +43,7 @@ pub(super) fn expects_continue(bytes: &[u8]) -> bool {
 }
 
 /// Returns the value of a field, if the head is available and has it.
-pub(super) fn field(decoded: &Decoded<'_>, name: &str) -> Option<String> {
+pub(in crate::live) fn field(decoded: &Decoded<'_>, name: &str) -> Option<String> {
     values(decoded.frame.view.bytes, name)?.into_iter().next()
 }
 
@@ -72,35 +72,114 @@ fn values(bytes: &[u8], name: &str) -> Option<Vec<String>> {
     Some(found.map(text).collect())
 }
 
-/// Writes a request: start line, default fields or their replacements, further fields of the configuration.
+/// Writes a request: start line, default fields or their replacements, further fields. The fields of the session replace
+/// those of the user, and these those of the recording: of the recorded message, if there is one.
 pub(super) fn request(
     method: &str,
     defaults: &[(&str, &str)],
     config: &ConnectionConfig<'_>,
+    recorded: Option<&[u8]>,
+    session: &FieldsOfRequest,
 ) -> String {
-    let ConnectionConfig {
-        host, path, fields, ..
-    } = config;
-    let is_one_of = |names: &[&str], name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
-    let sent = || {
-        let all = fields.iter().map(|(name, value)| (&**name, &**value));
-        all.filter(|(name, _)| !is_one_of(&GENERATED_FIELDS, name))
-    };
+    let own = recorded.map(user_fields);
+    let recorded = own.as_ref().unwrap_or(&config.recorded);
+    let of_session = session.fields.iter().map(|(name, value)| (*name, &**value));
+    let mut fields: Vec<(&str, &str)> = of_session.collect();
+    for source in [&config.fields, recorded] {
+        let upto = fields.len();
+        for (name, value) in source {
+            let is_known = fields
+                .iter()
+                .take(upto)
+                .any(|(n, _)| n.eq_ignore_ascii_case(name));
+            let is_removed = session
+                .removed
+                .is_some_and(|n| n.eq_ignore_ascii_case(name));
+            let is_generated = GENERATED_FIELDS
+                .iter()
+                .any(|n| n.eq_ignore_ascii_case(name));
+            if !is_known && !is_removed && !is_generated {
+                fields.push((name, value));
+            }
+        }
+    }
+    let path = session.path.as_ref().unwrap_or(&config.path);
     let mut text = format!("{method} {path} HTTP/1.1\r\n");
-    let defaults = || {
-        [("host", host.as_str())]
-            .into_iter()
-            .chain(defaults.iter().copied())
-    };
+    let host = [("host", config.host.as_str())];
+    let defaults = || host.iter().chain(defaults).copied();
     let first = defaults().map(|default| {
-        let other = sent().find(|(name, _)| default.0.eq_ignore_ascii_case(name));
-        other.unwrap_or(default)
+        let other = fields
+            .iter()
+            .find(|(name, _)| default.0.eq_ignore_ascii_case(name));
+        *other.unwrap_or(&default)
     });
-    let names: Vec<&str> = defaults().map(|(name, _)| name).collect();
-    let rest = sent().filter(|(name, _)| !is_one_of(&names, name));
+    let is_default = |name: &str| defaults().any(|(known, _)| known.eq_ignore_ascii_case(name));
+    let rest = fields.iter().copied().filter(|(name, _)| !is_default(name));
     for (name, value) in first.chain(rest) {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
     text.push_str("\r\n");
     text
+}
+
+/// Returns the fields of a request that the user has set: no fields that each connection generates, and none about this
+/// connection or the encoding of the body.
+pub(in crate::live) fn user_fields(head: &[u8]) -> Vec<(String, String)> {
+    const PER_CONNECTION: [&str; 16] = [
+        "host",
+        "content-type",
+        "content-encoding",
+        "content-digest",
+        "content-md5",
+        "digest",
+        "repr-digest",
+        "accept",
+        "accept-encoding",
+        "expect",
+        "http2-settings",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+    ];
+    let mut buffer = [httparse::EMPTY_HEADER; 128];
+    let mut request = httparse::Request::new(&mut buffer);
+    if request.parse(head).is_err() {
+        return Vec::new();
+    }
+    let text = |field: &httparse::Header<'_>| {
+        let value = std::str::from_utf8(field.value).ok()?.to_owned();
+        Some((field.name.to_ascii_lowercase(), value))
+    };
+    let all: Vec<(String, String)> = request.headers.iter().filter_map(text).collect();
+    // RFC 9110 section 7.6.1: Connection names the fields that are about the connection.
+    let named = all.iter().filter(|(name, _)| name == "connection");
+    let named = named.flat_map(|(_, value)| value.split(','));
+    let named: Vec<String> = named.map(|n| n.trim().to_ascii_lowercase()).collect();
+    let is_per_connection = |name: &str| {
+        PER_CONNECTION.contains(&name)
+            || GENERATED_FIELDS.contains(&name)
+            || named.iter().any(|other| other == name)
+    };
+    let fields = all.into_iter();
+    let fields = fields.filter(|(name, _)| !name.is_empty() && !is_per_connection(name));
+    fields.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::user_fields;
+
+    #[test]
+    fn fields_about_the_connection_are_removed() {
+        let head = "POST / HTTP/1.1\r\nHost: h\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\n\
+                    Expect: 100-continue\r\nProxy-Connection: x\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\
+                    Sec-WebSocket-Key: a\r\nUpgrade: websocket\r\nAuthorization: Bearer x\r\nX-Own: 1, 2\r\n\r\n";
+        let own = [("authorization", "Bearer x"), ("x-own", "1, 2")];
+        assert_eq!(
+            user_fields(head.as_bytes()),
+            own.map(|(name, value)| (name.to_owned(), value.to_owned()))
+        );
+    }
 }

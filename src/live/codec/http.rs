@@ -10,21 +10,27 @@
 //! If a server sends another message before the answer, the response is a stream of events. The answer to a callback is
 //! posted on another connection, because the first is busy with the stream.
 
-use super::{ConnectionConfig, Signal, head};
+use super::{ConnectionConfig, FieldsOfRequest, Signal, head};
 use crate::decoder::Decoded;
 use crate::error::Refusal;
+use crate::protocol::Role;
 use crate::protocol::peer::MAX_ENTRIES;
 use std::collections::VecDeque;
 
+/// The type of a stream of events.
+const EVENT_STREAM: &str = "text/event-stream";
 /// The start of every response with a stream of events.
 const EVENTS: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n";
 
 /// The state of one connection.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // independent facts
 pub(super) struct HttpCodec {
     /// Client: an exchange is in progress.
     busy: bool,
+    /// Client: the exchange is an event stream that never ends.
+    is_stream: bool,
     /// Client: an exchange was answered.
     answered: bool,
     /// No further exchange will start: one side announced this, or has ended its direction.
@@ -86,14 +92,34 @@ impl HttpCodec {
         self.is_ending = true;
     }
 
-    /// Client: posts a message.
-    pub(super) fn post(&mut self, config: &ConnectionConfig<'_>, body: &[u8], out: &mut Vec<u8>) {
+    /// Client: requests an event stream.
+    pub(super) fn open_stream(
+        &mut self,
+        config: &ConnectionConfig<'_>,
+        session: &FieldsOfRequest,
+        out: &mut Vec<u8>,
+    ) {
+        let defaults = [("accept", EVENT_STREAM), ("cache-control", "no-cache")];
+        let text = head::request("GET", &defaults, config, None, session);
+        out.extend_from_slice(text.as_bytes());
+        (self.busy, self.is_stream) = (true, true);
+    }
+
+    /// Client: posts a message, with the fields of a recorded head.
+    pub(super) fn post(
+        &mut self,
+        config: &ConnectionConfig<'_>,
+        body: &[u8],
+        recorded: Option<&[u8]>,
+        session: &FieldsOfRequest,
+        out: &mut Vec<u8>,
+    ) {
         let defaults = [
             ("content-type", "application/json"),
             ("accept", "application/json, text/event-stream"),
             ("content-length", &body.len().to_string()),
         ];
-        let text = head::request("POST", &defaults, config);
+        let text = head::request("POST", &defaults, config, recorded, session);
         out.extend_from_slice(text.as_bytes());
         out.extend_from_slice(body);
         self.busy = true;
@@ -104,17 +130,19 @@ impl HttpCodec {
         let is_stream = || {
             let kind = head::field(decoded, "content-type");
             let kind = kind.as_deref().and_then(|kind| kind.split(';').next());
-            kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
+            kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
         };
         let asked = self.busy;
         match head::status(decoded) {
+            _ if self.is_stream => {}
             // RFC 9110 section 15.2: the final response follows an interim one.
             Some(100..=199) => {}
             Some(_) => {
                 self.busy = decoded.frame.control.is_some() && is_stream();
                 self.is_ending |= head::closes_connection(decoded);
             }
-            // The stream ends with the answer.
+            // The stream ends with the answer. Events without a message may precede it.
+            None if decoded.message.role == Some(Role::Control) => {}
             None => self.busy &= decoded.root().is_some_and(|m| m.get("method").is_some()),
         }
         self.answered |= asked && !self.busy;

@@ -261,7 +261,13 @@ fn every_field_of_a_request_is_sent_once() {
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .to_vec();
     let mut out = Vec::new();
-    super::http::HttpCodec::default().post(&config, b"{}", &mut out);
+    super::http::HttpCodec::default().post(
+        &config,
+        b"{}",
+        None,
+        &super::FieldsOfRequest::default(),
+        &mut out,
+    );
     let posted = "POST / HTTP/1.1\r\nHost: virtual\r\ncontent-type: application/json; v=2\r\n\
                   accept: application/json, text/event-stream\r\ncontent-length: 2\r\nauthorization: Bearer x\r\n\r\n{}";
     assert_eq!(

@@ -8,7 +8,7 @@
 //!
 //! No extension and no subprotocol is requested or accepted.
 
-use super::{ConnectionConfig, Signal, head};
+use super::{ConnectionConfig, FieldsOfRequest, Signal, head};
 use crate::decoder::Decoded;
 use crate::encode::Encoder;
 use crate::framing::Wire;
@@ -68,7 +68,7 @@ impl WebSocketCodec {
             ("sec-websocket-version", "13"),
             ("sec-websocket-key", &self.key),
         ];
-        let text = head::request("GET", &defaults, config);
+        let text = head::request("GET", &defaults, config, None, &FieldsOfRequest::default());
         out.extend_from_slice(text.as_bytes());
     }
 

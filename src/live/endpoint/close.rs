@@ -5,7 +5,7 @@
 //!   close_finished -->  Command::Close: over HTTP, after the last exchange
 //! ```
 
-use super::{Endpoint, MessageObserver, origin};
+use super::{Endpoint, MessageObserver, SessionEvent, origin};
 use crate::capture::EventKind;
 use crate::live::codec::Codec;
 use crate::live::handler::{Channel, Command, Ended};
@@ -51,7 +51,15 @@ impl Endpoint<'_> {
             return false;
         }
         self.decoder.close(Some(conn), &mut |_| {});
-        self.peer.closed(conn, now);
+        match &mut self.http {
+            None => self.peer.closed(conn, now),
+            Some(http) => {
+                let refused = http
+                    .remove(conn)
+                    .map(|why| SessionEvent::Refused(conn, why));
+                self.events.extend(refused);
+            }
+        }
         self.streams.remove(&conn);
         self.codecs.remove(&conn).is_some_and(|c| c.can_reopen())
     }
@@ -108,6 +116,8 @@ impl Endpoint<'_> {
 
     /// Returns `true` if no message waits for a connection and no HTTP response is pending.
     pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && !self.codecs.values().any(Codec::is_busy)
+        let is_stream = |conn: u32| self.http.as_ref().is_some_and(|http| http.is_stream(conn));
+        let mut codecs = self.codecs.iter().filter(|(conn, _)| !is_stream(**conn));
+        self.waiting.is_empty() && !codecs.any(|(_, codec)| codec.is_busy())
     }
 }

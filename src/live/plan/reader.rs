@@ -1,8 +1,9 @@
 //! Reads a recording into a plan, message by message, with the state of the calling side at each message.
 
 mod finish;
+mod http;
 
-use super::parts::{NOT_A_RECORDING, check_protocol, id_of, user_fields};
+use super::parts::{NOT_A_RECORDING, check_protocol, id_of};
 use super::{Expected, MAX_BYTES, PlanError, PlanStep, PlannedConnection};
 use crate::capture::{
     CaptureInput, Event, EventKind, Form, Header, Item, Problem, ProblemSeverity,
@@ -11,7 +12,9 @@ use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::diff::StoredMessage;
-use crate::framing::{Framing, Head};
+use crate::framing::Framing;
+use crate::live::codec::EventStreams;
+use crate::live::endpoint::http_session::peer_conn;
 use crate::live::names::{Binding, MessageInfo, Names};
 use crate::protocol::peer::{Peer, PeerConfig, Readiness};
 use crate::protocol::session::SessionConfig;
@@ -49,6 +52,9 @@ pub(super) struct PlanReader<'p> {
     framing: Option<Framing>,
     path: Option<String>,
     fields: Vec<(String, String)>,
+    events: EventStreams,
+    /// The target of the first GET.
+    stream_target: Option<String>,
     header: Option<Header>,
     steps: Vec<PlanStep>,
     expected: Vec<Expected>,
@@ -248,24 +254,6 @@ impl<'p> PlanReader<'p> {
         Ok(())
     }
 
-    /// The first request of a client names the path of all messages.
-    fn read_http_head(&mut self, decoded: &Decoded<'_>) {
-        if decoded.origin.direction == Some(Direction::ToServer)
-            && let Head::Http {
-                start,
-                event: false,
-                ..
-            } = decoded.frame.head
-        {
-            let path = start.split(' ').nth(1).map(str::to_owned);
-            self.path = self.path.take().or(path);
-            let raw = decoded.raw.as_ref().map_or(&[][..], |raw| raw.bytes);
-            if self.fields.is_empty() {
-                self.fields = user_fields(raw);
-            }
-        }
-    }
-
     /// Follows the recording as the calling side did. Returns `true` if calls were possible before this message.
     fn follow(&mut self, protocol: &'p dyn Protocol, decoded: &Decoded<'_>) -> bool {
         let peer = self.peer.get_or_insert_with(|| {
@@ -275,15 +263,18 @@ impl<'p> PlanReader<'p> {
             };
             protocol.behavior().peer(Direction::ToServer, &peer_config)
         });
-        let (conn, mut outgoing) = (decoded.origin.conn.unwrap_or_default(), Vec::new());
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let conn = peer_conn(protocol, decoded.frame.framing, conn);
+        let (mut seen, mut outgoing) = (decoded.seen(), Vec::new());
+        seen.origin.conn = Some(conn);
         let now = decoded.origin.time.unwrap_or_default();
         if self.opened.insert(conn) {
             peer.opened(conn, now, &mut outgoing);
         }
         let was_ready = peer.readiness(conn) == Readiness::Ready;
         match decoded.origin.direction {
-            Some(Direction::ToServer) => peer.sent(&decoded.seen(), now),
-            _ => peer.received(&decoded.seen(), now, &mut outgoing),
+            Some(Direction::ToServer) => peer.sent(&seen, now),
+            _ => peer.received(&seen, now, &mut outgoing),
         }
         was_ready
     }

@@ -52,6 +52,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     is_re_encoded: false,
     is_sequential: false,
     is_fallback: false,
+    http: Some(schema::HTTP),
 };
 
 #[cfg(feature = "rules")]

@@ -2,6 +2,7 @@
 
 mod methods;
 
+use crate::protocol::HttpSession;
 use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE};
@@ -11,6 +12,13 @@ use crate::protocol::schema::{ANY, Fresh, TEXT, Type};
 use crate::tape::Node;
 pub(super) use methods::{PERMISSION, PROMPT};
 use std::sync::LazyLock;
+
+/// Connections over HTTP, with their sessions.
+pub(super) const HTTP: HttpSession = HttpSession {
+    name: "acp-connection-id",
+    version: None,
+    part: Some(("acp-session-id", "sessionId")),
+};
 
 /// An integer, also one that is written with a fraction of 0.
 const WHOLE: Type = Type::Whole(i64::MIN as i128, i64::MAX as i128);

@@ -24,8 +24,6 @@ use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
 use turns::{TurnRequest, Turns};
 
-/// The field that names a connection over HTTP.
-const CONNECTION_FIELD: &str = "acp-connection-id";
 /// The largest number of connections.
 const MAX_CONNECTIONS: usize = 1 << 10;
 
@@ -78,7 +76,7 @@ impl AcpRules {
         else {
             return;
         };
-        if let (None, place) = http::field(head, CONNECTION_FIELD) {
+        if let (None, place) = http::field(head, schema::HTTP.name) {
             let text = "Acp-Connection-Id is not there; the agent gave one";
             report.broken("connection-missing", seen.span(place), text);
         }
@@ -87,7 +85,7 @@ impl AcpRules {
 
 /// Returns `true` if the head of a message names its connection.
 fn names_connection(seen: &Seen<'_>) -> bool {
-    http::head(seen).is_some_and(|head| http::field(head, CONNECTION_FIELD).0.is_some())
+    http::head(seen).is_some_and(|head| http::field(head, schema::HTTP.name).0.is_some())
 }
 
 impl Agent {
@@ -135,7 +133,7 @@ impl Extension for AcpRules {
     type Own = RequestContext;
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = ["client", "agent"];
-    const SESSION_FIELD: Option<&'static str> = Some(CONNECTION_FIELD);
+    const SESSION_FIELD: Option<&'static str> = Some(schema::HTTP.name);
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
 
     fn frame(&mut self, seen: &Seen<'_>, _: &mut Report) {

@@ -7,6 +7,7 @@
 
 mod methods;
 
+use crate::protocol::HttpSession;
 use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE};
@@ -16,6 +17,16 @@ use crate::protocol::schema::{Fresh, OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
 pub(super) use methods::{CALL, STATELESS};
 use std::sync::LazyLock;
+
+/// The field with the version of the session, since 2025-06-18.
+pub(super) const VERSION_FIELD: &str = "mcp-protocol-version";
+
+/// Sessions over HTTP.
+pub(super) const HTTP: HttpSession = HttpSession {
+    name: "mcp-session-id",
+    version: Some((VERSION_FIELD, "protocolVersion")),
+    part: None,
+};
 
 /// The prefix that the protocol reserves in `_meta`.
 pub(super) const OWN_PREFIX: &[u8] = b"io.modelcontextprotocol/";

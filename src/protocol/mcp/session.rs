@@ -92,7 +92,7 @@ impl McpRules {
             let path = std::str::from_utf8(body).unwrap_or_default();
             (query_session(path), true)
         } else {
-            let name = http::head(seen).and_then(|head| http::field(head, "mcp-session-id").0);
+            let name = http::head(seen).and_then(|head| http::field(head, schema::HTTP.name).0);
             let path = start.split(' ').nth(1).unwrap_or_default();
             (name.or_else(|| query_session(path)), status > 0)
         };
@@ -147,17 +147,17 @@ impl McpRules {
             }
             return;
         }
-        if self.gives_names && field("mcp-session-id").0.is_none() {
+        if self.gives_names && field(schema::HTTP.name).0.is_none() {
             let text = "Mcp-Session-Id is not there; the server gave one";
             return report.broken(
                 "session-missing",
-                seen.span(field("mcp-session-id").1),
+                seen.span(field(schema::HTTP.name).1),
                 text,
             );
         }
         let key = self.key(seen.origin);
         let version = self.state(&key).and_then(|state| state.version);
-        let (value, place) = field("mcp-protocol-version");
+        let (value, place) = field(schema::VERSION_FIELD);
         if let Some(version) = version.filter(|version| version.0 >= schema::HEADER_SINCE.0)
             && value.as_deref() != Some(schema::name(version))
         {
@@ -183,7 +183,7 @@ impl Extension for McpRules {
     type Own = RequestContext;
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = ["client", "server"];
-    const SESSION_FIELD: Option<&'static str> = Some("mcp-session-id");
+    const SESSION_FIELD: Option<&'static str> = Some(schema::HTTP.name);
     const CANCELS: &'static [(&'static str, &'static str)] =
         &[("notifications/cancelled", "requestId")];
 

@@ -131,6 +131,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     is_re_encoded: false,
     is_sequential: true,
     is_fallback: false,
+    http: None,
 };
 
 #[cfg(feature = "rules")]

@@ -57,6 +57,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     is_re_encoded: true,
     is_sequential: false,
     is_fallback: false,
+    http: None,
 };
 
 #[cfg(feature = "rules")]

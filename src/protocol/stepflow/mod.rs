@@ -70,6 +70,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     is_re_encoded: false,
     is_sequential: false,
     is_fallback: false,
+    http: None,
 };
 
 #[cfg(feature = "rules")]

@@ -322,7 +322,10 @@ pub fn play(
             reported.lock().unwrap().push(text);
         })
     };
-    let config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
+    let mut config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
+    config.path = plan.path.clone().unwrap_or(config.path);
+    config.recorded.clone_from(&plan.fields);
+    config.events = plan.events;
     let mut client = Client::replaying(plan, config, settings, observer);
     let (mut now, mut sent) = (1_800_000_000_000_000_000, BTreeMap::<u32, Vec<u8>>::new());
     let name = plan.protocol.name();

@@ -87,7 +87,11 @@ impl<'p> PlanReader<'p> {
 
     /// Returns an HTTP connection with messages of the peer but without a step.
     fn event_stream(&self) -> Option<u32> {
-        if self.framing != Some(Framing::Http) || self.unselected + self.unreadable > 0 {
+        let has_streams = (self.protocol).is_some_and(|p| p.descriptor().http.is_some());
+        if self.framing != Some(Framing::Http)
+            || has_streams
+            || self.unselected + self.unreadable > 0
+        {
             return None;
         }
         let has_steps = |conn: u32| {
@@ -121,7 +125,7 @@ impl<'p> PlanReader<'p> {
         }
         if let Some(conn) = self.event_stream() {
             return Err(format!(
-                "connection {conn} only receives messages, as an event stream that GET opens: replay does not support such streams"
+                "connection {conn} only receives messages, as an event stream that GET opens: replay supports them only for protocols with sessions over HTTP"
             ));
         }
         if self.expected.is_empty() {
@@ -148,6 +152,7 @@ impl<'p> PlanReader<'p> {
             framing: self.framing.unwrap_or(Framing::Lines),
             path: self.path,
             fields: self.fields,
+            events: self.events,
             header: self.header.unwrap_or_default(),
             steps: self.steps,
             expected: self.expected,

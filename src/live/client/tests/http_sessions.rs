@@ -1,0 +1,231 @@
+//! Sessions over HTTP: the fields that requests repeat, and the event streams that GET opens.
+
+use super::recorded_peer::{FinishedRun, TestPeer, plan, play, settings};
+use std::collections::BTreeMap;
+
+const RESULT: &str =
+    r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}"#;
+const ROOTS: &str = r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#;
+const EVENTS: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+
+/// A server that names its sessions. Requests without the name, or of another version, are refused.
+struct Server {
+    name: &'static str,
+    /// All answers are events, and messages have another path.
+    is_older: bool,
+    streams: bool,
+    stream: Option<u32>,
+    /// A request waits for the stream.
+    is_waiting: bool,
+    heads: BTreeMap<u32, Vec<String>>,
+}
+
+impl Server {
+    fn new(name: &'static str, is_older: bool, streams: bool) -> Self {
+        Self {
+            name,
+            is_older,
+            streams,
+            stream: None,
+            is_waiting: false,
+            heads: BTreeMap::new(),
+        }
+    }
+
+    fn response(status: &str, fields: &str, body: &str) -> String {
+        let len = body.len();
+        format!("HTTP/1.1 {status}\r\n{fields}content-length: {len}\r\n\r\n{body}")
+    }
+
+    fn answer(&mut self, conn: u32, head: &str, body: &str) -> Vec<(u32, String)> {
+        let event = |text: &str| format!("id: 1\nevent: message\ndata: {text}\n\n");
+        let message: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+        let result = |result: &str| {
+            let id = &message["id"];
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+        };
+        let name = format!("mcp-session-id: {}\r\n", self.name);
+        let posted = format!("POST /messages?sessionId={} ", self.name);
+        if head.starts_with("GET /mcp ") {
+            if !self.streams {
+                return vec![(conn, Self::response("405 Method Not Allowed", "", ""))];
+            }
+            assert!(self.is_older || head.contains(&name), "{head}");
+            self.stream = Some(conn);
+            let mut text = format!("{EVENTS}\r\n");
+            if self.is_older {
+                text += &format!(
+                    "event: endpoint\ndata: /messages?sessionId={}\n\n",
+                    self.name
+                );
+            }
+            if std::mem::take(&mut self.is_waiting) {
+                text += &event(ROOTS);
+            }
+            return vec![(conn, text)];
+        }
+        if self.is_older && !head.starts_with(&posted) {
+            return vec![(conn, Self::response("404 Not Found", "", "no"))];
+        }
+        let version = "mcp-protocol-version: 2025-11-25\r\n";
+        let is_first = message["method"] == "initialize";
+        let is_known = self.is_older || head.contains(&name) && head.contains(version);
+        if !is_first && !is_known {
+            return vec![(conn, Self::response("400 Bad Request", "", "no"))];
+        }
+        let accepted = || (conn, Self::response("202 Accepted", "", ""));
+        let answered = |text: &str| match self.stream {
+            Some(stream) if self.is_older => vec![accepted(), (stream, event(text))],
+            _ => {
+                // The first event has no message.
+                let body = format!("id: 0\ndata: \n\n{}", event(text));
+                let len = body.len();
+                let head = format!("{EVENTS}{name}content-length: {len}\r\n\r\n");
+                vec![(conn, head + &body)]
+            }
+        };
+        match message["method"].as_str() {
+            Some("initialize") => answered(&result(RESULT)),
+            Some("tools/call") => answered(&result(r#"{"content":[]}"#)),
+            Some(_) => {
+                self.is_waiting = self.stream.is_none();
+                let on_stream = self.stream.map(|stream| (stream, event(ROOTS)));
+                [accepted()].into_iter().chain(on_stream).collect()
+            }
+            None => vec![accepted()],
+        }
+    }
+}
+
+impl TestPeer for Server {
+    fn receive(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let head = format!("{head}\r\n");
+        let sent = self.answer(conn, &head, body);
+        self.heads.entry(conn).or_default().push(head);
+        let bytes = |(conn, text): (u32, String)| (conn, text.into_bytes());
+        sent.into_iter().map(bytes).collect()
+    }
+}
+
+/// Returns the recording of a session in which the server was called `old`.
+fn recording(is_older: bool, refused_first: bool) -> Vec<u8> {
+    let mut server = Server::new("old", is_older, true);
+    let mut out = String::from(
+        "{\"wiretool\":1,\"protocol\":\"mcp\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n",
+    );
+    let mut say = |conn: u32, start: &str, body: &str| {
+        let fields = if is_older {
+            ""
+        } else {
+            "Mcp-Session-Id: old\r\nMCP-Protocol-Version: 2025-11-25\r\n"
+        };
+        let head = format!("{start} HTTP/1.1\r\nhost: h\r\nx-own: {conn}\r\n{fields}");
+        let len = body.len();
+        let sent = format!("{head}content-length: {len}\r\n\r\n{body}");
+        let answers = server.answer(
+            conn,
+            &head
+                .to_ascii_lowercase()
+                .replace("post /", "POST /")
+                .replace("get /", "GET /")
+                .replace("sessionid", "sessionId"),
+            body,
+        );
+        let mut all = vec![(conn, "c2s", sent)];
+        all.extend(answers.into_iter().map(|(conn, text)| (conn, "s2c", text)));
+        for (conn, dir, text) in all {
+            let text = serde_json::to_string(&text).unwrap();
+            out += &format!("{{\"t\":1,\"conn\":{conn},\"dir\":\"{dir}\",\"text\":{text}}}\n");
+        }
+    };
+    let post = if is_older {
+        "POST /messages?sessionId=old"
+    } else {
+        "POST /mcp"
+    };
+    if refused_first {
+        say(1, "POST /mcp", HELLO);
+    }
+    if is_older {
+        say(9, "GET /mcp", "");
+    }
+    say(1, post, HELLO);
+    if !is_older {
+        say(9, "GET /mcp", "");
+    }
+    say(
+        1,
+        post,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    );
+    say(2, post, r#"{"jsonrpc":"2.0","id":7,"result":{"roots":[]}}"#);
+    say(
+        2,
+        post,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#,
+    );
+    out += "{\"t\":2,\"event\":\"end\",\"chunks\":1,\"bytes\":{}}\n";
+    out.into_bytes()
+}
+
+fn replayed(recording: &[u8], server: &mut Server) -> FinishedRun {
+    let plan = plan(recording);
+    let mut plan = plan;
+    plan.path = Some("/mcp".into());
+    let run = play(&plan, &settings(plan.protocol), server);
+    assert_eq!(run.outcome.failure, None);
+    run
+}
+
+#[test]
+fn later_requests_repeat_the_name_and_the_version_of_the_session() {
+    let mut server = Server::new("new", false, true);
+    let run = replayed(&recording(false, false), &mut server);
+    assert!(run.outcome.is_clean(), "{:?}", run.reported);
+    assert_eq!((run.outcome.sent, run.outcome.compared), (4, 3));
+    let heads: Vec<&String> = server.heads.values().flatten().collect();
+    let has = |head: &str, text: &str| head.to_ascii_lowercase().contains(text);
+    assert_eq!(heads.len(), 5);
+    // The first message of a recording may have a name; the server then gives another one.
+    assert_eq!(
+        heads
+            .iter()
+            .filter(|head| has(head, "session-id: old"))
+            .count(),
+        1
+    );
+    assert_eq!(
+        heads
+            .iter()
+            .filter(|head| has(head, "session-id: new"))
+            .count(),
+        4
+    );
+    // Each message has the fields of its own recorded head.
+    assert_eq!(heads.iter().filter(|head| has(head, "x-own: 2")).count(), 2);
+}
+
+#[test]
+fn a_server_without_event_stream_refuses_get_and_the_rest_goes_on() {
+    let mut server = Server::new("new", false, false);
+    let run = replayed(&recording(false, false), &mut server);
+    // Only the request of the server is missing, with what answers it.
+    assert!(!run.outcome.is_clean());
+    assert!(run.reported[0].contains("roots/list"), "{:?}", run.reported);
+}
+
+#[test]
+fn messages_of_the_older_transport_are_posted_where_an_event_says() {
+    for refused_first in [false, true] {
+        let mut server = Server::new("new", true, true);
+        let run = replayed(&recording(true, refused_first), &mut server);
+        assert!(run.outcome.is_clean(), "{:?}", run.reported);
+        assert_eq!((run.outcome.sent, run.outcome.compared), (4, 3));
+        let posts = server.heads.values().flatten();
+        let posts = posts.filter(|head| head.starts_with("POST /messages?sessionId=new "));
+        assert_eq!(posts.count(), 4);
+    }
+}

@@ -1,0 +1,62 @@
+//! Requests over HTTP: their path, their fields, and the event streams that GET opens.
+
+use super::{PlanReader, PlannedConnection};
+use crate::decoder::Decoded;
+use crate::framing::Head;
+use crate::live::codec::EventStreams;
+use crate::live::codec::head::user_fields;
+use crate::protocol::Direction;
+use std::collections::BTreeSet;
+
+impl PlanReader<'_> {
+    /// The first request of a client names the path of all messages.
+    pub(super) fn read_http_head(&mut self, decoded: &Decoded<'_>) {
+        if decoded.origin.direction == Some(Direction::ToServer)
+            && let Head::Http {
+                start,
+                event: false,
+                ..
+            } = decoded.frame.head
+        {
+            let path = start.split(' ').nth(1).map(str::to_owned);
+            self.path = self.path.take().or(path);
+            let raw = decoded.raw.as_ref().map_or(&[][..], |raw| raw.bytes);
+            if self.fields.is_empty() {
+                self.fields = user_fields(raw);
+            }
+            self.read_stream_request(start);
+        }
+    }
+
+    /// A client opens an event stream with GET. In the older transport messages are posted to another path.
+    fn read_stream_request(&mut self, start: &str) {
+        let (method, target) = start.split_once(' ').unwrap_or_default();
+        match &self.stream_target {
+            None if method == "GET" => {
+                self.stream_target = Some(target.to_owned());
+                self.events = EventStreams::After;
+            }
+            Some(known)
+                if method == "POST" && known != target && self.events == EventStreams::After =>
+            {
+                self.events = EventStreams::First;
+                self.drop_refused_messages();
+            }
+            _ => {}
+        }
+    }
+
+    /// Drops the messages before an event stream of the older transport: they only showed that the server has no newer
+    /// one.
+    fn drop_refused_messages(&mut self) {
+        self.steps.clear();
+        self.expected.clear();
+        self.classified.clear();
+        self.last_steps.clear();
+        self.ids.clear();
+        for connection in self.connections.values_mut() {
+            *connection = PlannedConnection::default();
+        }
+        (self.chosen, self.chosen_on) = (0, BTreeSet::new());
+    }
+}
