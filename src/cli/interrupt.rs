@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A flag that signals set.
+#[derive(Clone)]
 pub struct Stop {
     set: Arc<AtomicBool>,
     /// Set by SIGTERM.
@@ -34,6 +35,11 @@ impl Stop {
     /// Returns the flag, for readers.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.set.clone()
+    }
+
+    /// Ends reading as a signal does.
+    pub fn set(&self) {
+        self.set.store(true, Ordering::Relaxed);
     }
 
     /// Returns the exit status after a signal.

@@ -1,5 +1,6 @@
 //! The flags and functions that `proxy` and `record` share: addresses, output, and exit status.
 
+mod stdio;
 mod view;
 
 use super::faults::{FaultArgs, faults_to_inject};
@@ -21,12 +22,11 @@ use crate::transport::{
 };
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
-use std::fs::File;
-use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+pub use stdio::{take_stdio, take_stdio_beside_screen};
 
 /// Printed if the address is not a loopback address.
 pub const ALL_ADDRESSES_WARNING: &str =
@@ -129,8 +129,15 @@ impl LiveScreen {
 /// The options of a command.
 pub struct ScreenRequest<'a> {
     pub place: &'a ListenAddress,
-    pub watch: &'a LintArgs,
+    /// The rules that are checked; `None`: the caller checks them.
+    pub watch: Option<&'a LintArgs>,
     pub write: Option<PathBuf>,
+    /// The recording, if it exists already; `write` is not used.
+    pub recording: Option<RecordingFile>,
+    /// The stdin, stdout and stderr that are forwarded to a child, if not those of the process.
+    pub stdio: Option<Wrap>,
+    /// Prints messages for the user, if not on stderr.
+    pub print: Option<MessagePrinter>,
     /// The name of the recording is generated, and must be printed.
     pub is_generated: bool,
     pub screen: Option<LiveScreen>,
@@ -144,6 +151,19 @@ impl ListenAddress {
     /// Returns true if a child is wrapped.
     pub fn has_child(&self) -> bool {
         !self.command.is_empty()
+    }
+
+    /// Returns true for live traffic.
+    pub fn is_given(&self) -> bool {
+        self.has_child() || self.listen.is_some() || self.connect.is_some()
+    }
+
+    /// Returns true if one of the addresses is that of an HTTP server.
+    pub fn is_http(&self) -> bool {
+        [&self.listen, &self.connect]
+            .into_iter()
+            .flatten()
+            .any(Address::is_http)
     }
 }
 
@@ -208,7 +228,7 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
     let sides = quic.is_none().then(|| place.tls.sides(&connect, &listen));
     let (client, server) = sides.transpose()?.unwrap_or_default();
     let (quiet, verbose) = (ask.shared.quiet, ask.shared.verbose);
-    let fail_on = ask.watch.fail_on();
+    let fail_on = ask.watch.and_then(LintArgs::fail_on);
     let bound =
         BoundListener::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -224,32 +244,29 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         "--connect {connect} is the address of --listen {}: every connection would open another one",
         bound.address()
     );
-    let write = ask.write.clone();
+    let (write, created) = (ask.write.clone(), ask.recording.take());
+    let print = ask.print.take().unwrap_or(Arc::new(print_message));
     let is_free = ask
         .screen
         .as_ref()
         .is_none_or(LiveScreen::leaves_stdout_free);
-    let mut setup = new_setup(ask, header, Arc::new(print_message))?;
+    let mut setup = new_setup(ask, header, Arc::clone(&print))?;
     // Last: creating the file also chooses its name.
-    let create = |path| recording::create(path, is_free);
-    let recording = write.as_deref().map(create).transpose()?;
+    let recording = set_recording(&mut setup, created, write.as_deref(), is_free)?;
     // With port 0, the printed address is the only way to learn the port.
     if !quiet || listen.is_any_port() {
         let why = match (&place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
         };
-        let to = recording.as_ref();
-        let to = to.map_or(String::new(), |sink| {
-            format!(", recording to {}", sink.name)
-        });
+        let to = recording.map_or(String::new(), |name| format!(", recording to {name}"));
         let at = bound.address();
-        print_message(&format!(
+        print(&format!(
             "listening on {at}, connecting to {connect}{why}{to}"
         ));
     }
     if bound.is_on_all_addresses() {
-        print_message(ALL_ADDRESSES_WARNING);
+        print(ALL_ADDRESSES_WARNING);
     }
     let options = ProxyOptions {
         faults: wrong,
@@ -260,12 +277,11 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         once: place.once,
         idle: place.idle,
     };
-    set_recording(recording, &mut setup);
     let outcome = bound.proxy(options, setup).context("cannot go on")?;
-    let bad = report_losses(&outcome.seen, &print_message);
+    let bad = report_losses(&outcome.seen, &*print);
     if verbose && outcome.seen.counts.torn > 0 {
         let torn = count_text(outcome.seen.counts.torn, "direction", "directions");
-        print_message(&format!(
+        print(&format!(
             "{torn} ended without close_notify of TLS: bytes may be missing"
         ));
     }
@@ -285,7 +301,7 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
             n => format!(", {}{faulty}{found}", count_text(n, "message", "messages")),
         };
         let connections = count_text(connections, "connection", "connections");
-        print_message(&format!("{connections}{frames}"));
+        print(&format!("{connections}{frames}"));
     }
     Ok(match outcome.signal {
         _ if bad => Exit::Error,
@@ -296,7 +312,7 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
     })
 }
 
-fn run_child(ask: ScreenRequest<'_>) -> Result<Exit> {
+fn run_child(mut ask: ScreenRequest<'_>) -> Result<Exit> {
     let name = ask.protocol.map(Protocol::name);
     let speaks = ask.protocol.filter(|p| uses_lines(*p));
     let limit = ask.decode.as_ref().map_or(16 << 20, |o| o.limits.message);
@@ -334,21 +350,23 @@ fn run_child(ask: ScreenRequest<'_>) -> Result<Exit> {
         .first()
         .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
-    let fail_on = ask.watch.fail_on();
+    let fail_on = ask.watch.and_then(LintArgs::fail_on);
     let tells = ask.shared.verbose || ask.is_generated && !ask.shared.quiet;
-    let write = ask.write.clone();
-    let mut setup = new_setup(ask, header, Arc::new(print_nonblocking))?;
+    let (write, created) = (ask.write.clone(), ask.recording.take());
+    let print = ask.print.take().unwrap_or(Arc::new(print_nonblocking));
+    let stdio = ask.stdio.take();
+    let mut setup = new_setup(ask, header, Arc::clone(&print))?;
     setup.tap.guard = speaks.map(Guard::new);
     // Last: creating the file also chooses its name.
-    let create = |path| recording::create(path, false);
-    let recording = write.as_deref().map(create).transpose()?;
-    if let Some(sink) = recording.as_ref().filter(|_| tells) {
-        print_nonblocking(&format!("recording to {}", sink.name));
+    let recording = set_recording(&mut setup, created, write.as_deref(), false)?;
+    if let Some(name) = recording.filter(|_| tells) {
+        print(&format!("recording to {name}"));
     }
-    set_recording(recording, &mut setup);
-    let ours = take_stdio().context("cannot use stdin, stdout and stderr")?;
+    let ours = stdio
+        .map_or_else(take_stdio, Ok)
+        .context("cannot use stdin, stdout and stderr")?;
     let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
-    if report_losses(&ended.seen, &print_nonblocking) {
+    if report_losses(&ended.seen, &*print) {
         return Ok(Exit::Error);
     }
     if has_finding(fail_on, &ended.seen) {
@@ -361,20 +379,6 @@ fn run_child(ask: ScreenRequest<'_>) -> Result<Exit> {
     ))
 }
 
-/// Takes stdin, stdout and stderr of the process; when they are dropped, the first two are closed.
-pub fn take_stdio() -> std::io::Result<Wrap> {
-    let taken = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().map(File::from);
-    let ours = Wrap {
-        stdin: taken(std::io::stdin().as_fd())?,
-        stdout: taken(std::io::stdout().as_fd())?,
-        stderr: taken(std::io::stderr().as_fd())?,
-    };
-    let nothing = File::options().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&nothing)?;
-    rustix::stdio::dup2_stdout(&nothing)?;
-    Ok(ours)
-}
-
 pub fn header(protocol: Option<&str>) -> Header {
     Header {
         protocol: protocol.map(str::to_owned),
@@ -382,10 +386,17 @@ pub fn header(protocol: Option<&str>) -> Header {
     }
 }
 
-/// Sets the recording.
-fn set_recording(recording: Option<RecordingFile>, setup: &mut Setup) {
-    setup.tap.record = recording.is_some();
-    setup.recording = recording;
+/// Sets the recording: the one that exists already, or a new one. Returns its name.
+fn set_recording(
+    setup: &mut Setup,
+    created: Option<RecordingFile>,
+    write: Option<&Path>,
+    stdout_is_free: bool,
+) -> Result<Option<String>> {
+    let create = || write.map(|path| recording::create(path, stdout_is_free));
+    setup.recording = created.map_or_else(|| create().transpose(), |created| Ok(Some(created)))?;
+    setup.tap.record = setup.recording.is_some();
+    Ok(setup.recording.as_ref().map(|sink| sink.name.clone()))
 }
 
 fn new_setup(ask: ScreenRequest<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
@@ -398,19 +409,17 @@ fn new_setup(ask: ScreenRequest<'_>, header: Header, say: MessagePrinter) -> Res
             header,
             record: false,
             decode: ask.decode,
-            judge: if view.is_some() || ask.watch.lint {
-                Some((
-                    ask.watch.judging.judge()?,
-                    ask.watch.judging.session_config()?,
-                ))
-            } else {
-                None
+            judge: match ask.watch {
+                Some(watch) if view.is_some() || watch.lint => {
+                    Some((watch.judging.judge()?, watch.judging.session_config()?))
+                }
+                _ => None,
             },
             guard: None,
         },
         recording: None,
         view,
-        policy: if ask.watch.fail_on.is_some() {
+        policy: if ask.watch.is_some_and(|watch| watch.fail_on.is_some()) {
             Policy::Wait
         } else {
             Policy::Drop

@@ -44,6 +44,7 @@ pub(crate) mod tests;
 mod tls;
 mod topics;
 mod values;
+mod watch;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ErrorKind};
@@ -89,6 +90,7 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool capture.bin                       show the messages of a capture
   wiretool lint session.jsonl                check the rules of the protocol
+  wiretool watch session.jsonl               scroll, search and look inside, on the whole screen
   wiretool proxy -p saikuro -w FILE          show and record live traffic
   wiretool replay session.jsonl -- ./oracle  send recorded requests again, and compare
   wiretool stub oracle --script oracle.toml  answer requests from a script
@@ -131,6 +133,7 @@ enum CliCommand {
     #[command(alias = "check")]
     Lint(Box<lint::Args>),
     Stat(Box<stat::Args>),
+    Watch(Box<watch::Args>),
     Diff(Box<diff::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
@@ -211,6 +214,7 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         CliCommand::Decode(args) => decode::run(&args, &cli.shared, display),
         CliCommand::Lint(args) => lint::run(&args, &cli.shared, display),
         CliCommand::Stat(args) => stat::run(&args, &cli.shared, display),
+        CliCommand::Watch(args) => watch::run(&args, &cli.shared),
         CliCommand::Diff(args) => diff::run(&args, &cli.shared, display),
         CliCommand::Encode(args) => encode::run(&args, &cli.shared),
         CliCommand::Make(args) => make::run(&args, &cli.shared),

@@ -92,7 +92,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
 }
 
 /// The input files and their form.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// Captures to read; `-` or none: stdin

@@ -100,7 +100,10 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
     let is_made_up = |path: &PathBuf| path.to_string_lossy().contains("{n}");
     live::run(ScreenRequest {
         place: &flags.place,
-        watch: &flags.watch,
+        watch: Some(&flags.watch),
+        recording: None,
+        stdio: None,
+        print: None,
         is_generated: relay.write.as_ref().is_some_and(is_made_up),
         write: relay.write,
         screen,

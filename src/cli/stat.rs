@@ -17,6 +17,7 @@ use crate::select::Filter;
 use crate::stat::Stat;
 use anyhow::Result;
 use clap::ValueEnum;
+pub use show::write_tables;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

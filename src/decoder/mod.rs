@@ -29,6 +29,8 @@ mod partial;
 mod recovery;
 mod run;
 mod separate;
+#[cfg(feature = "cli")]
+mod stored;
 mod stream_end;
 mod streams;
 
@@ -49,6 +51,8 @@ use run::Stream;
 use separate::SeparateDetection;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+#[cfg(feature = "cli")]
+pub(crate) use stored::{RareParts, StoredFrames};
 
 /// A decoded frame, borrowed from the decoder until the next one.
 #[non_exhaustive]

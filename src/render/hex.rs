@@ -70,12 +70,38 @@ pub fn write(
     }
     if at < bytes.len() {
         let rest = gap(Span::new(at, bytes.len()));
-        // Nothing marks the secrets in it, but a secret is at least this long.
-        let secret = !display.show_secrets && at > 0 && bytes.len() - at >= MIN_SECRET;
-        let secret = secret && decoded.faults().next().is_some();
+        let secret = is_secret_rest(decoded, rest.span, display);
         write_rows(decoded, &HexRun { secret, ..rest }, display, out);
     }
     write_faults(decoded, verdict, display, out);
+}
+
+/// Returns the spans of the view that must not be shown.
+#[cfg(feature = "cli")]
+pub(crate) fn secret_spans(
+    decoded: &Decoded<'_>,
+    display: DisplayOptions,
+    notes: &mut Notes,
+) -> Vec<Span> {
+    if display.show_secrets {
+        return Vec::new();
+    }
+    decoded.annotate(notes);
+    let (mut spans, mut end) = (Vec::new(), 0);
+    for run in runs(&fields(decoded, MAX_FIELDS), notes, display) {
+        end = end.max(run.span.end());
+        spans.extend(run.secret.then_some(run.span));
+        spans.extend(run.hidden);
+    }
+    let rest = Span::new(end, decoded.frame.view.bytes.len());
+    spans.extend(is_secret_rest(decoded, rest, display).then_some(rest));
+    spans
+}
+
+/// Returns true if bytes after all fields may hold a secret: nothing marks the secrets there.
+fn is_secret_rest(decoded: &Decoded<'_>, rest: Span, display: DisplayOptions) -> bool {
+    let is_long = rest.start > 0 && rest.len as usize >= MIN_SECRET;
+    is_long && !display.show_secrets && decoded.faults().next().is_some()
 }
 
 /// Returns the end of a row that includes the punctuation after its field, if it fits.

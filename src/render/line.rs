@@ -72,6 +72,12 @@ pub fn write(
 }
 
 impl Lines {
+    /// Sets the time of the previous line; without one, the next line shows the time of day.
+    #[cfg(feature = "cli")]
+    pub(crate) fn set_last_time(&mut self, time: Option<i64>) {
+        self.last = time;
+    }
+
     /// Writes one line, with its line end, and one more line per fault. With a verdict it writes a line per finding
     /// instead; the findings include the faults.
     pub fn write(

@@ -71,7 +71,87 @@ fn paint(out: &mut String, highlight: Highlight, text: &str) {
     let _ = write!(out, "{painted}");
 }
 
+/// Splits text that [`Style::push`] has written with color into its parts: for a screen that draws colors itself. Text
+/// from the wire cannot contain color codes, because it is escaped.
+#[cfg(feature = "cli")]
+pub(crate) fn split(text: &str) -> Vec<(Highlight, &str)> {
+    /// The codes of each highlight.
+    static CODES: std::sync::LazyLock<Vec<(String, Highlight)>> = std::sync::LazyLock::new(|| {
+        let tones = ALL_TONES.iter().map(|highlight| {
+            let mut painted = String::new();
+            paint(&mut painted, *highlight, "x");
+            let code = painted.split('x').next().unwrap_or_default();
+            (code.to_owned(), *highlight)
+        });
+        tones.filter(|(code, _)| !code.is_empty()).collect()
+    });
+    let (mut parts, mut highlight, mut rest) = (Vec::new(), Highlight::Plain, text);
+    while !rest.is_empty() {
+        let end = rest.find('\u{1b}').unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        if !part.is_empty() {
+            parts.push((highlight, part));
+        }
+        let code = after.find('m').map_or(after.len(), |at| at + 1);
+        let (code, after) = after.split_at(code);
+        let known = CODES.iter().find(|(known, _)| known == code);
+        highlight = known.map_or(Highlight::Plain, |(_, highlight)| *highlight);
+        rest = after;
+    }
+    parts
+}
+
+#[cfg(feature = "cli")]
+const ALL_TONES: [Highlight; 10] = [
+    Highlight::Plain,
+    Highlight::Dim,
+    Highlight::Kind,
+    Highlight::Key,
+    Highlight::Text,
+    Highlight::Number,
+    Highlight::Error,
+    Highlight::Note,
+    Highlight::ToServer,
+    Highlight::ToClient,
+];
+
 #[cfg(not(feature = "cli"))]
 fn paint(out: &mut String, _: Highlight, text: &str) {
     out.push_str(text);
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_text_splits_into_its_tones() {
+        let style = Style { color: true };
+        let mut text = String::from("a ");
+        for highlight in ALL_TONES {
+            style.push(&mut text, highlight, tone_name(highlight));
+            text.push(' ');
+        }
+        // Tones of the same color are the first of them.
+        let parts: Vec<_> = split(&text)
+            .into_iter()
+            .filter(|(_, part)| *part != " ")
+            .collect();
+        for highlight in ALL_TONES.into_iter().skip(1) {
+            let found = parts.iter().find(|(_, part)| *part == tone_name(highlight));
+            let found = found.expect("each part is found").0;
+            let same = [found, highlight]
+                .iter()
+                .all(|t| matches!(t, Highlight::Text | Highlight::ToClient));
+            assert!(found == highlight || same, "{found:?} {highlight:?}");
+        }
+        style.push_wire(&mut text, Highlight::Kind, "\u{1b}[31m");
+        assert_eq!(split(&text).last(), Some(&(Highlight::Kind, r"\u{1b}[31m")));
+    }
+
+    fn tone_name(highlight: Highlight) -> &'static str {
+        [
+            "plain", "dim", "kind", "key", "text", "number", "error", "note", "to", "from",
+        ][highlight as usize]
+    }
 }

@@ -14,6 +14,8 @@ use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Places;
 use crate::protocol::Notes;
+#[cfg(feature = "cli")]
+use crate::span::Span;
 use crate::tape::{Scalar, Value};
 use std::ops::Range;
 
@@ -66,6 +68,68 @@ pub fn write_with_detail(
     notes: &mut Notes,
     out: &mut String,
 ) {
+    write_marked(
+        decoded,
+        verdict,
+        display,
+        detail,
+        notes,
+        out,
+        &mut |_, _| {},
+    );
+}
+
+/// A line of a tree.
+#[cfg(feature = "cli")]
+pub(crate) struct TreeLine {
+    /// The bytes of its field, in view coordinates; empty for the title and for errors.
+    pub span: Span,
+    /// The text, without line end.
+    pub text: String,
+}
+
+/// Returns the lines of one frame, as [`write()`] writes them.
+#[cfg(feature = "cli")]
+pub(crate) fn lines(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    display: DisplayOptions,
+    notes: &mut Notes,
+) -> Vec<TreeLine> {
+    let (mut out, mut marks) = (String::new(), Vec::new());
+    let mut mark = |field: &FrameField<'_>, start| marks.push((start, field.span));
+    write_marked(
+        decoded,
+        verdict,
+        display,
+        Detail::default(),
+        notes,
+        &mut out,
+        &mut mark,
+    );
+    let mut marks = marks.into_iter().peekable();
+    let mut at = 0;
+    let lines = out.split_inclusive('\n').map(|text| {
+        let field = marks.next_if(|(start, _)| *start == at);
+        at += text.len();
+        TreeLine {
+            span: field.map_or_else(Span::default, |(_, span)| span),
+            text: text.trim_end_matches('\n').to_owned(),
+        }
+    });
+    lines.collect()
+}
+
+/// Writes one frame, and passes each field with the position of its line to `mark`.
+fn write_marked(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    display: DisplayOptions,
+    detail: Detail<'_>,
+    notes: &mut Notes,
+    out: &mut String,
+    mark: &mut dyn FnMut(&FrameField<'_>, usize),
+) {
     write_title(decoded, verdict, display, out);
     decoded.annotate(notes);
     let fields = fields(decoded, MAX_FIELDS);
@@ -81,6 +145,7 @@ pub fn write_with_detail(
             || (field.node.is_none() && detail.hidden_heads.iter().any(is_field));
         let secret = field.is_secret(notes, display);
         hidden_below = (hidden || secret).then_some(field.depth);
+        mark(field, out.len());
         write_position(decoded, field, display, width, out);
         if hidden {
             display.style.push(out, Highlight::Note, detail.replacement);

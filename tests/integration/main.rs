@@ -34,4 +34,5 @@ mod stat_cli;
 mod stub_and_replay;
 mod stub_cli;
 mod telequick_cli;
+mod watch_cli;
 mod where_cli;

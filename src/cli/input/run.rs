@@ -27,7 +27,12 @@ pub struct InputRun {
     pub messages: u64,
     /// Part of the input could not be used.
     pub is_bad: bool,
+    /// Receives notes instead of stderr.
+    pub notes: Option<NoteSink>,
 }
+
+/// Receives notes about the input.
+pub type NoteSink = Box<dyn FnMut(&str)>;
 
 impl InputRun {
     /// Creates the state of a run that `stop` ends.
@@ -44,8 +49,10 @@ impl InputRun {
     /// Prints a note; `bad` if part of the input could not be used.
     pub fn note(&mut self, source: &str, text: &str, bad: bool) {
         self.is_bad |= bad;
-        if bad || !self.quiet {
-            print_about(source, text);
+        match &mut self.notes {
+            Some(notes) => notes(text),
+            None if bad || !self.quiet => print_about(source, text),
+            None => {}
         }
     }
 
@@ -89,7 +96,7 @@ impl dyn FrameDisplay + '_ {
     /// Prints how the input was read, for `--verbose`.
     pub fn detail(&mut self, source: &str, text: &str) {
         if self.run().verbose {
-            print_about(source, text);
+            self.run().note(source, text, false);
         }
     }
 

@@ -1,0 +1,205 @@
+//! `wiretool watch`: messages of captures and of live traffic on the whole screen.
+//!
+//! ```text
+//!   reader thread   input --> pipeline --> IndexSink --> Store
+//!   proxy thread    sockets or child --> recording, which the reader follows
+//!   this thread     keys --> Model --> View --> terminal
+//! ```
+
+mod command;
+mod condition;
+mod entry;
+mod keys;
+mod live;
+mod model;
+mod prompt;
+mod screen;
+mod source;
+mod store;
+mod take;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use super::Exit;
+use super::input::{self, InputRun};
+use super::interrupt::Stop;
+use super::live::ListenAddress;
+use super::options::{self, SharedArgs};
+use crate::conversation::Judge;
+use crate::decoder::{DecodeOptions, StoredFrames};
+use crate::encoding::Want;
+use crate::framing::Framing;
+use crate::protocol::session::SessionConfig;
+use anyhow::{Context as _, Result};
+use live::LiveTraffic;
+use model::Model;
+use screen::{run_screen, screen_file};
+use source::{IndexSink, Shared};
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use store::{Store, StoreReader};
+use terminal::FullScreen;
+use view::{Theme, View};
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool watch session.jsonl              scroll, search, look inside
+  wiretool watch --follow session.jsonl     while the file grows
+  wiretool watch -p saikuro                 live: the same as proxy, on the whole screen
+  wiretool watch -w FILE -- ./oracle        live: a child; its stdin is that of wiretool
+  client | wiretool watch -- ./oracle > answers";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0         the screen was closed
+  2         usage, an input, address or terminal that failed, or bytes that were not recorded
+  130, 143  interrupted, terminated; files are complete";
+
+/// Show messages on the whole screen: scroll, search, look inside
+///
+/// FILE is a capture. Without one, watch takes the arguments of proxy and record, and shows live traffic. The key `?`
+/// lists all keys.
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    #[command(flatten)]
+    input: options::InputArgs,
+    #[command(flatten)]
+    place: ListenAddress,
+    /// Record to this file; no file is replaced
+    ///
+    /// Only for live traffic, with the names of `proxy -w`.
+    #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
+    write: Option<PathBuf>,
+    /// Do not mask tokens, capabilities and other secrets
+    #[arg(long, help_heading = "Output")]
+    show_secrets: bool,
+    #[command(flatten)]
+    wire: options::WireArgs,
+    #[command(flatten)]
+    judging: options::RuleArgs,
+}
+
+impl Args {
+    /// Returns true if traffic is shown, not a capture.
+    fn is_live(&self) -> Result<bool> {
+        let has_files = !self.input.paths().is_empty();
+        let is_live = self.place.is_given();
+        anyhow::ensure!(
+            !(has_files && is_live),
+            "watch shows a FILE or live traffic: give one of FILE, --connect and a command after --"
+        );
+        Ok(is_live || (!has_files && std::io::stdin().is_terminal()))
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    let is_live = args.is_live()?;
+    anyhow::ensure!(
+        is_live || args.write.is_none(),
+        "-w records live traffic; the key w saves the messages of a FILE"
+    );
+    let out = screen_file(args.place.has_child())?;
+    for path in args.input.paths().iter().filter(|p| *p != Path::new("-")) {
+        let found = path.metadata();
+        found.with_context(|| format!("cannot open {}", path.display()))?;
+    }
+    // The threads need them until the process ends.
+    let protocols = Box::leak(Box::new(args.wire.protocols()?));
+    let mut options = args.wire.options(protocols, Want::Places);
+    let depth = options.limits.depth;
+    let rules = (args.judging.judge()?, args.judging.session_config()?);
+    let frames = StoredFrames::new(protocols.all());
+    let messages = Shared::new(Store::new(frames.clone())?);
+    let stop = Stop::on_signals()?;
+    let live = if is_live {
+        if args.place.is_http() {
+            options.framing.get_or_insert(Framing::Http);
+        }
+        Some(LiveTraffic::new(args.write.as_deref())?)
+    } else {
+        None
+    };
+    let input = match &live {
+        Some(live) => live.input(&args.input.packets),
+        None => args.input.clone(),
+    };
+    let reader = Reader {
+        input,
+        options,
+        rules,
+        frames,
+        show_secrets: args.show_secrets,
+    };
+    let theme = Theme::of(shared);
+    std::thread::scope(|scope| {
+        let relaying = live.map(|live| {
+            let (protocol, options) = (protocols.named(), reader.options.clone());
+            let (messages, stop) = (&messages, &stop);
+            scope.spawn(move || live.relay(&args.place, protocol, options, shared, messages, stop))
+        });
+        let reading = scope.spawn(|| reader.read(shared, &messages, &stop));
+        let follows = is_live || args.input.follow;
+        let mut model = Model::new(messages.clone(), StoreReader::new(depth), follows);
+        let shown = FullScreen::begin(out).and_then(|mut screen| {
+            let mut view = View::new(theme, args.show_secrets);
+            run_screen(&mut screen, &mut view, &mut model, &stop)
+        });
+        let signal = stop.exit();
+        if relaying.is_some() && signal.is_none() {
+            live::end_relay();
+        }
+        stop.set();
+        let read = join(reading);
+        let relayed = relaying.map(join).transpose()?;
+        shown?;
+        // An input that failed is the answer, unless messages were shown before.
+        if model.message_count() == 0 {
+            read?;
+        }
+        Ok(match relayed {
+            Some(Exit::Error) => Exit::Error,
+            _ => signal.unwrap_or(Exit::Clean),
+        })
+    })
+}
+
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    match thread.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// What the reader thread needs.
+struct Reader {
+    input: options::InputArgs,
+    options: DecodeOptions<'static>,
+    rules: (Judge, SessionConfig),
+    frames: StoredFrames<'static>,
+    show_secrets: bool,
+}
+
+impl Reader {
+    /// Reads all input into the store.
+    fn read(self, shared: &SharedArgs, messages: &Shared, stop: &Stop) -> Result<()> {
+        let run = InputRun::new(shared, self.input.follow, Some(stop.clone()));
+        let mut sink = IndexSink::new(
+            run,
+            messages.clone(),
+            self.frames,
+            self.rules,
+            self.show_secrets,
+        );
+        let read = input::read(&self.input, &self.options, &mut sink);
+        let status = &mut messages.store().status;
+        if let Err(error) = &read {
+            status.note(format!("{error:#}"));
+        }
+        status.ended = true;
+        read
+    }
+}

@@ -1,0 +1,83 @@
+//! What a user can ask for, and what the answer shows in.
+
+/// A pane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pane {
+    Messages,
+    Tree,
+    Bytes,
+    State,
+}
+
+impl Pane {
+    pub const ALL: [Self; 4] = [Self::Messages, Self::Tree, Self::Bytes, Self::State];
+
+    /// Returns the pane `by` panes later.
+    pub fn step(self, by: usize) -> Self {
+        let at = Self::ALL.iter().position(|pane| *pane == self);
+        let at = (at.unwrap_or_default() + by) % Self::ALL.len();
+        Self::ALL.get(at).copied().unwrap_or(self)
+    }
+}
+
+/// What a key or the mouse asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// Move down by lines; up, if negative.
+    Move(isize),
+    /// Move down by pages; up, if negative.
+    Page(isize),
+    First,
+    Last,
+    NextPane,
+    PreviousPane,
+    /// Go from messages to the tree.
+    Open,
+    /// Leave, in this order: the overlay, the pane, the condition.
+    Back,
+    Quit,
+    Help,
+    Prompt,
+    Match {
+        forward: bool,
+    },
+    Finding {
+        forward: bool,
+    },
+    OtherOfPair,
+    OpenOnly,
+    OneConnection,
+    Delta,
+    Stats,
+    Compare,
+    Copy,
+    CopyAs(CopyForm),
+    Save,
+    Pause,
+    FoldPair,
+    FoldConnection,
+    /// Select this row of the messages on the screen.
+    Row(usize),
+    /// Select this line of a pane on the screen.
+    Line(Pane, usize),
+}
+
+/// The form of a copied message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CopyForm {
+    Hex,
+    Json,
+    Send,
+    Encode,
+}
+
+/// What covers the panes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Overlay {
+    Help,
+    Stats,
+    /// The forms of a copy.
+    Copy,
+    /// Two messages to compare.
+    Compare(usize, usize),
+}

@@ -1,0 +1,121 @@
+//! Live traffic: the proxy records it, and the reader follows the recording.
+//!
+//! ```text
+//!   pump --> recording --> reader --> Store
+//! ```
+//!
+//! The pump waits for the disk only, as that of `record` does, and never for the screen.
+
+use super::source::Shared;
+use crate::capture::Form;
+use crate::cli::interrupt::Stop;
+use crate::cli::live::{self, ListenAddress, ScreenRequest, take_stdio_beside_screen};
+use crate::cli::options::{InputArgs, PacketArgs, SharedArgs};
+use crate::cli::{Exit, recording};
+use crate::decoder::DecodeOptions;
+use crate::protocol::Protocol;
+use crate::transport::RecordingFile;
+use anyhow::{Context as _, Result};
+use rustix::process::{Signal, getpid, kill_process};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempPath;
+
+/// Live traffic and its recording.
+pub(super) struct LiveTraffic {
+    recording: RecordingFile,
+    /// Removes the recording at the end, if nobody asked for it.
+    temporary: Option<TempPath>,
+}
+
+impl LiveTraffic {
+    /// Creates the recording, a temporary file if no name is given.
+    pub fn new(write: Option<&Path>) -> Result<Self> {
+        if let Some(path) = write {
+            let recording = recording::create(path, false)?;
+            let is_file = recording.file.metadata().is_ok_and(|meta| meta.is_file());
+            let name = &recording.name;
+            anyhow::ensure!(is_file, "watch reads its recording: {name} is no file");
+            return Ok(Self {
+                recording,
+                temporary: None,
+            });
+        }
+        let mut builder = tempfile::Builder::new();
+        builder
+            .prefix("wiretool-watch-")
+            .suffix(".jsonl")
+            .append(true);
+        let file = builder.tempfile();
+        let (file, path) = file
+            .context("cannot create a temporary recording")?
+            .into_parts();
+        let name = path.display().to_string();
+        Ok(Self {
+            recording: RecordingFile { file, name },
+            temporary: Some(path),
+        })
+    }
+
+    /// Returns the input for the reader.
+    pub fn input(&self, packets: &PacketArgs) -> InputArgs {
+        InputArgs {
+            files: vec![PathBuf::from(&self.recording.name)],
+            from: Form::Recording,
+            dir: None,
+            c2s: Vec::new(),
+            s2c: Vec::new(),
+            follow: true,
+            packets: packets.clone(),
+        }
+    }
+
+    /// Forwards until the end. An error ends the screen, too.
+    pub fn relay(
+        self,
+        place: &ListenAddress,
+        protocol: Option<&'static dyn Protocol>,
+        options: DecodeOptions<'static>,
+        shared: &SharedArgs,
+        messages: &Shared,
+        stop: &Stop,
+    ) -> Result<Exit> {
+        let (stdio, silent) = if place.has_child() {
+            let stdio = take_stdio_beside_screen();
+            let (stdio, silent) = stdio.context("cannot use stdin, stdout and stderr")?;
+            (Some(stdio), silent)
+        } else {
+            (None, None)
+        };
+        let noted = messages.clone();
+        let ended = live::run(ScreenRequest {
+            place,
+            watch: None,
+            write: None,
+            recording: Some(self.recording),
+            stdio,
+            print: Some(Arc::new(move |text: &str| {
+                noted.store().status.note(text.to_owned());
+            })),
+            is_generated: false,
+            screen: None,
+            decode: place.faults.is_given().then_some(options),
+            protocol,
+            shared,
+        });
+        drop((silent, self.temporary));
+        let mut store = messages.store();
+        if ended.is_ok() {
+            store.status.note("the traffic has ended".to_owned());
+            store.status.ended = true;
+        } else {
+            stop.set();
+        }
+        ended
+    }
+}
+
+/// Ends the proxy as a signal to this process does: it completes the recording.
+pub(super) fn end_relay() {
+    let _ = kill_process(getpid(), Signal::TERM);
+}

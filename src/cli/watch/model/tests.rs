@@ -1,0 +1,172 @@
+use super::super::tests::model_of;
+use super::*;
+
+/// A recording with two connections and a subscription with many items.
+const STREAM: &str = "sael/rules/replay-many.fires.jsonl";
+
+fn model() -> Model {
+    let mut model = model_of(STREAM);
+    model.height = 10;
+    model
+}
+
+fn finish(model: &mut Model) {
+    while model.is_busy() {
+        model.work(7);
+    }
+}
+
+#[test]
+fn the_selection_moves_and_the_rows_follow() {
+    let mut model = model();
+    assert_eq!(model.row_count(), 74);
+    for (command, selected, top) in [
+        (Command::Move(1), 1, 0),
+        (Command::Move(-5), 0, 0),
+        (Command::Page(1), 9, 0),
+        (Command::Move(1), 10, 1),
+        (Command::Last, 73, 64),
+        (Command::Move(1), 73, 64),
+        (Command::First, 0, 0),
+        (Command::Row(3), 3, 0),
+    ] {
+        assert!(model.apply(command));
+        assert_eq!((model.selected, model.top), (selected, top), "{command:?}");
+    }
+}
+
+#[test]
+fn a_condition_leaves_its_matches_and_the_search_finds_them_among_all() {
+    let mut model = model();
+    model.set_condition("kind=BYE,UNS").unwrap();
+    assert!(model.is_busy());
+    finish(&mut model);
+    assert_eq!(model.row_count(), 2);
+    assert_eq!(model.conditions(), ["kind=BYE,UNS"]);
+    model.apply(Command::Back);
+    assert_eq!(model.row_count(), 74);
+    let next = Command::Match { forward: true };
+    for (command, wanted) in [
+        (Command::First, 0),
+        (next, 72),
+        (next, 73),
+        (next, 73),
+        (Command::Match { forward: false }, 72),
+    ] {
+        model.apply(command);
+        finish(&mut model);
+        assert_eq!(model.selected, wanted, "{command:?}");
+    }
+    assert!(model.answer.is_empty());
+    let error = model.set_condition("knd=BYE").unwrap_err();
+    assert!(error.contains("^^^ did you mean kind?"), "{error}");
+}
+
+#[test]
+fn another_condition_replaces_an_unfinished_one() {
+    let mut model = model();
+    model.set_condition("kind=EVT").unwrap();
+    model.work(10);
+    // The first matches show at once.
+    assert_eq!(model.row_count(), 5);
+    model.set_condition("kind=HEY").unwrap();
+    finish(&mut model);
+    assert_eq!(model.row_count(), 3);
+    model.set_condition("").unwrap();
+    assert_eq!(model.row_count(), 74);
+}
+
+#[test]
+fn plain_text_matches_bytes_in_any_case() {
+    let mut model = model();
+    model.set_condition("\"PR\":64").unwrap();
+    finish(&mut model);
+    assert_eq!(model.message_at(0), Some(70));
+}
+
+#[test]
+fn findings_and_pairs_are_found() {
+    let mut model = model();
+    model.apply(Command::Finding { forward: true });
+    assert_eq!(model.selected, 70);
+    model.apply(Command::Finding { forward: true });
+    assert_eq!(model.selected, 70);
+    assert_eq!(model.answer, "no later message has a finding");
+    model.apply(Command::OtherOfPair);
+    assert_eq!(model.selected, 2);
+    model.apply(Command::OtherOfPair);
+    assert_eq!(model.selected, 70);
+}
+
+#[test]
+fn pairs_and_connections_fold() {
+    let mut model = model();
+    model.apply(Command::Move(4));
+    model.apply(Command::FoldPair);
+    finish(&mut model);
+    // The response and all items of the subscription.
+    assert_eq!((model.selected, model.row_count()), (2, 74 - 67));
+    model.apply(Command::FoldPair);
+    finish(&mut model);
+    assert_eq!(model.row_count(), 74);
+    model.apply(Command::FoldConnection);
+    finish(&mut model);
+    assert_eq!(model.row_count(), 74 - 4);
+    // A message that a fold hides shows again if it is wanted.
+    model.apply(Command::Last);
+    model.selected = 0;
+    model.apply(Command::OtherOfPair);
+    assert_eq!((model.selected, model.row_count()), (1, 74));
+}
+
+#[test]
+fn one_connection_and_open_requests_show_alone() {
+    let mut model = model();
+    model.apply(Command::OneConnection);
+    finish(&mut model);
+    assert_eq!((model.row_count(), model.conditions().len()), (5, 1));
+    model.apply(Command::OneConnection);
+    model.apply(Command::OpenOnly);
+    finish(&mut model);
+    let open = model.shared.store().open;
+    assert_eq!(model.row_count(), open);
+}
+
+#[test]
+fn a_paused_view_keeps_its_messages() {
+    let mut model = model();
+    model.apply(Command::Pause);
+    assert!(model.is_paused());
+    assert_eq!(model.message_count(), 74);
+    model.apply(Command::Pause);
+    assert!(!model.is_paused());
+}
+
+#[test]
+fn esc_leaves_one_thing_at_a_time() {
+    let mut model = model();
+    model.set_condition("kind=EVT").unwrap();
+    model.apply(Command::Open);
+    model.apply(Command::Help);
+    for (overlay, focus, filters) in [
+        (None, Pane::Tree, true),
+        (None, Pane::Messages, true),
+        (None, Pane::Messages, false),
+    ] {
+        model.apply(Command::Back);
+        let has = (model.overlay.clone(), model.focus, model.filters);
+        assert_eq!(has, (overlay, focus, filters));
+    }
+    model.apply(Command::Quit);
+    assert!(model.quits);
+}
+
+#[test]
+fn two_marked_messages_are_compared() {
+    let mut model = model();
+    model.apply(Command::Move(4));
+    model.apply(Command::Compare);
+    model.apply(Command::Move(2));
+    model.apply(Command::Compare);
+    assert_eq!(model.overlay, Some(Overlay::Compare(4, 6)));
+}

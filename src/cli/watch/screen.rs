@@ -1,0 +1,170 @@
+//! The loop of the screen: keys and new messages change the model, the view draws it.
+
+use super::command::{Command, Pane};
+use super::condition::complete;
+use super::keys::{self, PromptKey};
+use super::model::Model;
+use super::take;
+use super::terminal::FullScreen;
+use super::view::View;
+use crate::cli::interrupt::Stop;
+use anyhow::{Context as _, Result};
+use crossterm::event::{self, Event, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+use std::fs::File;
+use std::io::IsTerminal as _;
+use std::os::fd::AsFd as _;
+use std::time::Duration;
+
+/// The maximum time that a wait for a key delays new messages and signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The number of messages that a condition checks between two looks at the keys.
+const WORK_STEP: usize = 1 << 12;
+/// The number of lines of a turn of the mouse wheel.
+const WHEEL_LINES: isize = 3;
+
+/// Returns the terminal for the screen: stdout, or with a child, whose stdout may be forwarded, also `/dev/tty`.
+pub(super) fn screen_file(has_child: bool) -> Result<File> {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    anyhow::ensure!(
+        !is_dumb,
+        "watch needs a terminal that can move its cursor, and TERM says otherwise; decode prints lines"
+    );
+    let stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        let file = stdout.as_fd().try_clone_to_owned();
+        return Ok(file.context("cannot use stdout")?.into());
+    }
+    anyhow::ensure!(
+        has_child,
+        "watch needs a terminal, and stdout is none: decode writes to a pipe or a file"
+    );
+    let mut options = File::options();
+    let file = options.read(true).write(true).open("/dev/tty");
+    file.context("watch needs a terminal: cannot open /dev/tty")
+}
+
+/// Shows the model until the user quits, or a signal comes.
+pub(super) fn run_screen(
+    screen: &mut FullScreen,
+    view: &mut View,
+    model: &mut Model,
+    stop: &Stop,
+) -> Result<()> {
+    let mut shown = None;
+    while !model.quits && stop.exit().is_none() {
+        if screen.is_suspended() {
+            screen.suspend()?;
+            shown = None;
+        }
+        let state = (model.content_state(), model.is_busy());
+        if shown != Some(state) {
+            screen.draw(|frame| view.draw(frame, model))?;
+            shown = Some(state);
+        }
+        let is_busy = model.is_busy();
+        let mut wait = if is_busy {
+            Duration::ZERO
+        } else {
+            POLL_INTERVAL
+        };
+        while event::poll(wait).context("cannot read from the terminal")? {
+            let event = event::read().context("cannot read from the terminal")?;
+            handle(event, screen, view, model)?;
+            (wait, shown) = (Duration::ZERO, None);
+        }
+        model.work(WORK_STEP);
+    }
+    Ok(())
+}
+
+fn handle(event: Event, screen: &mut FullScreen, view: &View, model: &mut Model) -> Result<()> {
+    match event {
+        Event::Key(key) => handle_key(key, screen, model),
+        Event::Mouse(mouse) => {
+            if let Some(command) = mouse_command(mouse, view) {
+                model.apply(command);
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn handle_key(key: KeyEvent, screen: &mut FullScreen, model: &mut Model) -> Result<()> {
+    if keys::is_control(key, 'c') {
+        model.quits = true;
+        return Ok(());
+    }
+    if keys::is_control(key, 'z') {
+        return screen.suspend();
+    }
+    if model.prompt.is_some() {
+        if let Some(key) = keys::prompt_key(key) {
+            change_prompt(key, model);
+        }
+        return Ok(());
+    }
+    let Some(command) = keys::command(key, model.overlay.as_ref()) else {
+        return Ok(());
+    };
+    if model.apply(command) {
+        return Ok(());
+    }
+    match command {
+        Command::CopyAs(form) => {
+            if let Some((text, what)) = take::copied(model, form) {
+                screen.copy(&text)?;
+                let count = text.chars().count();
+                model.answer = format!("copied {what}, {count} characters");
+            }
+        }
+        Command::Save => {
+            model.answer = match take::save(model) {
+                Ok(text) => text,
+                Err(error) => format!("{error:#}"),
+            };
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn change_prompt(key: PromptKey, model: &mut Model) {
+    let Some(mut prompt) = model.prompt.take() else {
+        return;
+    };
+    match key {
+        PromptKey::Char(c) => prompt.push(c),
+        PromptKey::Backspace => prompt.backspace(),
+        PromptKey::RemoveWord => prompt.remove_word(),
+        PromptKey::Clear => prompt.set(""),
+        PromptKey::Earlier => prompt.set(&model.condition_text),
+        PromptKey::Complete => {
+            let shared = model.shared.clone();
+            prompt.complete(|text| complete(text, &shared, &mut model.reader));
+        }
+        PromptKey::Cancel => return,
+        PromptKey::Accept => match model.set_condition(&prompt.text) {
+            Ok(()) => return,
+            Err(error) => prompt.error = Some(error),
+        },
+    }
+    model.prompt = Some(prompt);
+}
+
+fn mouse_command(mouse: MouseEvent, view: &View) -> Option<Command> {
+    match mouse.kind {
+        MouseEventKind::ScrollDown => Some(Command::Move(WHEEL_LINES)),
+        MouseEventKind::ScrollUp => Some(Command::Move(-WHEEL_LINES)),
+        MouseEventKind::Down(MouseButton::Left) => {
+            let position = Position::new(mouse.column, mouse.row);
+            Some(match view.pane_at(position)? {
+                (Pane::Messages, line) => Command::Row(line),
+                (Pane::Tree, line) => Command::Line(Pane::Tree, view.tree_line(line)),
+                (pane, line) => Command::Line(pane, line),
+            })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,315 @@
+//! The messages of a view: an index in memory, their bytes in a temporary file.
+//!
+//! ```text
+//!   reader --Batch--> Store { entries, file, findings, changes, versions }  <-- screen
+//! ```
+//!
+//! A reader adds batches; the screen decodes single messages again. Memory is 24 bytes for each message, and lists with
+//! limits for what is rare: beyond a limit, messages keep their marks, and details are left out.
+
+use super::entry::{Entries, Entry};
+use crate::conversation::{Finding, Verdict};
+use crate::decoder::{Decoded, Origin, RareParts, StoredFrames};
+use crate::encoding::{Parsed, Want};
+use crate::protocol::Protocol;
+use crate::protocol::session::{Answer, Place};
+use anyhow::{Context as _, Result};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+
+/// The maximum number of findings, of messages with rare parts, of changes and of versions whose details are kept.
+const MAX_DETAILS: usize = 1 << 14;
+/// The number of messages before the selected one in which open requests are searched: a fraction of a redraw.
+const MAX_LOOK_BACK: usize = 1 << 20;
+/// The number of bytes that are read from the file at once.
+const READ_SIZE: usize = 256 << 10;
+
+/// A connection that opened or closed.
+pub(super) struct ConnChange {
+    /// The number of messages before it.
+    pub after: usize,
+    pub conn: u32,
+    /// It opened; otherwise it ended.
+    pub opened: bool,
+}
+
+/// A version that a message names.
+pub(super) struct NamedVersion {
+    pub index: usize,
+    pub conn: Option<u32>,
+    /// `protocolVersion 2025-06-18`.
+    pub text: String,
+}
+
+/// What a reader learns apart from entries, in the order of events.
+pub(super) enum Update {
+    Answer { to: u64, by: usize, last: bool },
+    Finding(Finding),
+    Rare(usize, RareParts),
+    Change(ConnChange),
+    Version(NamedVersion),
+}
+
+/// Messages that a reader adds at once.
+pub(super) struct Batch {
+    pub frames: StoredFrames<'static>,
+    /// Entries with positions from the start of `bytes`.
+    pub entries: Vec<(Entry, usize)>,
+    pub bytes: Vec<u8>,
+    pub updates: Vec<Update>,
+}
+
+/// The state of the input, for the status line.
+#[derive(Clone, Default)]
+pub(super) struct InputStatus {
+    /// The name of the current file, or the addresses of a proxy.
+    pub source: String,
+    /// No more messages will come.
+    pub ended: bool,
+    /// Notes about the input, the latest last; at most [`MAX_NOTES`].
+    pub notes: Vec<String>,
+    /// The messages that are awaited, if the traffic pauses or has ended.
+    pub waiting: Vec<String>,
+    /// The flags with which `send` reaches the server, if the input names it.
+    pub peer: Option<String>,
+    /// The first and the last known time.
+    pub times: Option<(i64, i64)>,
+}
+
+/// The maximum number of notes.
+const MAX_NOTES: usize = 100;
+
+impl InputStatus {
+    pub fn note(&mut self, text: String) {
+        if self.notes.len() == MAX_NOTES {
+            self.notes.remove(0);
+        }
+        self.notes.push(text);
+    }
+}
+
+/// All messages so far.
+pub(super) struct Store {
+    pub entries: Entries,
+    pub status: InputStatus,
+    file: File,
+    len: u64,
+    frames: StoredFrames<'static>,
+    rare: HashMap<usize, RareParts>,
+    findings: HashMap<usize, Vec<Finding>>,
+    /// The number of all findings, also of those whose details were left out.
+    pub finding_count: u64,
+    details: usize,
+    /// The number of open requests.
+    pub open: usize,
+    pub changes: Vec<ConnChange>,
+    pub versions: Vec<NamedVersion>,
+}
+
+impl Store {
+    /// Creates an empty store with its temporary file.
+    pub fn new(frames: StoredFrames<'static>) -> Result<Self> {
+        let file = tempfile::tempfile().context("cannot create a temporary file for messages")?;
+        Ok(Self {
+            entries: Entries::default(),
+            status: InputStatus::default(),
+            file,
+            len: 0,
+            frames,
+            rare: HashMap::new(),
+            findings: HashMap::new(),
+            finding_count: 0,
+            details: 0,
+            open: 0,
+            changes: Vec::new(),
+            versions: Vec::new(),
+        })
+    }
+
+    /// Adds the messages of a batch, and empties it.
+    pub fn add(&mut self, batch: &mut Batch) -> Result<()> {
+        let written = self.file.write_all(&batch.bytes);
+        written.context("cannot write messages to a temporary file")?;
+        self.frames.clone_from(&batch.frames);
+        for (entry, at) in batch.entries.drain(..) {
+            self.open += usize::from(entry.is_open());
+            if let Some(time) = entry.time() {
+                let (first, last) = self.status.times.unwrap_or((time, time));
+                self.status.times = Some((first.min(time), last.max(time)));
+            }
+            self.entries.push(entry.moved_to(self.len + at as u64));
+        }
+        self.len += batch.bytes.len() as u64;
+        batch.bytes.clear();
+        for update in batch.updates.drain(..) {
+            self.update(update);
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, update: Update) {
+        match update {
+            Update::Answer { to, by, last } => {
+                let entry = usize::try_from(to).ok();
+                if let Some(entry) = entry.and_then(|to| self.entries.get_mut(to)) {
+                    self.open -= usize::from(last && entry.is_open());
+                    entry.set_answer(by, last);
+                }
+            }
+            Update::Finding(finding) => {
+                self.finding_count += 1;
+                let index = finding.place.index;
+                let index = usize::try_from(index).unwrap_or(usize::MAX);
+                if finding.place.index != Place::NO_MESSAGE
+                    && let Some(entry) = self.entries.get_mut(index)
+                {
+                    entry.add_severity(finding.severity);
+                }
+                if self.has_space() {
+                    self.findings.entry(index).or_default().push(finding);
+                }
+            }
+            Update::Rare(index, parts) => {
+                if self.has_space() {
+                    self.rare.insert(index, parts);
+                }
+            }
+            Update::Change(change) => {
+                if self.has_space() {
+                    self.changes.push(change);
+                }
+            }
+            Update::Version(version) => {
+                if self.has_space() {
+                    self.versions.push(version);
+                }
+            }
+        }
+    }
+
+    fn has_space(&mut self) -> bool {
+        self.details += 1;
+        self.details <= MAX_DETAILS
+    }
+
+    /// Decodes a message again, and passes it to `visit` with its findings and the request that it answers.
+    pub fn read<T>(
+        &self,
+        index: usize,
+        reader: &mut StoreReader,
+        visit: impl FnOnce(&Decoded<'_>, Verdict<'_>) -> T,
+    ) -> Option<T> {
+        let entry = self.entries.get(index)?;
+        let end = self.entries.get(index + 1).map_or(self.len, Entry::at);
+        let StoreReader { parsed, block } = reader;
+        let bytes = block.bytes(&self.file, entry.at(), end)?;
+        let origin = Origin {
+            conn: entry.conn(),
+            stream: None,
+            direction: entry.direction(),
+            time: entry.time(),
+        };
+        let answer = self.answer(entry);
+        let verdict = Verdict {
+            findings: self.findings.get(&index).map_or(&[], Vec::as_slice),
+            answer: answer.as_ref(),
+        };
+        let number = (index as u64, origin);
+        let rare = self.rare.get(&index);
+        let frames = &self.frames;
+        frames.read(bytes, number, rare, parsed, |decoded| {
+            visit(decoded, verdict)
+        })
+    }
+
+    /// Returns the request that a message answers.
+    fn answer(&self, entry: &Entry) -> Option<Answer> {
+        let to = entry.other().filter(|_| entry.is_answer())?;
+        let asked = self.entries.get(to)?;
+        let times = asked.time().zip(entry.time());
+        Some(Answer {
+            to: to as u64,
+            latency: times.map(|(from, to)| to.saturating_sub(from)),
+            kind: Box::default(),
+            subject: None,
+            last: !asked.is_open(),
+            id_form_differs: entry.has_other_form(),
+        })
+    }
+
+    /// Returns the number of findings of a message whose details are kept.
+    pub fn findings_of(&self, index: usize) -> usize {
+        self.findings.get(&index).map_or(0, Vec::len)
+    }
+
+    /// Returns the requests up to a message that it leaves open, the newest first. Older ones than [`MAX_LOOK_BACK`]
+    /// messages are left out.
+    pub fn open_at(&self, index: usize, most: usize) -> Vec<usize> {
+        let is_open_then = |at: &usize| {
+            self.entries.get(*at).is_some_and(|entry| {
+                entry.is_request() && (entry.is_open() || entry.other().is_some_and(|o| o > index))
+            })
+        };
+        let before = (0..=index).rev().take(MAX_LOOK_BACK);
+        before.filter(is_open_then).take(most).collect()
+    }
+
+    /// Returns the protocols of the run.
+    pub fn protocols(&self) -> &[&'static dyn Protocol] {
+        self.frames.protocols()
+    }
+
+    /// Returns findings that belong to no message.
+    pub fn other_findings(&self) -> &[Finding] {
+        self.findings.get(&usize::MAX).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The buffers to decode stored messages.
+pub(super) struct StoreReader {
+    pub parsed: Parsed,
+    block: FileBlock,
+}
+
+impl StoreReader {
+    /// Creates the buffers for messages of at most `depth` levels.
+    pub fn new(depth: u32) -> Self {
+        Self {
+            parsed: Parsed::new(Want::Places, depth),
+            block: FileBlock::default(),
+        }
+    }
+}
+
+/// A part of the file that was read last: neighbours of a message are often read next.
+#[derive(Default)]
+struct FileBlock {
+    bytes: Vec<u8>,
+    at: u64,
+}
+
+impl FileBlock {
+    fn bytes(&mut self, file: &File, from: u64, to: u64) -> Option<&[u8]> {
+        let len = usize::try_from(to.checked_sub(from)?).ok()?;
+        let has = |block: &Self| from >= block.at && to <= block.at + block.bytes.len() as u64;
+        if !has(self) {
+            // The messages are in the file: the length is that of written bytes.
+            self.bytes.resize(len.max(READ_SIZE), 0);
+            self.at = from;
+            let mut filled = 0;
+            while let Some(rest) = self.bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+                match file.read_at(rest, from + filled as u64) {
+                    Ok(0) => break,
+                    Ok(n) => filled += n,
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+            self.bytes.truncate(filled);
+        }
+        let start = usize::try_from(from.checked_sub(self.at)?).ok()?;
+        self.bytes.get(start..start + len)
+    }
+}

@@ -1,0 +1,97 @@
+//! The terminal: the whole screen, raw keys and the mouse, until the end, a panic or a suspension.
+
+use anyhow::{Context as _, Result};
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::execute;
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::backend::CrosstermBackend;
+use ratatui::{Frame, Terminal};
+use signal_hook::consts::SIGTSTP;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The full screen of the terminal, until it is dropped.
+pub(super) struct FullScreen {
+    terminal: Terminal<CrosstermBackend<File>>,
+    out: File,
+    /// Set by SIGTSTP.
+    suspended: Arc<AtomicBool>,
+}
+
+impl FullScreen {
+    /// Takes the terminal over. A panic gives it back before it prints.
+    pub fn begin(out: File) -> Result<Self> {
+        let context = "cannot use the terminal";
+        let suspended = Arc::<AtomicBool>::default();
+        signal_hook::flag::register(SIGTSTP, Arc::clone(&suspended)).context(context)?;
+        let hook_out = out.try_clone().context(context)?;
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            leave(&hook_out);
+            before(info);
+        }));
+        let backend = CrosstermBackend::new(out.try_clone().context(context)?);
+        enter(&out).context(context)?;
+        let screen = Self {
+            terminal: Terminal::new(backend).context(context)?,
+            out,
+            suspended,
+        };
+        Ok(screen)
+    }
+
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<()> {
+        let drawn = self.terminal.draw(draw);
+        drawn.context("cannot write to the terminal")?;
+        Ok(())
+    }
+
+    /// Asks the terminal to put a text on the clipboard (OSC 52).
+    pub fn copy(&mut self, text: &str) -> Result<()> {
+        use base64::Engine as _;
+        let text = base64::engine::general_purpose::STANDARD.encode(text);
+        let written = write!(self.out, "\u{1b}]52;c;{text}\u{7}").and_then(|()| self.out.flush());
+        written.context("cannot write to the terminal")
+    }
+
+    /// Returns true after SIGTSTP.
+    pub fn is_suspended(&self) -> bool {
+        self.suspended.swap(false, Ordering::Relaxed)
+    }
+
+    /// Gives the terminal back, stops the process, and takes the terminal over again when it continues.
+    pub fn suspend(&mut self) -> Result<()> {
+        leave(&self.out);
+        let stopped = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+        enter(&self.out).context("cannot use the terminal")?;
+        stopped.context("cannot suspend")?;
+        self.terminal
+            .clear()
+            .context("cannot write to the terminal")
+    }
+}
+
+impl Drop for FullScreen {
+    fn drop(&mut self) {
+        leave(&self.out);
+    }
+}
+
+fn enter(mut out: &File) -> io::Result<()> {
+    enable_raw_mode()?;
+    let entered = execute!(out, EnterAlternateScreen, EnableMouseCapture, Hide);
+    if entered.is_err() {
+        leave(out);
+    }
+    entered
+}
+
+fn leave(mut out: &File) {
+    let _ = execute!(out, Show, DisableMouseCapture, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+}

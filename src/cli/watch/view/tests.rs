@@ -1,0 +1,255 @@
+use super::*;
+use crate::cli::watch::command::Command;
+use crate::cli::watch::tests::model_of;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+const PLAIN: Theme = Theme {
+    color: false,
+    unicode: true,
+};
+
+/// Returns the screen after these commands.
+fn terminal(
+    (width, height): (u16, u16),
+    theme: Theme,
+    model: &mut Model,
+    commands: &[Command],
+) -> Terminal<TestBackend> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let mut view = View::new(theme, false);
+    terminal.draw(|frame| view.draw(frame, model)).unwrap();
+    for command in commands {
+        model.apply(*command);
+        while model.is_busy() {
+            model.work(1000);
+        }
+        terminal.draw(|frame| view.draw(frame, model)).unwrap();
+    }
+    terminal
+}
+
+fn screen(size: (u16, u16), theme: Theme, fixture: &str, commands: &[Command]) -> String {
+    let mut model = model_of(fixture);
+    let terminal = terminal(size, theme, &mut model, commands);
+    let text = terminal.backend().to_string();
+    let rows = text.lines().map(|row| row.trim_matches('"').trim_end());
+    // The name of the fixture is a path of this machine.
+    let rows = rows.map(|row| row.split("/fixtures/").last().unwrap_or_default());
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+const STREAM: &str = "sael/rules/replay-many.fires.jsonl";
+const HANG: &str = "cli/hang.jsonl";
+
+#[test]
+fn small_screens_show_messages_and_a_tree() {
+    let commands = [Command::Move(2)];
+    insta::assert_snapshot!(screen((80, 24), PLAIN, STREAM, &commands), @r#"
+    ─ messages  3 of 74 ───────────────────────────────────────────────────────────
+       #0  → HEY
+       #0  ← HEY                     ↩ #0     1 ms
+       #0  → SUB  prs                5
+       #0  ← RES                     5        1 ms
+       #0  ← EVT                     5        2 ms {pr: 1}
+       #1  → RSM
+       #1  ← EVT                     5        4 ms {pr: 0}
+       #1  ← EVT                     5        5 ms {pr: 1}
+       #1  ← EVT                     5        6 ms {pr: 2}
+       #1  ← EVT                     5        7 ms {pr: 3}
+    ─ tree  #2 ────────────────────────────────────────────────────────────────────
+    #2 conn 0 → SUB prs  id 5  (sael, lines, request, 36 bytes at 281)
+      281..317  {3}
+      289..294    kind  "SUB"
+      301..302    seq  5
+      311..316    topic  "prs"
+
+
+
+
+
+
+    74 messages  1000.0/s  1 open  1 findings  ? help  q quit
+    "#);
+}
+
+#[test]
+fn large_screens_show_bytes_and_state_beside() {
+    let commands = [Command::Move(2), Command::Open, Command::Move(4)];
+    insta::assert_snapshot!(screen((160, 48), PLAIN, STREAM, &commands), @r#"
+    ─ messages  3 of 74 ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+           0        0 #0  00:00:00.001 → HEY
+           1        0 #0         +1 ms ← HEY                       ↩ #0     1 ms
+           2      281 #0         +1 ms → SUB  prs                  5
+           3      151 #0         +1 ms ← RES                       5        1 ms
+           4      193 #0         +1 ms ← EVT                       5        2 ms {pr: 1}
+           5        0 #1         +1 ms → RSM
+           6        0 #1         +1 ms ← EVT                       5        4 ms {pr: 0}
+           7       39 #1         +1 ms ← EVT                       5        5 ms {pr: 1}
+           8       78 #1         +1 ms ← EVT                       5        6 ms {pr: 2}
+           9      117 #1         +1 ms ← EVT                       5        7 ms {pr: 3}
+          10      156 #1         +1 ms ← EVT                       5        8 ms {pr: 4}
+          11      195 #1         +1 ms ← EVT                       5        9 ms {pr: 5}
+          12      234 #1         +1 ms ← EVT                       5       10 ms {pr: 6}
+          13      273 #1         +1 ms ← EVT                       5       11 ms {pr: 7}
+          14      312 #1         +1 ms ← EVT                       5       12 ms {pr: 8}
+          15      351 #1         +1 ms ← EVT                       5       13 ms {pr: 9}
+          16      390 #1         +1 ms ← EVT                       5       14 ms {pr: 10}
+          17      430 #1         +1 ms ← EVT                       5       15 ms {pr: 11}
+          18      470 #1         +1 ms ← EVT                       5       16 ms {pr: 12}
+          19      510 #1         +1 ms ← EVT                       5       17 ms {pr: 13}
+    ─ tree  #2 ────────────────────────────────────────────────────  ─ bytes  #2 ────────────────────────────────────────────  ─ state  #2 ────────────────────────
+    #2 conn 0 → SUB prs  id 5  (sael, lines, request, 36 bytes at 28 00000119  7b 22 6b 69 6e 64 22 3a  {"kind":               time 00:00:00.003
+      281..317  {3}                                                  00000121  22 53 55 42 22 2c 22 73  "SUB","s               1 open request
+      289..294    kind  "SUB"                                        00000129  65 71 22 3a 35 2c 22 74  eq":5,"t                 #2 SUB prs  0 ns
+      301..302    seq  5                                             00000131  6f 70 69 63 22 3a 22 70  opic":"p               1 open connection
+      311..316    topic  "prs"                                       00000139  72 73 22 7d              rs"}                     #0
+                                                                                                                               versions
+                                                                                                                                 #1 version 1.0.0
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    74 messages  1000.0/s  1 open  1 findings  ? help  q quit
+    "#);
+}
+
+#[test]
+fn a_blocked_session_names_the_peer_that_must_send_next() {
+    let text = screen((80, 24), PLAIN, HANG, &[]);
+    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @r#"
+    3 messages  1000.0/s  1 open  0 findings  the oracle must send next: #2 conn 0 →
+    "#);
+}
+
+#[test]
+fn ascii_terminals_get_ascii() {
+    let theme = Theme {
+        color: false,
+        unicode: false,
+    };
+    for fixture in [STREAM, HANG, "cli/mixed.jsonl"] {
+        for overlay in [Command::Help, Command::Stats, Command::Move(1)] {
+            let text = screen((160, 48), theme, fixture, &[overlay]);
+            assert!(text.is_ascii(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn screens_without_color_have_none() {
+    for (theme, wanted) in [
+        (PLAIN, false),
+        (
+            Theme {
+                color: true,
+                unicode: true,
+            },
+            true,
+        ),
+    ] {
+        let mut model = model_of(STREAM);
+        let terminal = terminal((120, 40), theme, &mut model, &[]);
+        let buffer = terminal.backend().buffer();
+        let mut cells = buffer.content.iter();
+        let has_color = cells.any(|cell| cell.fg != ratatui::style::Color::Reset);
+        assert_eq!(has_color, wanted);
+    }
+}
+
+#[test]
+fn every_size_is_drawn() {
+    for width in [1, 20, 79, 80, 81, 119, 120, 300] {
+        for height in [1, 23, 24, 35, 36, 100] {
+            let commands = [
+                Command::Last,
+                Command::NextPane,
+                Command::NextPane,
+                Command::Help,
+            ];
+            let text = screen((width, height), PLAIN, STREAM, &commands);
+            assert_eq!(
+                text.split('\n').count(),
+                usize::from(height),
+                "{width}x{height}"
+            );
+        }
+    }
+    let text = screen((60, 20), PLAIN, STREAM, &[]);
+    assert!(
+        text.starts_with("the terminal has 60x20; 80x24 are needed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn overlays_cover_the_panes() {
+    let commands = [
+        Command::Move(4),
+        Command::Compare,
+        Command::Move(2),
+        Command::Compare,
+    ];
+    insta::assert_snapshot!(screen((80, 24), PLAIN, STREAM, &commands), @r#"
+    ─ differences between #4 and #6  esc closes ───────────────────────────────────
+    A: #4 EVT
+    B: #6 EVT
+        data.pr  1 → 0  (bytes 228..229 and 35..36)
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    74 messages  1000.0/s  1 open  1 findings  ? help  q quit
+    "#);
+    let stats = screen((100, 30), PLAIN, STREAM, &[Command::Stats]);
+    assert!(stats.contains("latency"), "{stats}");
+    let help = screen((80, 24), PLAIN, STREAM, &[Command::Help]);
+    assert!(
+        help.contains("q   quit") && help.contains("Marks"),
+        "{help}"
+    );
+}
+
+#[test]
+fn wire_text_cannot_reach_the_terminal_unescaped() {
+    let mut model = model_of(STREAM);
+    model
+        .shared
+        .store()
+        .status
+        .note("a\u{1b}[31m\u{202e}b\n".into());
+    model.answer = "c\u{1b}]52;d".into();
+    let terminal = terminal((80, 24), PLAIN, &mut model, &[Command::Help, Command::Back]);
+    for cell in &terminal.backend().buffer().content {
+        assert!(!cell.symbol().contains(crate::escape::is_active));
+    }
+}
