@@ -281,7 +281,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -451,7 +451,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -553,7 +553,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -665,7 +665,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -787,7 +787,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1088,7 +1088,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1242,7 +1242,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1340,7 +1340,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1394,7 +1394,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1762,7 +1762,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -2032,7 +2032,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -2174,7 +2174,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
