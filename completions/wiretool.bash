@@ -284,7 +284,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -454,7 +454,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -556,7 +556,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -668,7 +668,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -790,7 +790,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1091,7 +1091,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1245,7 +1245,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1343,7 +1343,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1397,7 +1397,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -1765,7 +1765,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -2035,7 +2035,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)
@@ -2177,7 +2177,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)

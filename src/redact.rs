@@ -22,9 +22,10 @@ use crate::conversation::Verdict;
 use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::encoding::Want;
-use crate::framing::fields;
+use crate::framing::{Frame, Framing, Head, fields};
 use crate::protocol::{Lane, Notes, for_each_secret};
 use crate::select::glob;
+use crate::span::Span;
 use crate::tape::Node;
 use finder::SecretFinder;
 use lines::{read_records, stream_bytes, write_records};
@@ -42,6 +43,9 @@ use std::convert::Infallible;
 const MIN_SEPARATE: usize = 4;
 /// The minimum length of a token in undecoded bytes that may be a secret, in bytes.
 const MIN_TOKEN: usize = 16;
+
+/// The length of a method or a status at the start of an HTTP/3 field section.
+const HTTP3_START: usize = 4;
 
 /// The secrets in addition to the built-in names.
 pub struct RedactConfig<'p> {
@@ -358,6 +362,11 @@ impl<'p> Redactor<'_, 'p> {
         if is_compressed(decoded) && frame.view.body.len > 0 {
             self.refuse(decoded, "is compressed, so secrets in it cannot be found");
         }
+        if let (Framing::Http3, Some(content)) = (frame.framing, http3_content(frame)) {
+            let old = content.of(frame.view.bytes);
+            let new = vec![0; old.len()];
+            return self.change_view(decoded, content.at(), old, &new);
+        }
         let secret = self.message_secrets(decoded);
         for node in secret.whole {
             self.change_node(decoded, node);
@@ -400,4 +409,21 @@ impl<'p> Redactor<'_, 'p> {
             Err(_) => self.replacer.replace_bytes(old),
         }
     }
+}
+
+/// Returns the content of an HTTP/3 frame in which secrets cannot be found, because it is compressed. The method or the
+/// status stays.
+fn http3_content(frame: &Frame<'_>) -> Option<Span> {
+    let body = frame.view.body;
+    let start = match frame.head {
+        Head::Http3 { start: "", .. } | Head::None => 0,
+        Head::Http3 { .. } => HTTP3_START,
+        _ => return None,
+    };
+    let is_plain = matches!(
+        frame.control,
+        Some("http3-settings" | "http3-goaway" | "http3-max-push-id" | "http3-cancel-push")
+    );
+    let at = (body.at() + start).min(body.end());
+    (!is_plain && at < body.end()).then(|| Span::new(at, body.end()))
 }

@@ -13,7 +13,7 @@ use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Broken, ConnectionChange, Place, Report, Rule, Seen};
-use crate::protocol::{self, Direction, Origin};
+use crate::protocol::{self, Direction, Origin, is_unidirectional};
 use std::collections::BTreeMap;
 
 /// Maximum number of connections that are tracked; the oldest is removed first.
@@ -139,6 +139,12 @@ impl Links {
                 }
                 if origin.direction != Some(Direction::ToServer) {
                     link.report_unanswered(report);
+                }
+                let directions = [Direction::ToServer, Direction::ToClient];
+                let both = directions.map(|direction| *link.ended.get(Some(direction)));
+                let is_over = |stream| is_unidirectional(stream) || both == [true; 2];
+                if origin.stream.is_some_and(is_over) {
+                    self.all.remove(&origin.link());
                 }
             }
             ConnectionChange::Closed | ConnectionChange::Reset | ConnectionChange::Exited => {

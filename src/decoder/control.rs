@@ -27,6 +27,18 @@ pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> 
                 message.outcome = Some(SpannedText::without_span(status.to_string()));
             }
         }
+        Head::Http3 { session, start, .. } => {
+            let is_status = start.starts_with(|c: char| c.is_ascii_digit());
+            let start = (!start.is_empty()).then(|| SpannedText::without_span(start));
+            match session {
+                _ if is_status => message.outcome = start,
+                Some(session) => {
+                    let session = format!("session {session}");
+                    message.subject = Some(SpannedText::without_span(session));
+                }
+                None => message.subject = start,
+            }
+        }
         Head::WebSocket { opcode: 8, .. } => {
             // MUST (RFC 6455 section 5.5.1): a body, if present, starts with a status code.
             message.outcome = frame.view.body().first_chunk::<2>().map(|code| {

@@ -9,7 +9,7 @@
 
 use super::DecodeOptions;
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Framer, Framing, Head, Step};
+use crate::framing::{Framer, Framing, Head, Step, starts_http3};
 use crate::protocol::{Context, Direction, Evidence, Lane, Protocol, Role};
 use serde::de::IgnoredAny;
 
@@ -98,6 +98,10 @@ pub(super) struct Detector<'p> {
     pub(super) bytes: Vec<u8>,
     parsed: Parsed,
     direction: Option<Direction>,
+    /// The stream of QUIC, until it is known if HTTP/3 is on it.
+    stream: Option<u64>,
+    /// There is only one protocol.
+    is_named: bool,
     limit: usize,
     /// The number of bytes to examine before a choice without certainty.
     stop: usize,
@@ -125,13 +129,14 @@ impl<'p> Detector<'p> {
             let any_layout = lines || is_single_value(framings) && options.framing.is_none();
             let values = (any_layout && lane.conn.is_none()).then_some(&Framing::Values);
             for &framing in framings.iter().chain(values) {
-                let framer = Framer::new(
+                let mut framer = Framer::new(
                     framing,
                     options.limits,
                     protocol.descriptor().hints,
                     options.length_mode,
                     options.resync,
                 );
+                framer.set_stream(lane.stream);
                 candidates.push(Candidate {
                     protocol: *protocol,
                     framing,
@@ -152,11 +157,17 @@ impl<'p> Detector<'p> {
         }
         let parsed = Parsed::new(Want::Head, options.limits.depth);
         let limit = options.limits.message as usize;
+        let is_open = options.framing.is_none();
+        if is_open && lane.stream.is_none() {
+            candidates.retain(|c| c.framing != Framing::Http3);
+        }
         Self {
             candidates,
             bytes: Vec::new(),
             parsed,
             direction: lane.direction,
+            stream: lane.stream.filter(|_| is_open),
+            is_named: protocols.len() == 1,
             limit,
             stop: MAX_HELD.min(limit) + 1,
             framing_only,
@@ -165,7 +176,10 @@ impl<'p> Detector<'p> {
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> ProtocolVerdict<'p> {
         self.bytes.extend_from_slice(bytes);
-        if let [only] = self.candidates.as_slice() {
+        if self.may_be_http3(false) {
+            return ProtocolVerdict::Wait;
+        }
+        if let ([only], true) = (self.candidates.as_slice(), self.is_named) {
             return ProtocolVerdict::Decided(only.protocol, only.framing, guess(only, None, false));
         }
         // A decision without certainty is made at fixed positions, for any split of the bytes.
@@ -220,6 +234,7 @@ impl<'p> Detector<'p> {
 
     /// Decides with the bytes received so far; `eof` if no more bytes follow.
     pub(super) fn settle(&mut self, eof: bool) -> ProtocolVerdict<'p> {
+        self.may_be_http3(true);
         self.run(self.bytes.len(), eof);
         match self.first_certain() {
             Some(winner) => self.verdict(winner, false),
@@ -229,10 +244,42 @@ impl<'p> Detector<'p> {
 
     /// Decides without more bytes for a protocol that is likely, if one of its framings understands the bytes.
     pub(super) fn settle_likely(&mut self) -> Option<ProtocolVerdict<'p>> {
+        self.may_be_http3(true);
         self.run(self.bytes.len(), true);
         let understood = self.candidates.iter().filter(|c| c.understands(true));
         let winner = understood.rev().max_by_key(|c| c.rank())?;
         Some(self.verdict(winner, false))
+    }
+
+    /// Leaves out HTTP/3, or everything else, as soon as the first bytes of a stream decide that. Returns `true` before.
+    fn may_be_http3(&mut self, eof: bool) -> bool {
+        let Some(stream) = self.stream else {
+            return false;
+        };
+        // The lowest bit names the side that opens the stream (RFC 9000 section 2.1).
+        let from_opener = match self.direction {
+            Some(Direction::ToClient) => stream & 1 != 0,
+            Some(Direction::ToServer) | None => stream & 1 == 0,
+        };
+        let hints = || {
+            self.candidates
+                .iter()
+                .map(|c| c.protocol.descriptor().hints)
+        };
+        let plausible =
+            |bytes: &[u8]| hints().any(|hints| hints.plausible.is_some_and(|p| p(bytes)));
+        let starts = starts_http3(stream, from_opener, &self.bytes, eof, plausible);
+        let is_offered = self.candidates.iter().any(|c| c.framing == Framing::Http3);
+        match starts {
+            None => return is_offered,
+            Some(is) => {
+                let is = is && is_offered;
+                self.candidates
+                    .retain(|c| (c.framing == Framing::Http3) == is);
+            }
+        }
+        self.stream = None;
+        false
     }
 
     /// Returns the pair that was certain first.

@@ -36,9 +36,9 @@ mod streams;
 
 use crate::encoding::{Parsed, Want, lossless};
 use crate::error::DecodeError;
-use crate::framing::Frame;
+use crate::framing::{Frame, Framing};
 pub use crate::protocol::Origin;
-use crate::protocol::{Lane, Message, Notes, Protocol, Seen, annotate, hide};
+use crate::protocol::{Direction, Lane, Link, Message, Notes, Protocol, Seen, annotate, hide};
 use crate::tape::Node;
 pub use coverage::RawFrame;
 pub use detect::Guess;
@@ -195,6 +195,8 @@ pub struct Decoder<'p> {
     /// The bytes that the detectors store, in the order of arrival.
     held: Vec<HeldBytes>,
     held_metadata: Vec<(Lane, Metadata)>,
+    /// Streams of which only this direction has ended.
+    half_ended: BTreeMap<Link, Direction>,
     /// Directions that start after a gap: its offset and length.
     gaps: BTreeMap<Lane, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,
@@ -223,6 +225,7 @@ impl<'p> Decoder<'p> {
             detecting: BTreeMap::new(),
             held: Vec::new(),
             held_metadata: Vec::new(),
+            half_ended: BTreeMap::new(),
             gaps: BTreeMap::new(),
             protocol,
             guess: None,
@@ -401,7 +404,10 @@ impl<'p> Decoder<'p> {
             // Both directions of a connection have the same framing. A bad first frame must not
             // hold one of them back while the other continues: the earlier messages would be
             // emitted last.
-            if other.conn.is_some() && (other.conn, other.stream) == (key.conn, key.stream) {
+            // Only the opener of a stream of HTTP/3 says what kind of stream it is.
+            let is_same =
+                framing != Framing::Http3 && (other.conn, other.stream) == (key.conn, key.stream);
+            if other.conn.is_some() && is_same {
                 let unread = waiting.unread(protocol, framing);
                 known.insert(other, (waiting.bytes, unread));
                 self.open_stream(other, framing);

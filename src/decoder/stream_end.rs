@@ -1,7 +1,7 @@
 //! Ends streams one by one, as in recordings. A last line without a line end is a message too.
 
 use super::{Decoder, FrameSink};
-use crate::protocol::{Lane, Origin};
+use crate::protocol::{Lane, Origin, is_unidirectional};
 
 impl Decoder<'_> {
     /// Ends the streams of an origin, or of both directions if it has none; partial frames are
@@ -15,15 +15,47 @@ impl Decoder<'_> {
             }
             self.feed_end(key, origin.time, sink);
         }
+        self.free_stream(origin);
+    }
+
+    /// Drops the state of a stream after the end of both its directions: a connection can have any number of streams.
+    fn free_stream(&mut self, origin: Origin) {
+        let Some(stream) = origin.stream else {
+            return;
+        };
+        let is_over = match origin.direction {
+            Some(direction) if !is_unidirectional(stream) => {
+                match self.half_ended.get(&origin.link()) {
+                    Some(before) => *before != direction,
+                    None => {
+                        self.half_ended.insert(origin.link(), direction);
+                        false
+                    }
+                }
+            }
+            _ => true,
+        };
+        if is_over {
+            self.half_ended.remove(&origin.link());
+            for lane in self.lanes(Lane {
+                direction: None,
+                ..origin.lane()
+            }) {
+                self.streams.remove(&lane);
+            }
+            self.gaps
+                .retain(|lane, _| (lane.conn, lane.stream) != origin.link());
+        }
     }
 
     /// The lanes of which something came, that are part of this one.
     pub(super) fn lanes(&self, of: Lane) -> Vec<Lane> {
         let first = Lane {
-            conn: of.conn,
-            ..Lane::default()
+            direction: None,
+            ..of
         };
-        let from = |lane: &&Lane| lane.conn == of.conn;
+        let is_part = |lane: &Lane| of.stream.is_none() || lane.stream == of.stream;
+        let from = |lane: &&Lane| lane.conn == of.conn && is_part(lane);
         let known = self.streams.range(first..).map(|(lane, _)| lane);
         let waiting = self.detecting.range(first..).map(|(lane, _)| lane);
         let all = known.take_while(from).chain(waiting.take_while(from));
@@ -57,6 +89,7 @@ impl Decoder<'_> {
             self.streams.remove(&key);
             self.detecting.remove(&key);
         }
+        self.half_ended.retain(|link, _| link.0 != conn);
         self.forget_connection(conn);
     }
 
@@ -94,6 +127,38 @@ mod tests {
     use crate::encoding::Want;
 
     use crate::protocol::{Direction, Origin, registry};
+
+    #[test]
+    fn ended_streams_leave_no_state() {
+        let protocol = registry::find("telequick").expect("telequick");
+        let mut decoder = Decoder::new(DecodeOptions::new(vec![protocol]));
+        let frame = b"\x0a\0\0\0\x12\xfa\xbb\xe5\0\0\0\0\0\0";
+        let mut frames = 0;
+        let origin = |stream, direction| Origin {
+            conn: Some(1),
+            stream: Some(stream),
+            direction: Some(direction),
+            time: None,
+        };
+        let both = [Direction::ToServer, Direction::ToClient];
+        for n in 0..10_000 {
+            for direction in both {
+                decoder.push(origin(4 * n, direction), frame, &mut |_| frames += 1);
+            }
+            let push = origin(4 * n + 3, Direction::ToClient);
+            decoder.push(push, frame, &mut |_| frames += 1);
+            for end in [origin(4 * n, both[0]), origin(4 * n, both[1]), push] {
+                decoder.end(end, &mut |_| frames += 1);
+            }
+            assert!(decoder.streams.is_empty() && decoder.detecting.is_empty());
+            assert!(decoder.half_ended.is_empty());
+        }
+        assert_eq!(frames, 30_000);
+        decoder.end(origin(40_000, both[0]), &mut |_| {});
+        assert_eq!(decoder.half_ended.len(), 1);
+        decoder.close(Some(1), &mut |_| {});
+        assert!(decoder.half_ended.is_empty());
+    }
 
     #[test]
     fn stream_ends_once_and_can_continue() {

@@ -32,6 +32,7 @@ impl Decoder<'_> {
         let metadata = mine.into_iter().map(|(_, b)| b).collect();
         let gap = self.gaps.remove(&key);
         let mut framer = self.framer(protocol, framing, self.options.resync);
+        framer.set_stream(key.stream);
         if gap.is_some() {
             framer.seek();
         }

@@ -190,6 +190,15 @@ pub enum Head<'a> {
         /// `true` if the connection ends with this exchange: RFC 9112 section 9.3.
         closes: bool,
     },
+    /// The first bytes of a stream of HTTP/3, or of a frame there.
+    Http3 {
+        /// The type of the stream or the frame.
+        number: u64,
+        /// The session of a WebTransport stream.
+        session: Option<u64>,
+        /// The method of a request, or the status of a response, if it comes first and uncompressed.
+        start: &'static str,
+    },
     /// RFC 6455 section 5.2.
     WebSocket {
         /// 1 text, 2 binary, 8 close, 9 ping, 10 pong.
@@ -211,6 +220,15 @@ impl<'a> Head<'a> {
             Self::None => Head::None,
             Self::Length(length) => Head::Length(length),
             Self::Method { length, id, mode } => Head::Method { length, id, mode },
+            Self::Http3 {
+                number,
+                session,
+                start,
+            } => Head::Http3 {
+                number,
+                session,
+                start,
+            },
             Self::WebSocket {
                 opcode,
                 masked,

@@ -1,7 +1,7 @@
 //! Splits one direction of a stream into frames.
 
 use super::{Buffer, Framing, FramingReader, Hints, LengthMode, Limits, Step};
-use super::{content_length, http, lines, method, prefix, values, websocket};
+use super::{content_length, http, http3, lines, method, prefix, values, websocket};
 
 /// The framing of one direction, with the state of the partial message.
 ///
@@ -22,6 +22,7 @@ enum Inner {
     ContentLength(content_length::ContentLengthFraming),
     WebSocket(Box<websocket::WebSocketFraming>),
     Http(Box<http::HttpFraming>),
+    Http3(http3::Http3Framing),
     Values(values::ValuesFraming),
     Custom(Box<dyn FramingReader>),
 }
@@ -46,6 +47,7 @@ impl Framer {
             }
             Framing::WebSocket => Inner::WebSocket(Box::default()),
             Framing::Http => Inner::Http(Box::default()),
+            Framing::Http3 => Inner::Http3(http3::Http3Framing::new(hints, mode)),
             Framing::Values | Framing::Header | Framing::Message => {
                 Inner::Values(values::ValuesFraming::new(framing))
             }
@@ -91,6 +93,13 @@ impl Framer {
         }
     }
 
+    /// Sets the number of the stream of a QUIC connection, which shows its kind.
+    pub(crate) fn set_stream(&mut self, stream: Option<u64>) {
+        if let (Inner::Http3(f), Some(stream)) = (&mut self.kind, stream) {
+            f.set_stream(stream);
+        }
+    }
+
     /// Handles missing bytes: drops the partial message and searches for the start of the next
     /// frame.
     pub fn seek(&mut self) {
@@ -101,6 +110,7 @@ impl Framer {
             Inner::ContentLength(f) => f.seek(),
             Inner::WebSocket(f) => f.seek(),
             Inner::Http(f) => f.seek(),
+            Inner::Http3(f) => f.seek(),
             Inner::Values(f) => *f = values::ValuesFraming::new(self.framing),
             Inner::Custom(f) => f.seek(),
         }
@@ -116,6 +126,7 @@ impl Framer {
             Inner::ContentLength(f) => f.is_between(),
             Inner::WebSocket(f) => f.is_between(),
             Inner::Http(f) => f.is_between(),
+            Inner::Http3(f) => return f.restart_framing(),
             Inner::Values(f) => f.is_between(),
             Inner::Custom(f) => f.is_between(),
         };
@@ -153,6 +164,7 @@ impl Framer {
             Inner::ContentLength(f) => f.next(input),
             Inner::WebSocket(f) => f.next(input),
             Inner::Http(f) => f.next(input),
+            Inner::Http3(f) => f.next(input),
             Inner::Values(f) => f.next(input),
             Inner::Custom(f) => f.next(input),
         }

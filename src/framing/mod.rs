@@ -25,6 +25,7 @@ mod frame;
 mod framer;
 mod frames;
 mod http;
+mod http3;
 mod input;
 mod lines;
 mod method;
@@ -45,6 +46,7 @@ pub use framer::Framer;
 pub use frames::{BufferFrame, Frames, frames};
 #[cfg(feature = "cli")]
 pub(crate) use http::{BodyDelimiter, BodyPart, websocket_accept};
+pub(crate) use http3::starts as starts_http3;
 pub use input::Buffer;
 pub use method::Measured;
 pub(crate) use websocket::{WebSocketHeader, unmask};
@@ -92,6 +94,8 @@ pub enum Framing {
     WebSocket,
     /// HTTP/1.1 exchanges, server-sent events, and WebSocket after an upgrade.
     Http,
+    /// A stream of HTTP/3, or of WebTransport over it, in which messages are delimited as in [`Framing::Method`].
+    Http3,
     /// JSON or `MessagePack` values one after another, without separators.
     Values,
     /// A version byte and three letters, then JSON or nothing, one after another.
@@ -104,7 +108,7 @@ pub enum Framing {
 
 impl Framing {
     /// Every framing of this crate, in the order help lists them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Lines,
         Self::Prefix,
         Self::Method,
@@ -112,6 +116,7 @@ impl Framing {
         Self::ContentLength,
         Self::WebSocket,
         Self::Http,
+        Self::Http3,
         Self::Values,
         Self::Header,
         Self::Message,
@@ -127,6 +132,7 @@ impl Framing {
             Self::ContentLength => "content-length",
             Self::WebSocket => "websocket",
             Self::Http => "http",
+            Self::Http3 => "http3",
             Self::Values => "values",
             Self::Header => "header",
             Self::Message => "message",

@@ -19,7 +19,8 @@ pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         Framing::Lines => lines::write(body, wire, out),
         Framing::Prefix => prefix::write(body, wire, out),
         Framing::Method => method::write(body, wire, out),
-        Framing::Bare | Framing::Values | Framing::Header | Framing::Message => {
+        // Frames of HTTP/3 itself are written as their bytes.
+        Framing::Bare | Framing::Http3 | Framing::Values | Framing::Header | Framing::Message => {
             wire.payload(body, out);
         }
         Framing::ContentLength => content_length::write(body, wire, out),

@@ -110,6 +110,11 @@ impl Origin {
 /// A connection, or one of the streams of a connection that has several.
 pub(crate) type Link = (Option<u32>, Option<u64>);
 
+/// Returns `true` if only the side that opens this stream sends on it (RFC 9000 section 2.1).
+pub(crate) const fn is_unidirectional(stream: u64) -> bool {
+    stream & 2 != 0
+}
+
 /// One direction of a connection or of one of its streams: bytes that are read as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Lane {

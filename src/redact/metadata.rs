@@ -4,6 +4,7 @@ use super::positions::replace_alphanumerics;
 use super::{Redactor, StreamBytes};
 use crate::capture::{ChunkSource, Record};
 use crate::decoder::Decoded;
+use crate::framing::Framing;
 use crate::framing::fields::{self, is_secret_name};
 use crate::protocol::{Direction, Lane};
 use crate::tape::{Scalar, Value as Read};
@@ -218,7 +219,8 @@ impl Unexamined {
             None if is_unknown => {
                 *self.bytes.entry(origin.lane()).or_default() += frame.len;
             }
-            None if body > 0 => {
+            // What HTTP/3 compresses is removed.
+            None if body > 0 && frame.framing != Framing::Http3 => {
                 self.bodies.0 += 1;
                 self.bodies.1 += body;
             }

@@ -220,6 +220,24 @@ fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
             let head = view.bytes.get(..len as usize).unwrap_or_default();
             push_lines(0, head, true, fields);
         }
+        Head::Http3 {
+            number, session, ..
+        } => {
+            let len = view.bytes.first().map_or(0, |first| 1 << (first >> 6));
+            let rest = Span::new(len.min(view.body.at()), view.body.at());
+            fields.push(new_part(
+                "type",
+                Span::new(0, rest.at()),
+                number.to_string(),
+            ));
+            match session {
+                Some(session) => fields.push(new_part("session", rest, session.to_string())),
+                None if rest.len > 0 => {
+                    fields.push(new_part("length", rest, view.body.len.to_string()));
+                }
+                None => {}
+            }
+        }
         Head::WebSocket {
             opcode,
             masked,
@@ -257,7 +275,12 @@ fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
     }
     if decoded.root().is_none() && message.body.len > 0 {
         let (body, at) = (message.body.of(view.bytes), message.body.at());
-        let mut field = new_part("body", message.body, String::from_utf8_lossy(body));
+        // Field sections of HTTP/3 are compressed.
+        let text = match decoded.frame.framing {
+            Framing::Http3 => Cow::Owned(format!("{} bytes", body.len())),
+            _ => String::from_utf8_lossy(body),
+        };
+        let mut field = new_part("body", message.body, text);
         let secrets = secrets(body, &|_| false);
         let secrets: Vec<_> = secrets.into_iter().map(|s| s.range).collect();
         mark_secrets(&mut field, body, 0..body.len(), at, &secrets);

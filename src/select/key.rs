@@ -229,12 +229,26 @@ fn kinds() -> Vec<&'static str> {
     own.map(|kind| kind.name).chain(CONTROLS).collect()
 }
 
-const CONTROLS: [&str; 7] = [
+const CONTROLS: [&str; 21] = [
     "close",
     "gap",
     "http-request",
     "http-response",
+    "http3-cancel-push",
+    "http3-control",
+    "http3-data",
+    "http3-goaway",
+    "http3-headers",
+    "http3-max-push-id",
+    "http3-priority-update",
+    "http3-push",
+    "http3-push-promise",
+    "http3-settings",
+    "http3-unknown",
     "ping",
     "pong",
+    "qpack-decoder",
+    "qpack-encoder",
     "skipped",
+    "webtransport",
 ];

@@ -683,3 +683,15 @@ fn lines_over_the_limit_are_refused() {
     assert_eq!(run.code, Some(2));
     assert!(run.sent.contains("longer than the limit"), "{}", run.sent);
 }
+
+#[test]
+fn compressed_fields_of_http3_are_removed() {
+    let recording = std::fs::read("fixtures/telequick/webtransport.jsonl").unwrap();
+    let run = redact(&recording, &[]);
+    assert_eq!(run.code, Some(0), "{}", run.sent);
+    let text = String::from_utf8(run.out).unwrap();
+    // The length, the method and the scheme stay.
+    let removed = STANDARD.encode([&b"\x01\x20\0\0\xcf\xd7"[..], &[0; 28]].concat());
+    assert!(text.contains(&removed), "{text}");
+    assert!(text.contains("QEEAFQAAAGHuNTkAAAcAAAADAAAAd2Vi"), "{text}");
+}

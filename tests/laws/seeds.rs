@@ -425,6 +425,19 @@ pub fn built() -> Vec<Seed> {
             F::Method,
             [telequick(false), telequick(true)].concat(),
         ),
+        Seed::new(
+            "telequick webtransport",
+            "telequick",
+            F::Http3,
+            [b"\x40\x54\x04".to_vec(), telequick(false)].concat(),
+        ),
+        Seed::new(
+            "telequick http3",
+            "telequick",
+            F::Http3,
+            // The control stream: SETTINGS, GOAWAY, and a reserved type.
+            b"\0\x04\x04\x01\x50\0\x07\x07\x01\x04\x40\x5f\x03abc".to_vec(),
+        ),
         Seed::new("telequick bare", "telequick", F::Bare, bare.concat()),
         Seed::new("jsonrpc lines", "jsonrpc", F::Lines, lines(&JSONRPC, "\n")),
         Seed::new(

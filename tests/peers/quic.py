@@ -15,6 +15,8 @@ import tempfile
 
 import trustme
 from aioquic.asyncio import QuicConnectionProtocol, connect, serve
+from aioquic.h3.connection import H3Connection
+from aioquic.h3.events import HeadersReceived, WebTransportStreamDataReceived
 from aioquic.quic import events
 from aioquic.quic.configuration import QuicConfiguration
 
@@ -49,6 +51,9 @@ class Peer(QuicConnectionProtocol):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
+        # aioquic has no setting for it.
+        limit = self._quic._local_max_streams_bidi
+        limit.value = limit.sent = 2048
         self.got, self.notes, self.datagrams = {}, [], []
         self.closed_with = None
         self.ended = asyncio.Event()
@@ -83,7 +88,38 @@ class Peer(QuicConnectionProtocol):
                 await changed.wait()
 
 
-peers = []
+class WebPeer(Peer):
+    """Speaks WebTransport over HTTP/3. What arrives on its streams is in `web`, without their headers."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.web, self.headers = {}, {}
+        self.http = H3Connection(self._quic, enable_webtransport=True)
+
+    def quic_event_received(self, event):
+        for part in self.http.handle_event(event):
+            if isinstance(part, HeadersReceived):
+                self.headers[part.stream_id] = dict(part.headers)
+                if dict(part.headers).get(b":method") == b"CONNECT":
+                    self.http.send_headers(part.stream_id, [(b":status", b"200")])
+                    self.transmit()
+            elif isinstance(part, WebTransportStreamDataReceived):
+                self.web[part.stream_id] = self.web.get(part.stream_id, b"") + part.data
+                if part.stream_ended and not self._quic.configuration.is_client:
+                    self.answer(part.stream_id, part.session_id)
+        super().quic_event_received(event)
+
+    def answer(self, stream, session):
+        """Audio and an answer on streams of the server: aioquic reads nothing on those that the client has opened."""
+        if self.web[stream] == frame(EVENTS, text("web")):
+            push = self.http.create_webtransport_stream(session, is_unidirectional=True)
+            self.send(push, audio("CA0", 0) + audio("CA0", 1, True))
+        elif self.web[stream] == barge("CA0"):
+            both = self.http.create_webtransport_stream(session)
+            self.send(both, frame(BARGE, b""), True)
+
+
+peers, proxies = [], []
 # Set by each event of any peer.
 changed = asyncio.Event()
 
@@ -139,16 +175,17 @@ def recorded(lines, direction):
     return streams
 
 
-async def case(folder, certificate, key, name, script, check, flags=(), alpn=("h3",), clients=1):
+async def case(folder, certificate, key, name, script, check, flags=(), alpn=("h3",), clients=1, peer=Peer):
     peers.clear()
     server = await serve("127.0.0.1", 0, configuration=configuration(False, certificate, key, alpn),
-                         create_protocol=Peer)
+                         create_protocol=peer)
     port = server._transport.get_extra_info("sockname")[1]
     proxy = Proxy(port, folder, *flags)
+    proxies.append(proxy)
     try:
         async def one():
             async with connect("127.0.0.1", proxy.port, configuration=configuration(True, alpn=alpn),
-                               create_protocol=Peer) as client:
+                               create_protocol=peer) as client:
                 await client.ping()
                 await script(client)
         async with asyncio.timeout(LIMIT):
@@ -288,6 +325,48 @@ async def several(folder, *keys):
     assert {line["conn"] for line in proxy.lines() if "conn" in line} == {1, 2, 3}
 
 
+def memory(process):
+    """Anonymous memory in KiB, and the number of threads."""
+    with open(f"/proc/{process.pid}/status") as file:
+        status = dict(line.split(":", 1) for line in file)
+    return int(status["RssAnon"].split()[0]), int(status["Threads"])
+
+
+async def many(folder, *keys):
+    """A thousand streams that are open at once, again and again: what they need is released when they have ended."""
+    rounds, count, seen = 11, 1000, []
+
+    def answer(server, event):
+        if event.end_stream:
+            server._quic.send_stream_data(event.stream_id, frame(BARGE, b""), True)
+            server.transmit()
+
+    Peer.on_connection = answer
+
+    async def script(client):
+        quic = client._quic
+        for n in range(rounds):
+            streams = [quic.get_next_available_stream_id() + 4 * number for number in range(count)]
+            for stream in streams:
+                quic.send_stream_data(stream, barge("CA0"))
+            client.transmit()
+            await client.until(lambda: [len(server.got) for server in sides()[1]] == [count * (n + 1)])
+            for stream in streams:
+                quic.send_stream_data(stream, b"", True)
+            client.transmit()
+            await client.until(lambda: len(client.notes) == count * (n + 1))
+            seen.append(memory(proxies[-1].process))
+        quic.close(error_code=0)
+        client.transmit()
+
+    async def check(proxy):
+        # The first rounds fill what is kept for reuse.
+        (before, threads), (after, threads_after) = seen[4], seen[-1]
+        assert after < before + 1024 and threads_after <= threads, seen
+
+    await case(folder, *keys, "11,000 streams, 1,000 at once", script, check)
+
+
 async def server_closes(folder, *keys):
     """The server closes with a code; the client gets the same."""
     async def script(client):
@@ -305,6 +384,62 @@ async def server_closes(folder, *keys):
         pass
 
     await case(folder, *keys, "the server closes", script, check)
+
+
+async def web(folder, *keys):
+    """A session of WebTransport: a subscription, two requests, and what the server sends on streams of its own."""
+    requests = {}
+
+    async def script(client):
+        session = client._quic.get_next_available_stream_id()
+        fields = [(b":method", b"CONNECT"), (b":scheme", b"https"), (b":authority", b"localhost"), (b":path", b"/"),
+                  (b":protocol", b"webtransport")]
+        client.http.send_headers(session, fields)
+        client.transmit()
+        await client.until(lambda: session in client.headers)
+        assert client.headers[session][b":status"] == b"200"
+        for request in (frame(EVENTS, text("web")), barge("CA0"), frame(TERMINATE, text("CA0"))):
+            stream = client.http.create_webtransport_stream(session)
+            client.send(stream, request, True)
+            requests[stream] = request
+        sound = client.http.create_webtransport_stream(session, is_unidirectional=True)
+        client.send(sound, audio("CA0", 0) + audio("CA0", 1))
+        requests[sound] = audio("CA0", 0) + audio("CA0", 1)
+        pushed = {3: audio("CA0", 0) + audio("CA0", 1, True), 1: frame(BARGE, b"")}
+        await client.until(lambda: {stream & 3: data for stream, data in client.web.items()} == pushed
+                           and len(sides()[1][0].web) == len(requests))
+        client._quic.close(error_code=0)
+        client.transmit()
+
+    async def check(proxy):
+        (client,), (server,) = sides()
+        await server.until(lambda: server.closed_with)
+        assert server.web == requests, server.web
+
+    proxy, _ = await case(folder, *keys, "a session of WebTransport", script, check, peer=WebPeer)
+    (client,), (server,) = sides()
+    up, down = recorded(proxy.lines(), "c2s"), recorded(proxy.lines(), "s2c")
+    assert up == {(1, stream): data for stream, data in server.got.items()}
+    assert down == {(1, stream): data for stream, data in client.got.items()}
+    done = subprocess.run([BINARY, "decode", "-f", "json", proxy.recording], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    messages = sorted((line["dir"], line["stream"], line["kind"]) for line in lines if line["framing"] != "http3")
+    push, = [s for s in client.web if s & 3 == 3]
+    both, = [s for s in client.web if s & 3 == 1]
+    sound, = [s for s in requests if s & 2]
+    first, second, third = [s for s in requests if not s & 2]
+    wanted = [("c2s", first, "EventStreamRequest"), ("c2s", second, "BargeRequest"), ("c2s", third, "TerminateRequest"),
+              ("c2s", sound, "AudioFrame"), ("c2s", sound, "AudioFrame"), ("s2c", push, "AudioFrame"),
+              ("s2c", push, "AudioFrame"), ("s2c", both, "Empty")]
+    assert messages == sorted(wanted), messages
+    kinds = {(line["dir"], line["kind"], line.get("subject")) for line in lines if line["framing"] == "http3"}
+    for dir in ("c2s", "s2c"):
+        for kind in ("http3-control", "http3-settings", "qpack-encoder", "qpack-decoder"):
+            assert (dir, kind, None) in kinds, kinds
+        assert (dir, "webtransport", "session 0") in kinds, kinds
+    assert ("c2s", "http3-headers", "CONNECT") in kinds and ("s2c", "http3-headers", None) in kinds, kinds
+    return proxy.recording
 
 
 async def protocols(folder, *keys):
@@ -524,10 +659,12 @@ async def main():
         Peer.on_connection = None
         await early_close(recordings, *keys)
         await several(recordings, *keys)
+        await many(recordings, *keys)
         await server_closes(recordings, *keys)
         Peer.on_connection = None
         await protocols(recordings, *keys)
         await faults(recordings, *keys)
+        await web(recordings, *keys)
         await stub(recordings)
         await send_and_replay(recordings, *keys)
 

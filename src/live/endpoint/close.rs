@@ -7,6 +7,7 @@
 
 use super::{Endpoint, MessageObserver, SessionEvent, origin};
 use crate::capture::EventKind;
+use crate::decoder::Origin;
 use crate::live::codec::Codec;
 use crate::live::handler::{Channel, Command, Ended};
 
@@ -30,6 +31,12 @@ impl Endpoint<'_> {
             });
             if *how == Ended::Eof {
                 self.record_event(channel, EventKind::Fin, origin.direction, now);
+            } else {
+                let whole = Origin {
+                    direction: None,
+                    ..origin
+                };
+                self.decoder.end(whole, &mut |_| {});
             }
             return false;
         }

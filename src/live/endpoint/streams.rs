@@ -65,7 +65,9 @@ impl Endpoint<'_> {
 
     /// Ends our direction of a stream.
     pub fn finish(&mut self, channel: Channel, now: i64, commands: &mut Vec<Command>) {
-        self.record_event(channel, EventKind::Fin, Some(self.side()), now);
+        let origin = origin(channel, self.side(), now);
+        self.decoder.end(origin, &mut |_| {});
+        self.record_event(channel, EventKind::Fin, origin.direction, now);
         commands.push(Command::Finish(channel));
     }
 }

@@ -162,6 +162,9 @@ impl<'p> PlanReader<'p> {
         let Some(direction) = decoded.origin.direction else {
             return Ok(());
         };
+        if decoded.frame.framing == Framing::Http3 {
+            return Err("it has streams of HTTP/3, and replay opens no session there".into());
+        }
         if decoded.frame.control.is_some() {
             self.read_http_head(decoded);
             return Ok(());

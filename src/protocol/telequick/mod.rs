@@ -130,7 +130,7 @@ const FAULTS: &[(&str, &str)] = &[
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
     port: None,
-    framings: &[Framing::Method, Framing::Bare],
+    framings: &[Framing::Method, Framing::Bare, Framing::Http3],
     hints: Hints {
         measure: Some(length_mode::measure),
         plausible: Some(length_mode::plausible),

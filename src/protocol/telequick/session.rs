@@ -22,7 +22,7 @@ use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
 use crate::protocol::session::{
     ConnectionChange, Report, Seen, Session, SessionConfig, Severity, Waiting,
 };
-use crate::protocol::{Direction, Link, Origin, Role};
+use crate::protocol::{Direction, Link, Origin, Role, is_unidirectional};
 use crate::tape::Node;
 use audio::Audio;
 use calls::PhoneCalls;
@@ -371,12 +371,15 @@ impl Session for TelequickSession<'_> {
                 }
                 let conn = conn::entry(&mut self.conns, origin);
                 conn.stream(way).ended = true;
-                if let [
-                    DirectionStream { ended: true, .. },
-                    DirectionStream { ended: true, .. },
-                    _,
-                ] = conn.streams
-                {
+                let both = matches!(
+                    conn.streams,
+                    [
+                        DirectionStream { ended: true, .. },
+                        DirectionStream { ended: true, .. },
+                        _,
+                    ]
+                );
+                if both || origin.stream.is_some_and(is_unidirectional) {
                     self.close(origin.link(), true, report);
                 }
             }

@@ -154,9 +154,23 @@ const CONTROLS: &[&str] = &[
     "gap",
     "http-request",
     "http-response",
+    "http3-cancel-push",
+    "http3-control",
+    "http3-data",
+    "http3-goaway",
+    "http3-headers",
+    "http3-max-push-id",
+    "http3-priority-update",
+    "http3-push",
+    "http3-push-promise",
+    "http3-settings",
+    "http3-unknown",
     "ping",
     "pong",
+    "qpack-decoder",
+    "qpack-encoder",
     "skipped",
+    "webtransport",
 ];
 
 fn root() -> &'static Path {
@@ -674,6 +688,7 @@ fn possible_faults(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
             }
             Framing::ContentLength => &["truncated", "over-limit", "bad-length", "missing-header"],
             Framing::Method | Framing::Bare => &["truncated", "over-limit", "bad-length"],
+            Framing::Http3 => &["truncated", "over-limit", "bad-length"],
             Framing::WebSocket => &["truncated", "over-limit", "bad-websocket", "bad-deflate"],
             Framing::Http => &[
                 "truncated",
