@@ -34,6 +34,7 @@ pub const TOPICS: &[Topic] = topics! {
     "faults": "what makes a message undecodable; faults that a proxy injects",
     "recording": "the file format of recordings",
     "live": "proxy, record, send and replay; QUIC",
+    "clients": "record between a client, such as an editor, and the server that it starts",
     "scripts": "the scripts of stub",
     "config": "wiretool.toml and environment variables",
     "exit": "exit codes",
