@@ -11,7 +11,7 @@ use super::DecodeOptions;
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Framer, Framing, Head, Step, starts_http3};
 use crate::protocol::{Context, Direction, Evidence, Lane, Protocol, Role};
-use serde::de::IgnoredAny;
+use crate::span::Span;
 
 /// The number of bytes held while several pairs are equally likely.
 const MAX_HELD: usize = 64 << 10;
@@ -369,6 +369,13 @@ fn is_single_value(framings: &[Framing]) -> bool {
     framings.contains(&Framing::ContentLength) && !framings.contains(&Framing::Lines)
 }
 
+/// Returns `true` if the bytes are one JSON value.
+fn is_value(bytes: &[u8], parsed: &mut Parsed) -> bool {
+    let start = bytes.len() - bytes.trim_ascii_start().len();
+    let end = bytes.trim_ascii_end().len();
+    start < end && parsed.json(bytes, Span::new(start, end)).is_ok()
+}
+
 impl Candidate<'_> {
     fn run(
         &mut self,
@@ -386,7 +393,7 @@ impl Candidate<'_> {
                 .contains(&Framing::Lines);
         if self.framing == Framing::Values
             && is_single_value(self.protocol.descriptor().framings)
-            && !(eof && serde_json::from_slice::<IgnoredAny>(bytes).is_ok())
+            && !(eof && is_value(bytes, parsed))
         {
             return;
         }

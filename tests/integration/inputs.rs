@@ -172,7 +172,7 @@ fn logs_of_clients_give_messages() {
         let text = read(name);
         let [whole, split] = [text.len(), 5].map(|size| run(Form::Auto, &text, size));
         assert_eq!(
-            (&*whole.form, &whole.chunks),
+            (whole.form, &whole.chunks),
             ("log", &split.chunks),
             "{name}: {}",
             whole.evidence

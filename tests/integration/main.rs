@@ -1,6 +1,7 @@
 //! Tests of the command line and of its engines: one binary, with one module for each subject.
 
 mod api;
+mod broken_sessions;
 mod captures;
 mod cli;
 mod closing_servers;

@@ -1,8 +1,8 @@
 //! The log of Neovim's language client, which prints messages as Lua tables.
 //!
 //! ```text
-//!   [DEBUG][2026-11-23 11:15:43] .../vim/lsp/rpc.lua:347	"rpc.send"	{  id = 1,  jsonrpc = "2.0",  method = "shutdown"}
-//!   [DEBUG][2026-11-23 11:15:43] .../vim/lsp/rpc.lua:454	"rpc.receive"	{  id = 1,  jsonrpc = "2.0",  result = vim.NIL}
+//!   [DEBUG][2026-11-23 11:15:43] .../vim/lsp/rpc.lua:347  "rpc.send"  {  id = 1,  jsonrpc = "2.0",  method = "shutdown"}
+//!   [DEBUG][2026-11-23 11:15:43] .../vim/lsp/rpc.lua:454  "rpc.receive"  {  id = 1,  jsonrpc = "2.0",  result = vim.NIL}
 //!   {"id":1,"jsonrpc":"2.0","method":"shutdown"}        the message, with members in the order of the log
 //! ```
 

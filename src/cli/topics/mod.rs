@@ -35,6 +35,7 @@ pub const TOPICS: &[Topic] = topics! {
     "recording": "the file format of recordings",
     "live": "proxy, record, send and replay; QUIC",
     "watch": "the panes and keys of the screen",
+    "clients": "record between a client, such as an editor, and the server that it starts",
     "scripts": "the scripts of stub",
     "config": "wiretool.toml and environment variables",
     "exit": "exit codes",

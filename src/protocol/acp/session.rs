@@ -16,7 +16,7 @@ use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
-use crate::protocol::rpc::session::{RpcSession, report_refusal};
+use crate::protocol::rpc::session::RpcSession;
 use crate::protocol::session::memory::{Connections, PerDirection};
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, http};
@@ -214,10 +214,6 @@ impl Extension for AcpRules {
         agent
             .turns
             .check_answer(&request.own.turn, name, index, message.seen, result, report);
-    }
-
-    fn refused(&mut self, seen: &Seen<'_>, asked: &OpenRequest, status: u16, report: &mut Report) {
-        report_refusal(seen, asked, status, report);
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, _: &mut Report) {

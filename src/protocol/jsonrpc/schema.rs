@@ -1,7 +1,7 @@
 //! The schema: any method.
 
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
 use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{ANY, Fresh, INT, TEXT, Type};
@@ -13,6 +13,7 @@ const ID: Type = Type::Either(&[TEXT, INT, Type::Number]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: &[],
+    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,

@@ -14,5 +14,7 @@ const OPENING: Opening = Opening {
 /// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     let peer = RpcPeer::new(side, Some(OPENING), config);
-    Box::new(peer.replying("initialize", r#"{"capabilities":{}}"#))
+    let peer = peer.replying("initialize", r#"{"capabilities":{}}"#);
+    // "A notification to ask the server to exit its process."
+    Box::new(peer.ending(side, "exit"))
 }

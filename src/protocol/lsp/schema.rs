@@ -6,7 +6,7 @@
 mod methods;
 
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
 use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{ANY, Fresh, Releases, TEXT, Type};
@@ -23,6 +23,7 @@ const ID: Type = Type::Either(&[Type::Whole(-(1 << 31), (1 << 31) - 1), TEXT]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: methods::METHODS,
+    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,
@@ -129,13 +130,13 @@ pub(super) fn server_capability(method: &str) -> Option<Cow<'static, str>> {
 
 /// Returns the path in the client's capabilities that announces a request of the server; `None` if it needs none.
 #[cfg(feature = "rules")]
-pub(super) fn client_capability(method: &str) -> Option<(&'static str, Cow<'static, str>)> {
+pub(super) fn client_capability(method: &str) -> Option<Cow<'static, str>> {
     Some(match method {
-        "workspace/configuration" => ("workspace", "configuration".into()),
-        "workspace/applyEdit" => ("workspace", "applyEdit".into()),
-        "workspace/workspaceFolders" => ("workspace", "workspaceFolders".into()),
-        "window/workDoneProgress/create" => ("window", "workDoneProgress".into()),
-        "window/showDocument" => ("window", "showDocument".into()),
+        "workspace/configuration" => "workspace.configuration".into(),
+        "workspace/applyEdit" => "workspace.applyEdit".into(),
+        "workspace/workspaceFolders" => "workspace.workspaceFolders".into(),
+        "window/workDoneProgress/create" => "window.workDoneProgress".into(),
+        "window/showDocument" => "window.showDocument".into(),
         _ => {
             let name = method
                 .strip_prefix("workspace/")?
@@ -144,7 +145,7 @@ pub(super) fn client_capability(method: &str) -> Option<(&'static str, Cow<'stat
                 "diagnostic" => "diagnostics",
                 name => name,
             };
-            ("workspace", name.to_owned().into())
+            format!("workspace.{name}").into()
         }
     })
 }

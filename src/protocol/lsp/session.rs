@@ -11,12 +11,13 @@ mod progress;
 
 use super::schema::{self, DIALECT};
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
 use crate::protocol::rpc::session::RpcSession;
 use crate::protocol::rpc::shape::{ShapeViolation, usual_rule};
-use crate::protocol::session::memory::{ConnId, Connections};
+use crate::protocol::session::memory::{ConnId, Connections, PerDirection};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{ConnectionChange, Place, Report, Seen, Session, SessionConfig};
 use crate::protocol::{Direction, Origin, Role};
@@ -28,7 +29,7 @@ use std::collections::BTreeSet;
 
 /// The largest number of connections.
 const MAX_CONNECTIONS: usize = 1 << 10;
-/// The largest number of capabilities and of registered methods.
+/// The largest number of registered methods.
 const MAX_NAMES: usize = 1 << 10;
 
 /// Creates the session of a conversation.
@@ -67,10 +68,10 @@ struct Server {
     stage: Stage,
     /// The first client message after the answer, until `initialized` is sent.
     early: Option<Place>,
-    /// The members of the server's capabilities, and methods that it registered; `None` if they were not seen.
-    offers: Option<BTreeSet<String>>,
-    /// The members of the client's capabilities: `workspace.configuration`.
-    accepts: Option<BTreeSet<String>>,
+    /// The capabilities that the sender of a direction declared.
+    capabilities: PerDirection<Capabilities>,
+    /// The methods, and their capabilities, that the server registered later.
+    registered: BTreeSet<String>,
     documents: Documents,
     progress: Progress,
 }
@@ -103,7 +104,10 @@ impl Editors {
             _ => server.stage,
         };
         match (name.as_ref(), server.stage) {
-            ("initialize", Stage::New) => server.accepts = message.param("capabilities").map(paths),
+            ("initialize", Stage::New) => {
+                let declared = server.capabilities.get_mut(Some(Direction::ToServer));
+                declared.read(message.param("capabilities"));
+            }
             ("initialize", _) => {
                 let text = "initialize is sent a second time; a server takes it once";
                 report.broken("second-initialize", place, text);
@@ -154,12 +158,10 @@ impl Editors {
             .method
             .map_or(message.seen.whole(), |node| message.seen.at(node));
         if message.direction == Some(Direction::ToClient) {
-            let needed = schema::client_capability(method.name);
-            let (Some((section, name)), Some(accepts)) = (needed, &server.accepts) else {
-                return;
-            };
-            let path = format!("{section}.{name}");
-            if !accepts.contains(&path) {
+            let declared = server.capabilities.get(Some(Direction::ToServer));
+            if let Some(path) = schema::client_capability(method.name)
+                && !declared.allow(&path)
+            {
                 let text = format!(
                     "{} needs {path}, which the client did not announce",
                     method.name
@@ -168,11 +170,13 @@ impl Editors {
             }
             return;
         }
-        let needed = schema::server_capability(method.name);
-        let (Some(needed), Some(offers)) = (needed, &server.offers) else {
-            return;
-        };
-        if !offers.contains(needed.as_ref()) && !offers.contains(method.name) {
+        let declared = server.capabilities.get(Some(Direction::ToClient));
+        let is_registered = |name: &str| server.registered.contains(name);
+        if let Some(needed) = schema::server_capability(method.name)
+            && !declared.allow(&needed)
+            && !is_registered(&needed)
+            && !is_registered(method.name)
+        {
             let text = format!(
                 "{} needs {needed}, which the server did not announce",
                 method.name
@@ -183,20 +187,18 @@ impl Editors {
 
     /// Handles what a server registers later.
     fn register(&mut self, message: &RpcMessage<'_, '_>) {
-        let Some(offers) = &mut self.server(message.seen.origin.conn).offers else {
-            return;
-        };
+        let registered = &mut self.server(message.seen.origin.conn).registered;
         let registrations = message
             .param("registrations")
             .into_iter()
             .flat_map(Node::children);
         for method in registrations.filter_map(|one| one.get("method")?.text()) {
-            if offers.len() < MAX_NAMES {
+            if registered.len() < MAX_NAMES {
                 // One registration covers all requests for semantic tokens.
                 let capability =
                     schema::server_capability(&method).filter(|_| method.contains("semantic"));
-                offers.extend(capability.map(Cow::into_owned));
-                offers.insert(method.into_owned());
+                registered.extend(capability.map(Cow::into_owned));
+                registered.insert(method.into_owned());
             }
         }
     }
@@ -255,7 +257,10 @@ impl Extension for Editors {
                 .call
                 .result
                 .and_then(|result| result.get("capabilities"));
-            server.offers = capabilities.map(names);
+            if capabilities.is_some() {
+                let declared = server.capabilities.get_mut(Some(Direction::ToClient));
+                declared.read(capabilities);
+            }
             server.documents.initialize(capabilities);
         }
         if let (Some(items), Some(result)) = (request.own.items, message.call.result)
@@ -310,25 +315,4 @@ impl Server {
         }
         self.progress.end(report);
     }
-}
-
-/// Returns the names of the members that are not false.
-fn names(object: Node<'_>) -> BTreeSet<String> {
-    let members = object
-        .members()
-        .filter(|(_, value)| !value.is_null() && value.as_bool() != Some(false));
-    let names = members.filter_map(|(name, _)| name.text().map(std::borrow::Cow::into_owned));
-    names.take(MAX_NAMES).collect()
-}
-
-/// Returns the members of the sections `workspace` and `window`: `workspace.configuration`.
-fn paths(object: Node<'_>) -> BTreeSet<String> {
-    let sections = ["workspace", "window"].into_iter();
-    let all = sections.flat_map(|section| {
-        let names = object.get(section).map(names).unwrap_or_default();
-        names
-            .into_iter()
-            .map(move |name| format!("{section}.{name}"))
-    });
-    all.collect()
 }

@@ -16,7 +16,7 @@ use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
-use crate::protocol::rpc::session::{RpcSession, report_refusal};
+use crate::protocol::rpc::session::RpcSession;
 use crate::protocol::rpc::shape::{ShapeViolation, usual_rule};
 use crate::protocol::session::memory::{Connections, RecentEntries};
 use crate::protocol::session::text::{quote, short};
@@ -248,10 +248,6 @@ impl Extension for McpRules {
         if let Some(state) = self.state(&key) {
             state.answers(message, asked, request, report);
         }
-    }
-
-    fn refused(&mut self, seen: &Seen<'_>, asked: &OpenRequest, status: u16, report: &mut Report) {
-        report_refusal(seen, asked, status, report);
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, _: &mut Report) {

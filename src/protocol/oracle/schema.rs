@@ -6,7 +6,7 @@ use crate::encoding::json::lone_surrogate;
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text, value};
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, VERSION};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, VERSION, by_name};
 use crate::protocol::schema::check::{is_text, write_json};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
@@ -52,6 +52,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             .words("")
             .about("the end of the session"),
     ],
+    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
     answers: &[
         message("ack", ToServer)
             .id(READY)

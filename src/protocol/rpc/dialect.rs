@@ -9,12 +9,15 @@ use crate::protocol::schema::marks::Collector;
 use crate::protocol::schema::{self, INT, MessageSchema, TEXT, Type, may, message, must, object};
 use crate::protocol::{Direction, Message, Role, WriteOptions, Written};
 use crate::tape::Node;
+use std::sync::LazyLock;
 
 /// A protocol on JSON-RPC.
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(in crate::protocol) struct Dialect {
     /// Its methods; each type is that of the params.
     pub(in crate::protocol) methods: &'static [MessageSchema],
+    /// The same methods, in the order of their names.
+    pub(in crate::protocol) by_name: LazyLock<Vec<&'static MessageSchema>>,
     /// The answers that `make` builds; each type is that of the whole message.
     pub(in crate::protocol) answers: &'static [MessageSchema],
     /// `make` builds requests and notifications of any method.
@@ -73,10 +76,22 @@ pub(in crate::protocol) static OTHERS: [MessageSchema; 2] = [
     message("notification", Direction::ToServer).about("any other notification"),
 ];
 
+/// Returns methods in the order of their names.
+pub(in crate::protocol) fn by_name(
+    methods: &'static [MessageSchema],
+) -> Vec<&'static MessageSchema> {
+    let mut all: Vec<_> = methods.iter().collect();
+    all.sort_by_key(|method| method.name);
+    all
+}
+
 impl Dialect {
     /// Returns the method with this name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
-        self.methods.iter().find(|method| method.is_named(name))
+        let at = self
+            .by_name
+            .binary_search_by_key(&name, |method| method.name);
+        self.by_name.get(at.ok()?).copied()
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.

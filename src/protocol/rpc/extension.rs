@@ -18,7 +18,7 @@ pub(in crate::protocol) trait Extension: Send {
     const DIALECT: &'static Dialect;
     /// The names of the sides.
     const SIDES: [&'static str; 2];
-    /// The field of HTTP heads that names the session.
+    /// The field of HTTP heads that names the session. Protocols with one also have the rule `refused`.
     const SESSION_FIELD: Option<&'static str> = None;
     /// Each message may be a line.
     const HAS_LINES: bool = true;
@@ -50,11 +50,6 @@ pub(in crate::protocol) trait Extension: Send {
         report: &mut Report,
     ) {
         let _ = (message, asked, request, report);
-    }
-
-    /// Handles a response over HTTP that refuses a posted request with this status.
-    fn refused(&mut self, seen: &Seen<'_>, asked: &OpenRequest, status: u16, report: &mut Report) {
-        let _ = (seen, asked, status, report);
     }
 
     /// Handles an event of a connection.

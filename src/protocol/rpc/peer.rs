@@ -44,6 +44,8 @@ pub(in crate::protocol) struct RpcPeer {
     opening: Option<Opening>,
     /// A method that this side answers by itself, and the result.
     reply: Option<(&'static str, &'static str)>,
+    /// A notification after which this side ends the connection.
+    end: Option<&'static str>,
     id_gen: IdGen,
     stages: RecentValues<u32, Stage>,
 }
@@ -59,6 +61,7 @@ impl RpcPeer {
             config: config.clone(),
             opening: opening.filter(|_| side == Direction::ToServer),
             reply: None,
+            end: None,
             id_gen: config.mint(),
             stages: RecentValues::with_capacity(MAX_ENTRIES),
         }
@@ -70,6 +73,12 @@ impl RpcPeer {
             reply: Some((method, result)),
             ..self
         }
+    }
+
+    /// A server ends the connection after this notification.
+    pub(in crate::protocol) fn ending(self, side: Direction, method: &'static str) -> Self {
+        let end = Some(method).filter(|_| side == Direction::ToClient);
+        Self { end, ..self }
     }
 
     fn new_id(&mut self) -> String {
@@ -96,6 +105,11 @@ impl Peer for RpcPeer {
             && call.method.is_some_and(|name| name.is_text(method))
         {
             outgoing.push(Outgoing::new(conn, build::result(spelling(id), result)));
+            return;
+        }
+        let ends = (self.end).is_some_and(|end| call.method.is_some_and(|name| name.is_text(end)));
+        if ends && call.id.is_none() {
+            outgoing.push(Outgoing::close(conn));
             return;
         }
         let Some((opening, id)) = self.opening.zip(call.id.map(spelling)) else {

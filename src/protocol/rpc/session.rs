@@ -98,7 +98,9 @@ impl<E: Extension> RpcSession<E> {
         if let Some((asked, _)) = self.pairs.open.close(key) {
             self.forget(key);
             report.answers(&asked, seen, true);
-            self.own.refused(seen, &asked, status, report);
+            if E::SESSION_FIELD.is_some() {
+                report_refusal(seen, &asked, status, report);
+            }
         }
     }
 
@@ -418,12 +420,7 @@ impl<E: Extension> Session for RpcSession<E> {
 }
 
 /// Reports a request that an HTTP response refuses.
-pub(in crate::protocol) fn report_refusal(
-    seen: &Seen<'_>,
-    asked: &OpenRequest,
-    status: u16,
-    report: &mut Report,
-) {
+fn report_refusal(seen: &Seen<'_>, asked: &OpenRequest, status: u16, report: &mut Report) {
     let (request, why) = (asked.describe(), refusal_text(seen));
     let text = format!("{request} is refused with status {status}{why}");
     report.broken_by("refused", seen.whole(), asked.place.index, text);
