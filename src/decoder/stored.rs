@@ -104,7 +104,7 @@ impl<'p> StoredFrames<'p> {
         out.extend_from_slice(frame.view.bytes);
     }
 
-    /// Decodes a written frame again, and passes it to `look`; `None` if the bytes are not such a frame. The stream of the
+    /// Decodes a written frame again, and passes it to `visit`; `None` if the bytes are not such a frame. The stream of the
     /// origin is read from the bytes.
     pub(crate) fn read<T>(
         &self,
@@ -112,7 +112,7 @@ impl<'p> StoredFrames<'p> {
         (index, origin): (u64, Origin),
         rare: Option<&RareParts>,
         parsed: &mut Parsed,
-        look: impl FnOnce(&Decoded<'_>) -> T,
+        visit: impl FnOnce(&Decoded<'_>) -> T,
     ) -> Option<T> {
         let mut input = Numbers(bytes);
         let protocol = *self.protocols.get(input.size()?)?;
@@ -122,7 +122,10 @@ impl<'p> StoredFrames<'p> {
             0 => None,
             n => Some(*self.controls.get(n - 1)?),
         };
-        let stream = input.option()?;
+        let stream = match input.next()? {
+            0 => None,
+            _ => Some(input.next()?),
+        };
         let (offset, len) = (input.next()?, input.next()?);
         let head = input.head()?;
         let mut pieces = Vec::new();
@@ -162,7 +165,7 @@ impl<'p> StoredFrames<'p> {
         if let Some(rare) = rare {
             message.faults.clone_from(&rare.faults);
         }
-        Some(look(&Decoded {
+        Some(visit(&Decoded {
             index,
             origin: Origin { stream, ..origin },
             protocol,
@@ -283,13 +286,6 @@ impl<'a> Numbers<'a> {
 
     fn small(&mut self) -> Option<u32> {
         u32::try_from(self.next()?).ok()
-    }
-
-    fn option(&mut self) -> Option<Option<u64>> {
-        Some(match self.next()? {
-            0 => None,
-            _ => Some(self.next()?),
-        })
     }
 
     fn head(&mut self) -> Option<Head<'a>> {

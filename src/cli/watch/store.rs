@@ -194,12 +194,12 @@ impl Store {
         self.details <= MAX_DETAILS
     }
 
-    /// Decodes a message again, and passes it to `look` with its findings and the request that it answers.
+    /// Decodes a message again, and passes it to `visit` with its findings and the request that it answers.
     pub fn read<T>(
         &self,
         index: usize,
         reader: &mut StoreReader,
-        display: impl FnOnce(&Decoded<'_>, Verdict<'_>) -> T,
+        visit: impl FnOnce(&Decoded<'_>, Verdict<'_>) -> T,
     ) -> Option<T> {
         let entry = self.entries.get(index)?;
         let end = self.entries.get(index + 1).map_or(self.len, Entry::at);
@@ -220,7 +220,7 @@ impl Store {
         let rare = self.rare.get(&index);
         let frames = &self.frames;
         frames.read(bytes, number, rare, parsed, |decoded| {
-            look(decoded, verdict)
+            visit(decoded, verdict)
         })
     }
 
