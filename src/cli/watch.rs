@@ -109,13 +109,18 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     }
     // The threads need them until the process ends.
     let protocols = Box::leak(Box::new(args.wire.protocols()?));
+    let port = protocols.named().and_then(|p| p.descriptor().port);
+    anyhow::ensure!(
+        !is_live || args.place.is_given() || port.is_some(),
+        "nothing to show: name a FILE, a protocol with a usual port, --connect, or a command after --"
+    );
     let mut options = args.wire.options(protocols, Want::Places);
     let depth = options.limits.depth;
     let rules = (args.judging.judge()?, args.judging.session_config()?);
     let frames = StoredFrames::new(protocols.all());
     let messages = Shared::new(Store::new(frames.clone())?);
     let stop = Stop::on_signals()?;
-    let live = if is_live {
+    let mut live = if is_live {
         if args.place.is_http() {
             options.framing.get_or_insert(Framing::Http);
         }
@@ -127,6 +132,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         Some(live) => live.input(&args.input.packets),
         None => args.input.clone(),
     };
+    let temporary = live.as_mut().and_then(|live| live.temporary.take());
     let reader = Reader {
         input,
         options,
@@ -154,6 +160,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         }
         stop.set();
         let read = join(reading);
+        drop(temporary);
         let relayed = relaying.map(join).transpose()?;
         shown?;
         // An input that failed is the answer, unless messages were shown before.

@@ -122,7 +122,10 @@ impl<'p> StoredFrames<'p> {
             0 => None,
             n => Some(*self.controls.get(n - 1)?),
         };
-        let stream = input.option()?;
+        let stream = match input.next()? {
+            0 => None,
+            _ => Some(input.next()?),
+        };
         let (offset, len) = (input.next()?, input.next()?);
         let head = input.head()?;
         let mut pieces = Vec::new();
@@ -283,13 +286,6 @@ impl<'a> Numbers<'a> {
 
     fn small(&mut self) -> Option<u32> {
         u32::try_from(self.next()?).ok()
-    }
-
-    fn option(&mut self) -> Option<Option<u64>> {
-        Some(match self.next()? {
-            0 => None,
-            _ => Some(self.next()?),
-        })
     }
 
     fn head(&mut self) -> Option<Head<'a>> {

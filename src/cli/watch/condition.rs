@@ -82,10 +82,10 @@ impl Condition {
 
 /// Returns true for a path without a point before it, such as `math.add`: more often it is a name that is searched.
 fn is_bare_path(text: &str, expr: &Expr) -> bool {
-    let Expr::Test(test) = expr else {
+    let Expr::Test(only) = expr else {
         return false;
     };
-    let is_path = matches!(test.key, Key::Message(_)) && test.what == KeyTest::There;
+    let is_path = matches!(only.key, Key::Message(_)) && only.what == KeyTest::There;
     is_path && !text.starts_with('.') && !text.starts_with("message")
 }
 

@@ -24,8 +24,8 @@ use tempfile::TempPath;
 /// Live traffic and its recording.
 pub(super) struct LiveTraffic {
     recording: RecordingFile,
-    /// Removes the recording at the end, if nobody asked for it.
-    temporary: Option<TempPath>,
+    /// Removes the recording when it is dropped, if nobody asked for it: the reader must have opened it.
+    pub temporary: Option<TempPath>,
 }
 
 impl LiveTraffic {
@@ -103,7 +103,7 @@ impl LiveTraffic {
             protocol,
             shared,
         });
-        drop((silent, self.temporary));
+        drop(silent);
         let mut store = messages.store();
         if ended.is_ok() {
             store.status.note("the traffic has ended".to_owned());

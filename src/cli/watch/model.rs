@@ -21,7 +21,14 @@ use super::store::StoreReader;
 use rows::{RowList, Search};
 use std::collections::HashSet;
 
+/// The connection whose messages show; of messages without connections, those.
+#[derive(Clone, Copy)]
+pub(super) struct OneLink {
+    conn: Option<u32>,
+}
+
 /// The state of the screen.
+#[allow(clippy::struct_excessive_bools)] // each is a switch of its own
 pub(super) struct Model {
     pub shared: Shared,
     pub reader: StoreReader,
@@ -42,7 +49,7 @@ pub(super) struct Model {
     pub condition_text: String,
     filters: bool,
     pub open_only: bool,
-    pub conn: Option<Option<u32>>,
+    pub only: Option<OneLink>,
     folded_requests: HashSet<usize>,
     folded_conns: HashSet<Option<u32>>,
     /// `None`: all messages.
@@ -79,7 +86,7 @@ impl Model {
             condition_text: String::new(),
             filters: false,
             open_only: false,
-            conn: None,
+            only: None,
             folded_requests: HashSet::new(),
             folded_conns: HashSet::new(),
             rows: None,
@@ -162,7 +169,7 @@ impl Model {
         let mut all = Vec::new();
         all.extend(self.filters.then(|| self.condition_text.clone()));
         all.extend(self.open_only.then(|| "open requests".to_owned()));
-        all.extend(self.conn.map(|conn| match conn {
+        all.extend(self.only.map(|only| match only.conn {
             Some(conn) => format!("connection #{conn}"),
             None => "no connection".to_owned(),
         }));
@@ -225,14 +232,14 @@ impl Model {
     /// Carries out a command; returns false for those that need the terminal or files.
     pub fn apply(&mut self, command: Command) -> bool {
         self.answer.clear();
-        let page = match self.focus {
-            Pane::Messages => self.height,
-            _ => self.lines_height,
-        };
         match command {
             Command::Move(lines) => self.move_by(lines),
             Command::Page(pages) => {
-                let page = page.saturating_sub(1).max(1);
+                let height = match self.focus {
+                    Pane::Messages => self.height,
+                    _ => self.lines_height,
+                };
+                let page = height.saturating_sub(1).max(1);
                 self.move_by(pages.saturating_mul(isize::try_from(page).unwrap_or(1)));
             }
             Command::First => self.move_by(isize::MIN),
@@ -266,7 +273,8 @@ impl Model {
             }
             Command::OneConnection => {
                 let conn = self.selected_entry().map(|entry| entry.conn());
-                self.conn = conn.filter(|_| self.conn.is_none());
+                let only = conn.filter(|_| self.only.is_none());
+                self.only = only.map(|conn| OneLink { conn });
                 self.restart();
             }
             Command::Delta => self.shows_delta = !self.shows_delta,
@@ -326,7 +334,7 @@ impl Model {
         }
         self.filters = false;
         self.open_only = false;
-        self.conn = None;
+        self.only = None;
         self.restart();
     }
 
@@ -346,13 +354,11 @@ impl Model {
         } else {
             (0..self.selected.min(count)).rev().find(has_finding)
         };
-        match found {
-            Some(index) => self.show(index),
-            None => {
-                let which = if forward { "later" } else { "earlier" };
-                self.answer = format!("no {which} message has a finding");
-            }
+        if let Some(index) = found {
+            return self.show(index);
         }
+        let which = if forward { "later" } else { "earlier" };
+        self.answer = format!("no {which} message has a finding");
     }
 
     fn other_of_pair(&mut self) {

@@ -57,12 +57,13 @@ pub(super) fn run_screen(
             screen.suspend()?;
             shown = None;
         }
-        let state = (model.content_state(), model.is_busy());
-        if shown != Some(state) {
+        let is_busy = model.is_busy();
+        let state = (model.content_state(), is_busy);
+        // The first matches show while others are searched.
+        if is_busy || shown != Some(state) {
             screen.draw(|frame| view.draw(frame, model))?;
             shown = Some(state);
         }
-        let is_busy = model.is_busy();
         let mut wait = if is_busy {
             Duration::ZERO
         } else {
@@ -70,7 +71,7 @@ pub(super) fn run_screen(
         };
         while event::poll(wait).context("cannot read from the terminal")? {
             let event = event::read().context("cannot read from the terminal")?;
-            handle(event, screen, view, model)?;
+            handle(&event, screen, view, model)?;
             (wait, shown) = (Duration::ZERO, None);
         }
         model.work(WORK_STEP);
@@ -78,11 +79,11 @@ pub(super) fn run_screen(
     Ok(())
 }
 
-fn handle(event: Event, screen: &mut FullScreen, view: &View, model: &mut Model) -> Result<()> {
+fn handle(event: &Event, screen: &mut FullScreen, view: &View, model: &mut Model) -> Result<()> {
     match event {
-        Event::Key(key) => handle_key(key, screen, model),
+        Event::Key(key) => handle_key(*key, screen, model),
         Event::Mouse(mouse) => {
-            if let Some(command) = mouse_command(mouse, view) {
+            if let Some(command) = mouse_command(*mouse, view) {
                 model.apply(command);
             }
             Ok(())

@@ -11,6 +11,7 @@ mod overlay;
 mod theme;
 
 use super::command::{Overlay, Pane};
+use super::entry::Entry;
 use super::model::Model;
 use crate::conversation::Verdict;
 use crate::encoding::Want;
@@ -19,7 +20,7 @@ use crate::render::DisplayOptions;
 use crate::render::findings::highlight;
 use crate::render::line::Lines;
 use crate::render::style::{Highlight, Style, escape};
-use detail::DetailView;
+use detail::{DetailView, state_lines};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style as ScreenStyle};
@@ -261,7 +262,7 @@ impl View {
         let lines = match pane {
             Pane::Tree => self.detail.tree_lines(model, theme, inner),
             Pane::Bytes => self.detail.byte_lines(model, theme, inner),
-            _ => self.detail.state_lines(model, theme, inner),
+            _ => state_lines(model, theme, inner),
         };
         self.areas.push((pane, inner));
         for (line, area) in lines.into_iter().zip(inner.rows()) {
@@ -307,9 +308,7 @@ impl View {
         let mut text = format!("{count} messages");
         let first = store.entries.get(count.saturating_sub(RATE_MESSAGES));
         let last = store.entries.get(count.saturating_sub(1));
-        let times = first
-            .and_then(|e| e.time())
-            .zip(last.and_then(|e| e.time()));
+        let times = first.and_then(Entry::time).zip(last.and_then(Entry::time));
         if let Some((from, to)) = times.filter(|(from, to)| to > from) {
             #[allow(clippy::cast_precision_loss)] // a rate for display
             let rate = (RATE_MESSAGES.min(count) - 1) as f64 / ((to - from) as f64 / 1e9);

@@ -58,7 +58,7 @@ impl Model {
             return false;
         };
         let conn = entry.conn();
-        if self.conn.is_some_and(|wanted| wanted != conn) || self.open_only && !entry.is_open() {
+        if self.only.is_some_and(|only| only.conn != conn) || self.open_only && !entry.is_open() {
             return false;
         }
         let request = entry.other().filter(|_| entry.is_answer());
@@ -119,7 +119,7 @@ impl Model {
     /// Starts to apply conditions and folds to all messages.
     pub(super) fn restart(&mut self) {
         let has_folds = !self.folded_requests.is_empty() || !self.folded_conns.is_empty();
-        let is_part = self.filters || self.open_only || self.conn.is_some() || has_folds;
+        let is_part = self.filters || self.open_only || self.only.is_some() || has_folds;
         self.rows = is_part.then(RowList::default);
         self.search = None;
         self.top = 0;

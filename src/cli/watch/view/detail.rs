@@ -2,6 +2,7 @@
 
 use super::Theme;
 use crate::cli::watch::command::Pane;
+use crate::cli::watch::entry::Entry;
 use crate::cli::watch::model::Model;
 use crate::cli::watch::store::Store;
 use crate::framing::{OwnedPlaces, View as FrameView};
@@ -43,7 +44,7 @@ impl DetailView {
     pub fn update(&mut self, model: &mut Model, display: DisplayOptions, width: u16) {
         let shared = model.shared.clone();
         let store = shared.store();
-        let other = store.entries.get(model.selected).and_then(|e| e.other());
+        let other = store.entries.get(model.selected).and_then(Entry::other);
         let key = (model.selected, store.findings_of(model.selected), other);
         if self.key == Some(key) {
             return;
@@ -161,82 +162,82 @@ impl DetailView {
         }
         lines
     }
+}
 
-    /// Returns the state of the conversation at the selected message.
-    pub fn state_lines(&self, model: &mut Model, theme: Theme, area: Rect) -> Vec<Line<'static>> {
-        let shared = model.shared.clone();
-        let store = shared.store();
-        let mut lines = Vec::new();
-        let mut push = |highlight: Highlight, text: &str| {
-            let text = escape(text).into_owned();
-            lines.push(Line::styled(text, theme.style(highlight)));
-        };
-        let index = model.selected;
-        let now = store.entries.get(index).and_then(|entry| entry.time());
-        if let Some(now) = now {
-            push(Highlight::Plain, &format!("time {}", line::clock(now)));
-        }
-        let open = store.open_at(index, MAX_LISTED + 1);
-        push(Highlight::Key, &counted(open.len(), "open request"));
-        for request in open.iter().take(MAX_LISTED) {
-            let what = store.read(*request, &mut model.reader, |decoded, _| {
-                let subject = decoded.message.subject.as_deref().unwrap_or_default();
-                format!("{} {subject}", decoded.message.kind)
-            });
-            let since = store.entries.get(*request).and_then(|entry| entry.time());
-            let age = since.zip(now).map(|(from, to)| duration(to - from));
-            let age = age.map_or(String::new(), |age| format!("  {age}"));
-            let what = what.unwrap_or_default();
+/// Returns the state of the conversation at the selected message.
+pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Line<'static>> {
+    let shared = model.shared.clone();
+    let store = shared.store();
+    let mut lines = Vec::new();
+    let mut push = |highlight: Highlight, text: &str| {
+        let text = escape(text).into_owned();
+        lines.push(Line::styled(text, theme.style(highlight)));
+    };
+    let index = model.selected;
+    let now = store.entries.get(index).and_then(Entry::time);
+    if let Some(now) = now {
+        push(Highlight::Plain, &format!("time {}", line::clock(now)));
+    }
+    let open = store.open_at(index, MAX_LISTED + 1);
+    push(Highlight::Key, &counted(open.len(), "open request"));
+    for request in open.iter().take(MAX_LISTED) {
+        let what = store.read(*request, &mut model.reader, |decoded, _| {
+            let subject = decoded.message.subject.as_deref().unwrap_or_default();
+            format!("{} {subject}", decoded.message.kind)
+        });
+        let since = store.entries.get(*request).and_then(Entry::time);
+        let age = since.zip(now).map(|(from, to)| duration(to - from));
+        let age = age.map_or(String::new(), |age| format!("  {age}"));
+        let what = what.unwrap_or_default();
+        push(
+            Highlight::Plain,
+            &format!("  #{request} {}{age}", what.trim_end()),
+        );
+    }
+    let conns = open_connections(&store, index);
+    if !conns.is_empty() {
+        push(Highlight::Key, &counted(conns.len(), "open connection"));
+        let conns = conns.iter().take(MAX_LISTED).map(|conn| format!("#{conn}"));
+        let text = format!("  {}", conns.collect::<Vec<_>>().join(" "));
+        push(Highlight::Plain, &text);
+    }
+    let versions = store.versions.iter().filter(|named| named.index <= index);
+    let conn = store.entries.get(index).and_then(Entry::conn);
+    let versions: Vec<_> = versions.filter(|named| named.conn == conn).collect();
+    if !versions.is_empty() {
+        push(Highlight::Key, "versions");
+        for named in versions.iter().rev().take(MAX_LISTED) {
             push(
                 Highlight::Plain,
-                &format!("  #{request} {}{age}", what.trim_end()),
+                &format!("  #{} {}", named.index, named.text),
             );
         }
-        let conns = open_connections(&store, index);
-        if !conns.is_empty() {
-            push(Highlight::Key, &counted(conns.len(), "open connection"));
-            let conns = conns.iter().take(MAX_LISTED).map(|conn| format!("#{conn}"));
-            let text = format!("  {}", conns.collect::<Vec<_>>().join(" "));
-            push(Highlight::Plain, &text);
-        }
-        let versions = store.versions.iter().filter(|named| named.index <= index);
-        let conn = store.entries.get(index).and_then(|entry| entry.conn());
-        let versions: Vec<_> = versions.filter(|named| named.conn == conn).collect();
-        if !versions.is_empty() {
-            push(Highlight::Key, "versions");
-            for named in versions.iter().rev().take(MAX_LISTED) {
-                push(
-                    Highlight::Plain,
-                    &format!("  #{} {}", named.index, named.text),
-                );
-            }
-        }
-        for (title, texts) in [
-            ("who must send next", &store.status.waiting),
-            ("notes", &store.status.notes),
-        ] {
-            if !texts.is_empty() {
-                push(Highlight::Key, title);
-                for text in texts {
-                    push(Highlight::Plain, &format!("  {text}"));
-                }
-            }
-        }
-        let display = DisplayOptions {
-            width: Some(usize::from(area.width)),
-            ..DisplayOptions::default()
-        };
-        let mut findings = String::new();
-        for finding in store.other_findings().iter().take(MAX_LISTED) {
-            write_below(finding, None, display, &mut findings);
-        }
-        for text in findings.lines() {
-            push(Highlight::Error, text.trim_start());
-        }
-        model.state_top = model.state_top.min(lines.len().saturating_sub(1));
-        lines.drain(..model.state_top);
-        lines
     }
+    for (title, texts) in [
+        ("who must send next", &store.status.waiting),
+        ("notes", &store.status.notes),
+    ] {
+        if !texts.is_empty() {
+            push(Highlight::Key, title);
+            for text in texts {
+                push(Highlight::Plain, &format!("  {text}"));
+            }
+        }
+    }
+    let display = DisplayOptions {
+        width: Some(usize::from(area.width)),
+        ..DisplayOptions::default()
+    };
+    let mut findings = String::new();
+    for finding in store.other_findings().iter().take(MAX_LISTED) {
+        write_below(finding, None, display, &mut findings);
+    }
+    for text in findings.lines() {
+        push(Highlight::Error, text.trim_start());
+    }
+    model.state_top = model.state_top.min(lines.len().saturating_sub(1));
+    lines.drain(..model.state_top);
+    lines
 }
 
 /// `2 open requests`.
