@@ -14,29 +14,31 @@
 //! [`HOLD_LIMIT`] bytes or at the end. From then on the text is not held.
 
 mod arrays;
+mod call_log;
 mod clean;
 mod escapes;
 mod line;
 mod log;
 mod marks;
+mod percent;
 mod probe;
 mod rows;
 mod runs;
 mod strings;
-mod trace;
 
 use super::chunk::{Chunk, Item, ItemSink};
 use super::form::{Form, FormReader};
 use super::hex::Hex;
 use super::lines::{LineForm, Lines};
 use arrays::Arrays;
+use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
 use log::Log;
+use percent::Percent;
 use probe::{Probe, Score, has_bare_message};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
 use strings::Strings;
-use trace::{Trace, TraceKind};
 
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
@@ -58,6 +60,7 @@ enum ReadingKind {
     Runs(RunKind),
     Arrays { radix: u32 },
     Strings(Escapes),
+    Percent { mark: u8 },
 }
 use ReadingKind as Kind;
 
@@ -138,6 +141,16 @@ const READINGS: &[Reading] = &[
     strings("strings with escapes", true, 8),
     strings("strings with escapes, as UTF-8", false, 8),
     strings("strings with decimal escapes", true, 10),
+    reading(
+        Form::Literal,
+        "percent-encoded bytes",
+        Kind::Percent { mark: b'%' },
+    ),
+    reading(
+        Form::Literal,
+        "quoted-printable bytes",
+        Kind::Percent { mark: b'=' },
+    ),
     runs("Base64 inside text", RunKind::WrappedBase64),
     runs("Base64 inside text, each line for itself", RunKind::Base64),
 ];
@@ -153,6 +166,7 @@ impl Reading {
             Kind::HexLines => Box::<Hex>::default(),
             Kind::Runs(kind) => Box::new(Runs::new(quoted, kind)),
             Kind::Arrays { radix } => Box::new(Arrays::new(quoted, radix)),
+            Kind::Percent { mark } => Box::new(Percent::new(quoted, mark)),
             Kind::Strings(escapes) => Box::new(Strings::new(quoted, escapes)),
         })
     }
@@ -270,10 +284,10 @@ impl Text {
             words.or(readings.next()).unwrap_or(reading)
         };
         let is_free = !is_found && self.wanted.is_none();
-        if let Some(kind) = TraceKind::of(&held).filter(|_| is_free) {
-            self.chosen = Some((Form::Unreadable, "its lines trace calls".into()));
-            let trace: Box<dyn LineForm> = Box::new(Trace { kind, ignored: 0 });
-            self.state = TextState::Lines(Lines::new(trace));
+        if let Some(kind) = CallLogKind::of(&held).filter(|_| is_free) {
+            self.chosen = Some((Form::Unreadable, "its lines log calls".into()));
+            let log: Box<dyn LineForm> = Box::new(CallLog { kind, ignored: 0 });
+            self.state = TextState::Lines(Lines::new(log));
             return self.push(&held, sink);
         }
         let reading = if is_found { reading } else { fallback() };

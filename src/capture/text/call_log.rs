@@ -25,19 +25,19 @@ const NODE_SECTIONS: [&[u8]; 18] = [
     b"ZLIB",
 ];
 
-/// A program's trace.
+/// A log of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TraceKind {
+pub(super) enum CallLogKind {
     /// `NET 10318: onconnection`
     NodeDebug,
     /// `> POST / HTTP/1.1`, `< HTTP/1.1 200 OK`: what `curl -v` prints beside its remarks.
     CurlVerbose,
 }
 
-impl TraceKind {
+impl CallLogKind {
     const ALL: [Self; 2] = [Self::NodeDebug, Self::CurlVerbose];
 
-    /// Returns the trace that a text is: two of its lines are from the program, and the first one is.
+    /// Returns the log that a text is: two of its lines are from the program, and the first one is.
     pub(super) fn of(text: &[u8]) -> Option<Self> {
         let mut lines = text.split(|&c| c == b'\n').map(<[u8]>::trim_ascii);
         let first = lines.find(|line| !line.is_empty())?;
@@ -76,14 +76,14 @@ impl TraceKind {
     }
 }
 
-/// Reports a trace at the end of the input.
-pub(super) struct Trace {
-    pub kind: TraceKind,
+/// Reports a log of calls at the end of the input.
+pub(super) struct CallLog {
+    pub kind: CallLogKind,
     /// The number of lines.
     pub ignored: u64,
 }
 
-impl LineForm for Trace {
+impl LineForm for CallLog {
     fn line(&mut self, _: Line<'_>, _: &mut ItemSink<'_>) {
         self.ignored += 1;
     }
