@@ -25,6 +25,9 @@ const EXPANSION_LIMIT: u64 = 64 << 20;
 /// Bytes of one chunk that a `*` line stands for, or one line where that is longer.
 const EXPANSION_CHUNK: usize = 64 << 10;
 
+/// Bytes of half a row.
+const HALF: usize = 8;
+
 /// A line's offset, and what stands behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DumpRow<'a> {
@@ -96,7 +99,12 @@ impl<'a> DumpRow<'a> {
             }));
             rest = after.trim_ascii_start();
             // hexdump -C has two blanks in the middle of its columns.
-            if after.len() - rest.len() > if self.colon { 1 } else { 2 } {
+            let gap = after.len() - rest.len();
+            if gap > if self.colon { 1 } else { 2 } {
+                let middle = self.colon && gap == 2 && group == 1 && out.len() - start == HALF;
+                if middle && let Some(text) = second_half(rest, start, out) {
+                    rest = text;
+                }
                 break;
             }
         }
@@ -115,6 +123,40 @@ impl<'a> DumpRow<'a> {
             .ok()
             .and_then(|digits| u64::from_str_radix(digits, radix).ok())
     }
+}
+
+/// Appends the bytes of the second half of a row, as browsers and hexdump of Python write it; the text column tells
+/// whether there is one. Returns the text.
+fn second_half<'a>(columns: &'a [u8], start: usize, out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let first = out.len();
+    let mut rest = columns;
+    while out.len() < first + HALF
+        && let (&[high, low], after) = split_digits(rest)
+    {
+        out.push(nibble(high) << 4 | nibble(low));
+        let text = after.trim_ascii_start();
+        let gap = after.len() - text.len();
+        if gap != 1 {
+            rest = if gap == 0 { after } else { text };
+            break;
+        }
+        rest = text;
+    }
+    let row = out.get(start..).unwrap_or_default();
+    let text = rest.strip_prefix(b"|").unwrap_or(rest);
+    // A blank at the start or the end of the text is lost.
+    let agrees = |text: &[u8]| {
+        let shown = row.iter().zip(text);
+        text.len() >= row.len().saturating_sub(1)
+            && shown
+                .into_iter()
+                .all(|(byte, c)| byte == c || !byte.is_ascii_graphic())
+    };
+    if out.len() > first && agrees(text) {
+        return Some(rest);
+    }
+    out.truncate(first);
+    None
 }
 
 /// Returns `true` if the text column shows the bytes in another order than the hex columns, as `xxd -e` prints them.

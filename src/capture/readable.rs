@@ -1,7 +1,7 @@
 //! Is it text in which bytes or messages are shown, and not a stream of messages that is text itself?
 //!
 //! ```text
-//!   {"log":"...","stream":"stdout"}   text: the first key is one of a log
+//!   {"log":"...","stream":"stdout"}   text: the first key is not one of a message
 //!   {"jsonrpc":"2.0",...              a stream
 //!   GET / HTTP/1.1                    a stream
 //!   []byte{0x0, 0x41}                 text
@@ -50,43 +50,65 @@ const NATIVE: [&[u8]; 12] = [
     b"Content-Type:",
 ];
 
-/// First keys of objects that contain messages or bytes in their members.
-const ENVELOPE_KEYS: [&[u8]; 34] = [
-    b"log\"",
-    b"stream\"",
-    b"time\"",
-    b"timestamp\"",
-    b"@timestamp\"",
-    b"ts\"",
-    b"t\"",
-    b"level\"",
-    b"lvl\"",
-    b"severity\"",
-    b"msg\"",
-    b"message\"",
-    b"MESSAGE\"",
-    b"PRIORITY\"",
-    b"SYSLOG_IDENTIFIER\"",
-    b"_",
-    b"logger\"",
-    b"name\"",
-    b"host\"",
-    b"hostname\"",
-    b"pid\"",
-    b"dir\"",
-    b"direction\"",
-    b"event\"",
-    b"data\"",
-    b"payload\"",
-    b"body\"",
-    b"bytes\"",
-    b"hex\"",
-    b"base64\"",
-    b"frame\"",
-    b"raw\"",
-    b"buffer\"",
-    b"type\"",
+/// First keys of messages themselves. An object with another first key contains messages or bytes, as a log does, or is a
+/// message that the text itself gives.
+const MESSAGE_KEYS: [&[u8]; 9] = [
+    b"jsonrpc\"",
+    b"id\"",
+    b"method\"",
+    b"params\"",
+    b"result\"",
+    b"error\"",
+    b"notification\"",
+    b"seq\"",
+    b"port\"",
 ];
+/// The first key of an event of Chrome's debugging protocol, which is no message of JSON-RPC.
+const DEVTOOLS: [&[u8]; 3] = [b"method\"", b":", b"\"Network."];
+
+/// Returns the strongest verdict about several marks.
+fn any(marks: &[&[u8]], text: &[u8]) -> FormVerdict<()> {
+    let verdicts = marks.iter().map(|mark| starts(text, mark));
+    verdicts.fold(No, |best, verdict| match (best, verdict) {
+        (Yes(()), _) | (_, Yes(())) => Yes(()),
+        (Open, _) | (_, Open) => Open,
+        (No, No) => No,
+    })
+}
+
+/// Asks about text that starts with an object.
+fn is_readable_object(text: &[u8]) -> FormVerdict {
+    let key = match first_key(text) {
+        Ok(key) => key,
+        // Braces of a list, or an empty object.
+        Err(No)
+            if !text
+                .get(1..)
+                .unwrap_or_default()
+                .trim_ascii_start()
+                .starts_with(b"}") =>
+        {
+            return Yes("it is text".into());
+        }
+        Err(verdict) => return verdict.map(|()| String::new()),
+    };
+    let mut rest = key;
+    for mark in DEVTOOLS {
+        rest = rest.trim_ascii_start();
+        match starts(rest, mark) {
+            Yes(()) => rest = rest.get(mark.len()..).unwrap_or_default(),
+            Open => return Open,
+            No => {
+                return match any(&MESSAGE_KEYS, key) {
+                    Yes(()) => No,
+                    Open => Open,
+                    No => Yes("its first key is not one of a message".into()),
+                };
+            }
+        }
+    }
+    Yes("it is an event of the Chrome DevTools protocol".into())
+}
 
 /// Text that is not itself a stream of messages.
 pub(super) fn is_readable(text: &[u8], end: InputEnd) -> FormVerdict {
@@ -100,27 +122,17 @@ pub(super) fn is_readable(text: &[u8], end: InputEnd) -> FormVerdict {
     }
     let start = text.trim_ascii_start();
     let found = || Yes("it is text".into());
-    let any = |marks: &[&[u8]], text: &[u8]| {
-        let verdicts = marks.iter().map(|mark| starts(text, mark));
-        verdicts.fold(No, |best, verdict| match (best, verdict) {
-            (Yes(()), _) | (_, Yes(())) => Yes(()),
-            (Open, _) | (_, Open) => Open,
-            (No, No) => No,
-        })
-    };
     match start.first() {
         None => Open,
-        Some(b'{') => match first_key(start) {
-            Err(verdict) => verdict.map(|()| String::new()),
-            Ok(key) => any(&ENVELOPE_KEYS, key).map(|()| "its first key is one of a log".into()),
-        },
+        Some(b'{') => is_readable_object(start),
         Some(b'[') => {
             let rest = start.get(1..).unwrap_or_default().trim_ascii_start();
             match rest {
                 [] | [b']'] => Open,
                 // Go writes a type before its lists.
                 [b']', c, ..] if c.is_ascii_alphabetic() => found(),
-                [b'{' | b'[' | b']', ..] => No,
+                [b'{', ..] => is_readable_object(rest),
+                [b'[' | b']', ..] => No,
                 _ => found(),
             }
         }

@@ -291,7 +291,7 @@ struct SideReader<'p> {
     scratch: Vec<u8>,
 }
 
-impl<'p> SideReader<'p> {
+impl SideReader<'_> {
     fn side_of(&self, protocol: &dyn Protocol) -> Option<&DiffSide> {
         let mut sides = self.sides.iter();
         let found = sides.find(|(of, _)| of.name() == protocol.name());

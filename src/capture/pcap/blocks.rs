@@ -141,16 +141,16 @@ impl PacketFile {
         }
         let place = InputPlace::Byte(self.at);
         let len = self.buffer.len();
-        sink(Err(if !self.has_head() {
-            let text = format!(
-                "the pcap file is cut short in its header, after {len} bytes: copy the whole file, or capture again with tcpdump -w FILE.pcap"
-            );
-            Problem::unreadable(InputPlace::Whole, text)
-        } else {
+        sink(Err(if self.has_head() {
             let text = format!(
                 "the capture file is cut short in a packet, {len} bytes after its start; the packets before are decoded"
             );
             Problem::note(place, text)
+        } else {
+            let text = format!(
+                "the pcap file is cut short in its header, after {len} bytes: copy the whole file, or capture again with tcpdump -w FILE.pcap"
+            );
+            Problem::unreadable(InputPlace::Whole, text)
         }));
     }
 

@@ -313,7 +313,7 @@ fn what_is_not_plain_tcp_is_counted_and_named() {
         (
             105,
             vec![udp(b"x")],
-            "Unreadable 1 packets have link type 105",
+            "Unreadable 1 packet has link type 105",
         ),
         (1, vec![], "Note the capture is empty: it has no packets"),
         (

@@ -3,6 +3,7 @@
 // Long: tests, one for each form of input.
 
 mod foreign;
+mod pastes;
 mod samples;
 #[cfg(feature = "pcap")]
 mod tshark;
@@ -179,8 +180,8 @@ fn form_is_reported_as_soon_as_it_is_decided() {
     for (input, want) in [
         (&b"\0"[..], Form::Raw),
         (b"\x81", Form::Raw),
-        (b"{\"j", Form::Raw),
-        (b"[{\"j", Form::Raw),
+        (b"{\"jsonrpc\"", Form::Raw),
+        (b"[{\"jsonrpc\"", Form::Raw),
         (b"[{", Form::Auto),
         (b"[", Form::Auto),
         (b"ready\n", Form::Auto),

@@ -12,6 +12,9 @@ use crate::capture::time::{self, Time};
 use crate::protocol::Direction;
 use Direction::{ToClient, ToServer};
 
+/// The number of bytes at the start of a line and beside bytes that can have marks.
+const NEAR: usize = 1 << 10;
+
 /// The direction and the time of the bytes of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
@@ -54,12 +57,19 @@ impl Marks {
             let second = line.first() == Some(&b'\t');
             self.kept.direction = Some(if second { ToClient } else { ToServer });
         }
-        if let Some(peer) = peer_of_array(before.trim_ascii_start()) {
+        // A line can have many lists: what is far from the bytes is not read again for each.
+        let start = before.get(..NEAR).unwrap_or(before);
+        let end = before
+            .len()
+            .checked_sub(NEAR)
+            .and_then(|at| before.get(at..));
+        let after = after.get(..NEAR).unwrap_or(after);
+        if let Some(peer) = peer_of_array(start.trim_ascii_start()) {
             self.kept.direction = Some(peer);
         }
         Mark {
-            direction: find_direction(before, after).or(self.kept.direction),
-            time: find_time(before).or(self.kept.time),
+            direction: find_direction(end.unwrap_or(before), after).or(self.kept.direction),
+            time: find_time(start).or(self.kept.time),
         }
     }
 }
@@ -93,7 +103,7 @@ enum WrittenDirection {
 fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
     // Brackets around the bytes are no arrows.
     let before = match before.strip_suffix(b"<") {
-        Some(inner) if after.trim_ascii_start().starts_with(b">") => inner,
+        Some(inner) if closes(after) => inner,
         _ => before,
     };
     let mut all = words(before).chain(words(after));
@@ -115,6 +125,12 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         WrittenDirection::Received if is_server => ToServer,
         WrittenDirection::Received => ToClient,
     })
+}
+
+/// Returns true if brackets around bytes close here, perhaps after an ellipsis.
+fn closes(after: &[u8]) -> bool {
+    let after = after.trim_ascii_start();
+    after.starts_with(b">") || after.starts_with(b"...")
 }
 
 /// Words of letters and digits, and arrows.

@@ -21,11 +21,11 @@ mod line;
 mod log;
 mod marks;
 mod neovim;
+mod percent;
 mod probe;
 mod rows;
 mod runs;
 mod strings;
-mod trace;
 
 use super::chunk::{Chunk, Item, ItemSink};
 use super::form::{Form, FormReader};
@@ -36,6 +36,7 @@ use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
 use log::Log;
 use neovim::Neovim;
+use percent::Percent;
 use probe::{Probe, Score, has_bare_message};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
@@ -64,6 +65,7 @@ enum ReadingKind {
     Runs(RunKind),
     Arrays { radix: u32 },
     Strings(Escapes),
+    Percent { mark: u8 },
 }
 use ReadingKind as Kind;
 
@@ -146,6 +148,16 @@ const READINGS: &[Reading] = &[
     strings("strings with escapes", true, 8),
     strings("strings with escapes, as UTF-8", false, 8),
     strings("strings with decimal escapes", true, 10),
+    reading(
+        Form::Literal,
+        "percent-encoded bytes",
+        Kind::Percent { mark: b'%' },
+    ),
+    reading(
+        Form::Literal,
+        "quoted-printable bytes",
+        Kind::Percent { mark: b'=' },
+    ),
     runs("Base64 inside text", RunKind::WrappedBase64),
     runs("Base64 inside text, each line for itself", RunKind::Base64),
 ];
@@ -163,6 +175,7 @@ impl Reading {
             Kind::HexLines => Box::<Hex>::default(),
             Kind::Runs(kind) => Box::new(Runs::new(quoted, kind)),
             Kind::Arrays { radix } => Box::new(Arrays::new(quoted, radix)),
+            Kind::Percent { mark } => Box::new(Percent::new(quoted, mark)),
             Kind::Strings(escapes) => Box::new(Strings::new(quoted, escapes)),
         })
     }

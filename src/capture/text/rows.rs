@@ -248,7 +248,10 @@ impl Rows {
                 let before = text.get(..at).unwrap_or_default();
                 if end > 0 {
                     self.release(Some(offset.digits), sink);
-                    self.limit = Some(self.limit.unwrap_or(0).max(end));
+                    // Decimal numbers have no fixed width.
+                    let is_decimal = matches!(self.columns, Columns::Words(w) if w.radix == 10);
+                    let limit = self.limit.unwrap_or(0).max(end);
+                    self.limit = Some(limit).filter(|_| !is_decimal);
                     let direction = self.common.marks.of(text, before, b"").direction;
                     let held = HeldRow {
                         digits: offset.digits.to_vec(),

@@ -100,9 +100,14 @@ impl LineForm for Runs {
         let mut body = &*text;
         if self.kind == RunKind::NumberedHex {
             let start = body.trim_ascii_start();
+            // R has brackets around the number, right-aligned.
+            let start = start.strip_prefix(b"[").unwrap_or(start).trim_ascii_start();
             let number = start.iter().take_while(|c| c.is_ascii_digit()).count();
             body = start.get(number..).unwrap_or_default();
-            body = body.strip_prefix(b":").unwrap_or(body);
+            body = body
+                .strip_prefix(b":")
+                .or(body.strip_prefix(b"]"))
+                .unwrap_or(body);
         }
         let Some(run) = self.find(body) else {
             self.follows = false;
@@ -235,7 +240,7 @@ fn longest_hex(line: &[u8]) -> Option<Run<'_>> {
 }
 
 fn is_separator(c: Option<u8>) -> bool {
-    c.is_some_and(|c| c.is_ascii_whitespace() || b",:;-|'\"`\\{}[]()<".contains(&c))
+    c.is_some_and(|c| c.is_ascii_whitespace() || b",:;-.|'\"`\\{}[]()<".contains(&c))
 }
 
 fn push_hex(run: &[u8], out: &mut Vec<u8>) {

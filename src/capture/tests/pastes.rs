@@ -1,0 +1,151 @@
+//! One frame as programs print it.
+
+use super::*;
+
+/// A call of saikuro.
+const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
+
+/// Returns the bytes that a text shows, the same in all splits.
+fn read(text: &str) -> Vec<u8> {
+    let run = |step: usize| {
+        let mut bytes = Vec::new();
+        let mut reader = CaptureInput::new(Form::Auto);
+        let mut sink = |item: Item<'_>| {
+            if let Item::Chunk(chunk) = item {
+                assert_eq!(chunk.direction, None, "{text}");
+                bytes.extend_from_slice(chunk.bytes);
+            }
+        };
+        for piece in text.as_bytes().chunks(step) {
+            reader.push(piece, &mut sink);
+        }
+        reader.finish(&mut sink);
+        bytes
+    };
+    let whole = run(text.len());
+    assert_eq!(run(7), whole, "{text}");
+    whole
+}
+
+/// Joins all bytes.
+fn joined(bytes: &[u8], separator: &str, show: impl Fn(u8) -> String) -> String {
+    bytes
+        .iter()
+        .map(|b| show(*b))
+        .collect::<Vec<_>>()
+        .join(separator)
+}
+
+/// Text columns as dumps have them.
+fn shown(row: &[u8]) -> String {
+    let show = |b: &u8| {
+        if b.is_ascii_graphic() {
+            *b as char
+        } else {
+            '.'
+        }
+    };
+    row.iter().map(show).collect()
+}
+
+#[test]
+fn prints_of_one_frame_are_read() {
+    let bytes = ::hex::decode(CALL).unwrap();
+    let hex = |separator: &str| joined(&bytes, separator, |b| format!("{b:02x}"));
+    let numbered = |show: &dyn Fn(usize, u8) -> String, separator: &str| {
+        let all = bytes.iter().enumerate().map(|(n, b)| show(n, *b));
+        all.collect::<Vec<_>>().join(separator)
+    };
+    let halves = |row: &[u8]| {
+        let (a, b) = row.split_at(row.len().min(8));
+        let pair = |half: &[u8]| joined(half, " ", |b| format!("{b:02X}"));
+        format!("{:<23}  {:<23}  {}", pair(a), pair(b), shown(row))
+    };
+    let rows = bytes.chunks(16).zip(0..);
+    let escaped = |mark: char| {
+        joined(&bytes, "", |b| match b {
+            b if b.is_ascii_alphanumeric() => (b as char).to_string(),
+            b => format!("{mark}{b:02X}"),
+        })
+    };
+    let texts = [
+        // Python's hexdump module, and DevTools.
+        rows.map(|(row, n)| format!("{:08X}: {}\n", n * 16, halves(row)))
+            .collect(),
+        format!(
+            "{:?}\n",
+            bytes.iter().map(|b| format!("{b:#x}")).collect::<Vec<_>>()
+        ),
+        format!(
+            "$1 = {{0x0 <repeats 3 times>, {}}}\n",
+            joined(&bytes[3..], ", ", |b| format!("{b:#x}"))
+        ),
+        numbered(
+            &|n, b| {
+                format!(
+                    "{}{b}",
+                    if n % 8 == 0 {
+                        format!("\n0x7ffe{n:04x} <buf+{n}>:\t")
+                    } else {
+                        "\t".into()
+                    }
+                )
+            },
+            "",
+        ),
+        format!(
+            "(uint8_t[69]) $0 = {{\n{}\n}}\n",
+            numbered(&|n, b| format!("  [{n}] = {b:#04x}"), "\n")
+        ),
+        format!("{{{}}}\n", numbered(&|n, b| format!("\"{n}\":{b}"), ",")),
+        format!(
+            "Uint8Array(69) [{}, buffer: ArrayBuffer(69), byteLength: 69, Symbol(a): 'b']\n",
+            joined(&bytes, ", ", |b| b.to_string())
+        ),
+        format!("{{ {} }}\n", joined(&bytes, ", ", |b| b.to_string())),
+        format!("{{{}}}\n", joined(&bytes, ", ", |b| format!("&H{b:02X}"))),
+        format!("{{length = 69, bytes = 0x{}}}\n", hex("")),
+        format!("{{\"payload_hex\":\"{}\",\"len\":69}}\n", hex("")),
+        format!("[{{\"opcode\":2,\"data\":\"{}\"}}]\n", hex("")),
+        format!("{}\n", hex(".")),
+        bytes
+            .chunks(18)
+            .zip(0..)
+            .map(|(row, n)| {
+                format!(
+                    "{:>5} {}\n",
+                    format!("[{}]", n * 18 + 1),
+                    joined(row, " ", |b| format!("{b:02x}"))
+                )
+            })
+            .collect(),
+        format!("data: {}\n", escaped('%')),
+        format!("{}\n", escaped('=')),
+    ];
+    for text in &texts {
+        assert_eq!(read(text), bytes, "{text}");
+    }
+}
+
+/// A shortened Buffer has no direction: its bracket is no arrow.
+#[test]
+fn ellipsis_in_brackets_is_no_arrow() {
+    let bytes = ::hex::decode(CALL).unwrap();
+    let start = joined(&bytes[..50], " ", |b| format!("{b:02x}"));
+    let text = format!("ArrayBuffer {{\n  [Uint8Contents]: <{start} ... 19 more bytes>,\n}}\n");
+    assert_eq!(read(&text), &bytes[..50]);
+}
+
+/// The cost is linear in the number of brackets of a line.
+#[test]
+fn brackets_without_end_are_read_once() {
+    for text in [
+        "[".repeat(1 << 17),
+        "[0,".repeat(1 << 15),
+        "{(".repeat(1 << 16),
+    ] {
+        let mut reader = CaptureInput::new(Form::Literal);
+        reader.push(text.as_bytes(), &mut |_| {});
+        reader.finish(&mut |_| {});
+    }
+}

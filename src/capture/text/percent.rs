@@ -1,0 +1,72 @@
+//! Bytes of which some are escaped by a mark and two hex digits.
+//!
+//! ```text
+//!   %00%00%00A%85%A7version     in URLs
+//!   =00=00=00A=85=A7version=    quoted-printable; a mark at the end of a line joins it to the next
+//! ```
+
+use super::line::Common;
+use crate::capture::chunk::ItemSink;
+use crate::capture::hex::nibble;
+use crate::capture::lines::{Line, LineForm};
+
+/// The least number of escapes in a word.
+const MIN_ESCAPES: usize = 2;
+
+pub(super) struct Percent {
+    common: Common,
+    mark: u8,
+    bytes: Vec<u8>,
+}
+
+impl Percent {
+    pub(super) fn new(quoted: bool, mark: u8) -> Self {
+        Self {
+            common: Common::new(quoted),
+            mark,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Appends the bytes of a word; returns the number of escapes.
+    fn word(&mut self, word: &[u8]) -> usize {
+        let (mut rest, mut escapes) = (word, 0);
+        while let Some((&c, after)) = rest.split_first() {
+            rest = after;
+            match after.split_first_chunk() {
+                Some((&[high, low], after))
+                    if c == self.mark && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+                {
+                    self.bytes.push(nibble(high) << 4 | nibble(low));
+                    escapes += 1;
+                    rest = after;
+                }
+                // A line of quoted-printable goes on.
+                _ if c == self.mark && after.is_empty() => {}
+                _ => self.bytes.push(c),
+            }
+        }
+        escapes
+    }
+}
+
+impl LineForm for Percent {
+    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
+        let text = self.common.clean(line.text).into_owned();
+        let is_end = |c: &u8| c.is_ascii_whitespace() || b"\"'<>".contains(c);
+        let escapes = |word: &&[u8]| memchr::memchr_iter(self.mark, word).count();
+        let best = text.split(is_end).max_by_key(escapes).unwrap_or_default();
+        self.bytes.clear();
+        if self.word(best) < MIN_ESCAPES {
+            return self.common.other(&text);
+        }
+        let mark = self.common.marks.of(&text, b"", b"");
+        let bytes = std::mem::take(&mut self.bytes);
+        self.common.emit(mark, &bytes, sink);
+        self.bytes = bytes;
+    }
+
+    fn ignored(&self) -> u64 {
+        self.common.ignored
+    }
+}
