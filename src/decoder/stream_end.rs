@@ -25,13 +25,8 @@ impl Decoder<'_> {
         };
         let is_over = match origin.direction {
             Some(direction) if !is_unidirectional(stream) => {
-                match self.half_ended.get(&origin.link()) {
-                    Some(before) => *before != direction,
-                    None => {
-                        self.half_ended.insert(origin.link(), direction);
-                        false
-                    }
-                }
+                let first = self.half_ended.entry(origin.link()).or_insert(direction);
+                *first != direction
             }
             _ => true,
         };
