@@ -11,7 +11,7 @@ use super::control::control;
 use super::{Decoded, Origin};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
-use crate::framing::{Fault, Frame, Framing, Head, LengthMode, Piece, Places, View};
+use crate::framing::{Fault, Frame, Framing, HTTP3_STARTS, Head, LengthMode, Piece, Places, View};
 use crate::protocol::{Context, Message, Protocol, Role};
 use crate::span::Span;
 
@@ -122,10 +122,7 @@ impl<'p> StoredFrames<'p> {
             0 => None,
             n => Some(*self.controls.get(n - 1)?),
         };
-        let stream = match input.next()? {
-            0 => None,
-            _ => Some(input.next()?),
-        };
+        let stream = input.option()?;
         let (offset, len) = (input.next()?, input.next()?);
         let head = input.head()?;
         let mut pieces = Vec::new();
@@ -245,6 +242,17 @@ fn push_head(head: Head<'_>, out: &mut Vec<u8>) {
                 push(number, out);
             }
         }
+        Head::Http3 {
+            number,
+            session,
+            start,
+        } => {
+            push(5, out);
+            push(number, out);
+            push_option(session, out);
+            let at = HTTP3_STARTS.iter().position(|(_, known)| *known == start);
+            push_option(at.map(|at| at as u64), out);
+        }
     }
 }
 
@@ -280,6 +288,14 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    /// Reads a number that may be absent.
+    fn option(&mut self) -> Option<Option<u64>> {
+        Some(match self.next()? {
+            0 => None,
+            _ => Some(self.next()?),
+        })
+    }
+
     fn size(&mut self) -> Option<usize> {
         usize::try_from(self.next()?).ok()
     }
@@ -313,6 +329,14 @@ impl<'a> Numbers<'a> {
                     closes: marks & 2 != 0,
                 }
             }
+            5 => Head::Http3 {
+                number: self.next()?,
+                session: self.option()?,
+                start: match self.option()? {
+                    None => "",
+                    Some(at) => HTTP3_STARTS.get(usize::try_from(at).ok()?)?.1,
+                },
+            },
             _ => {
                 let opcode = u8::try_from(self.next()?).ok()?;
                 let marks = self.next()?;

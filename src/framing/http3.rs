@@ -285,8 +285,33 @@ fn number_at(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     Some((number, len))
 }
 
+/// Methods and statuses of the static table of QPACK, by index (RFC 9204 appendix A).
+pub(crate) const STARTS: [(usize, &str); 21] = [
+    (15, "CONNECT"),
+    (16, "DELETE"),
+    (17, "GET"),
+    (18, "HEAD"),
+    (19, "OPTIONS"),
+    (20, "POST"),
+    (21, "PUT"),
+    (24, "103"),
+    (25, "200"),
+    (26, "304"),
+    (27, "404"),
+    (28, "503"),
+    (63, "100"),
+    (64, "204"),
+    (65, "206"),
+    (66, "302"),
+    (67, "400"),
+    (68, "403"),
+    (69, "421"),
+    (70, "425"),
+    (71, "500"),
+];
+
 /// Returns the method or the status with which a field section starts, if the static table of QPACK has it
-/// (RFC 9204 section 4.5 and appendix A).
+/// (RFC 9204 section 4.5).
 fn first_field(section: &[u8]) -> Option<&'static str> {
     let [0, 0, field @ ..] = section else {
         return None;
@@ -296,30 +321,8 @@ fn first_field(section: &[u8]) -> Option<&'static str> {
         [first @ 0xc0..=0xfe, ..] => usize::from(first & 0x3f),
         _ => return None,
     };
-    Some(match index {
-        15 => "CONNECT",
-        16 => "DELETE",
-        17 => "GET",
-        18 => "HEAD",
-        19 => "OPTIONS",
-        20 => "POST",
-        21 => "PUT",
-        24 => "103",
-        25 => "200",
-        26 => "304",
-        27 => "404",
-        28 => "503",
-        63 => "100",
-        64 => "204",
-        65 => "206",
-        66 => "302",
-        67 => "400",
-        68 => "403",
-        69 => "421",
-        70 => "425",
-        71 => "500",
-        _ => return None,
-    })
+    let found = STARTS.iter().find(|(n, _)| *n == index)?;
+    Some(found.1)
 }
 
 /// Waits for the rest of a number, or reports that the stream ends inside it.

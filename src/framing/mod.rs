@@ -46,7 +46,7 @@ pub use framer::Framer;
 pub use frames::{BufferFrame, Frames, frames};
 #[cfg(feature = "cli")]
 pub(crate) use http::{BodyDelimiter, BodyPart, websocket_accept};
-pub(crate) use http3::starts as starts_http3;
+pub(crate) use http3::{STARTS as HTTP3_STARTS, starts as starts_http3};
 pub use input::Buffer;
 pub use method::Measured;
 pub(crate) use websocket::{WebSocketHeader, unmask};

@@ -26,6 +26,7 @@ mod probe;
 mod rows;
 mod runs;
 mod strings;
+mod trace;
 
 use super::chunk::{Chunk, Item, ItemSink};
 use super::form::{Form, FormReader};
