@@ -48,8 +48,7 @@ Examples:
   wiretool watch session.jsonl              scroll, search, look inside
   wiretool watch --follow session.jsonl     while the file grows
   wiretool watch -p saikuro                 live: the same as proxy, on the whole screen
-  wiretool watch -w FILE -- ./oracle        live: a child; its stdin is that of wiretool
-  client | wiretool watch -- ./oracle > answers";
+  wiretool watch -w FILE -- ./oracle        live: a child; its stdin is that of wiretool";
 
 const EXIT_CODES: &str = "\
 Exit codes:

@@ -43,6 +43,7 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("decode a.pcap", 1, "packets are missing"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
     ("snapshot review", 2, "it asks, and only on a terminal"),
+    ("wiretool watch ", 2, "it needs a terminal"),
     ("replay session.jsonl --connect", 2, "nobody is there"),
     ("replay --speed 2x", 2, "nobody is there"),
     ("send saikuro", 2, "nobody is there"),
