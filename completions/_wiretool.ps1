@@ -21,7 +21,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
 
     $completions = @(switch ($command) {
         'wiretool' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -63,7 +63,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--reassembly-limit', '--reassembly-limit', [CompletionResultType]::ParameterName, 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
@@ -94,7 +94,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Record to this file; never over another file')
             [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Show the field at this byte offset')
             [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Show the byte range of this field: `params.calldata[0]`')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
@@ -122,7 +122,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--reassembly-limit', '--reassembly-limit', [CompletionResultType]::ParameterName, 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
@@ -144,7 +144,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--most', '--most', [CompletionResultType]::ParameterName, 'Show at most N findings of each rule as text; 0: all')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
@@ -166,7 +166,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--reassembly-limit', '--reassembly-limit', [CompletionResultType]::ParameterName, 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
@@ -178,7 +178,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
@@ -214,7 +214,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Record to this file; no file is replaced')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
@@ -226,7 +226,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Make this rule an error; `*` matches any text (repeatable)')
             [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'File with the key that signs sael tokens, to check signatures; a final line end is ignored')
             [CompletionResult]::new('--max-open', '--max-open', [CompletionResultType]::ParameterName, 'Limit of open requests that are tracked')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'Exit when the first connection has closed')
@@ -251,7 +251,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--reassembly-limit', '--reassembly-limit', [CompletionResultType]::ParameterName, 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
@@ -266,7 +266,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Also compare ids, times and other values that each run generates')
@@ -285,7 +285,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Output form [default: hex on a terminal, otherwise raw]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; the default depends on the input and the protocol')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; the default depends on the input and the protocol')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Direction of the bytes, if a message has none')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
@@ -294,7 +294,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--length', '--length', [CompletionResultType]::ParameterName, 'Write this length instead of the correct one')
             [CompletionResult]::new('--truncate', '--truncate', [CompletionResultType]::ParameterName, 'Truncate the output to N bytes')
             [CompletionResult]::new('--patch', '--patch', [CompletionResultType]::ParameterName, 'Overwrite the bytes at this offset of the output')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--msgpack', '--msgpack', [CompletionResultType]::ParameterName, 'Use `MessagePack`, if the protocol has both')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write it anyway: JSON that is not a message of the protocol')
@@ -310,7 +310,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Output form [default: hex on a terminal, otherwise raw]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; the default depends on the input and the protocol')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; the default depends on the input and the protocol')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Direction of the bytes, if a message has none')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
@@ -319,7 +319,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--length', '--length', [CompletionResultType]::ParameterName, 'Write this length instead of the correct one')
             [CompletionResult]::new('--truncate', '--truncate', [CompletionResultType]::ParameterName, 'Truncate the output to N bytes')
             [CompletionResult]::new('--patch', '--patch', [CompletionResultType]::ParameterName, 'Overwrite the bytes at this offset of the output')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'List the kinds and their arguments')
             [CompletionResult]::new('--msgpack', '--msgpack', [CompletionResultType]::ParameterName, 'Use `MessagePack`, if the protocol has both')
@@ -353,7 +353,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
@@ -366,7 +366,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Make this rule an error; `*` matches any text (repeatable)')
             [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'File with the key that signs sael tokens, to check signatures; a final line end is ignored')
             [CompletionResult]::new('--max-open', '--max-open', [CompletionResultType]::ParameterName, 'Limit of open requests that are tracked')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'Exit when the first connection has closed')
             [CompletionResult]::new('--drain-stderr', '--drain-stderr', [CompletionResultType]::ParameterName, 'Never let a slow reader of stderr block the child; the recording keeps all of it')
@@ -405,7 +405,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
@@ -418,7 +418,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Make this rule an error; `*` matches any text (repeatable)')
             [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'File with the key that signs sael tokens, to check signatures; a final line end is ignored')
             [CompletionResult]::new('--max-open', '--max-open', [CompletionResultType]::ParameterName, 'Limit of open requests that are tracked')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'Exit when the first connection has closed')
             [CompletionResult]::new('--drain-stderr', '--drain-stderr', [CompletionResultType]::ParameterName, 'Never let a slow reader of stderr block the child; the recording keeps all of it')
@@ -443,14 +443,14 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--value', '--value', [CompletionResultType]::ParameterName, 'Text that matches this expression is secret, too (repeatable)')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages [default: detected]')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
             [CompletionResult]::new('--signature', '--signature', [CompletionResultType]::ParameterName, 'oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)')
             [CompletionResult]::new('--max-message', '--max-message', [CompletionResultType]::ParameterName, 'Limit for the size of a message, also after inflation: bytes, or with K, M, G')
             [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Limit for the depth of nesting')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -463,7 +463,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;replay' {
             [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; the default depends on the address, the recording and the protocol')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; the default depends on the address, the recording and the protocol')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'Set a field of HTTP requests: `authorization: Bearer x` (repeatable)')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the token for the handshake; a final line end is ignored')
@@ -487,10 +487,10 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Replay N times, one session after another')
             [CompletionResult]::new('--ignore', '--ignore', [CompletionResultType]::ParameterName, 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)')
             [CompletionResult]::new('--ignore-file', '--ignore-file', [CompletionResultType]::ParameterName, 'Ignore the paths of this file: `[ignore]` with `paths = [...]`')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'How divergences are shown')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How divergences are shown')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Format of divergences')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Format of divergences')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write a report for CI services (junit) or code review tools (sarif)')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--msgpack', '--msgpack', [CompletionResultType]::ParameterName, 'Use `MessagePack`, if the protocol has both')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept any server certificate')
@@ -510,7 +510,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)')
             [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; the default depends on the address, the recording and the protocol')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; the default depends on the address, the recording and the protocol')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'Set a field of HTTP requests: `authorization: Bearer x` (repeatable)')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the token for the handshake; a final line end is ignored')
@@ -525,7 +525,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Output format [default: tree if one message is sent, otherwise line]')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format [default: tree if one message is sent, otherwise line]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--msgpack', '--msgpack', [CompletionResultType]::ParameterName, 'Use `MessagePack`, if the protocol has both')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept any server certificate')
@@ -557,11 +557,11 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'Private key of `--cert` (PEM)')
             [CompletionResult]::new('--cert-out', '--cert-out', [CompletionResultType]::ParameterName, 'Write the certificate that was generated for a quic:// listener to a file (PEM), for clients that verify it')
             [CompletionResult]::new('--max-streams', '--max-streams', [CompletionResultType]::ParameterName, 'Streams of each kind that a peer may have open at once')
-            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; the default depends on the address')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; the default depends on the address')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
             [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'File with the key that signs sael tokens, to check signatures; a final line end is ignored')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--require-all', '--require-all', [CompletionResultType]::ParameterName, 'Exit 1 if a rule or a recorded request was not used')
             [CompletionResult]::new('--print-script', '--print-script', [CompletionResultType]::ParameterName, 'Print the recording as a script, and exit')
@@ -576,7 +576,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;snapshot' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -592,11 +592,11 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;snapshot;test' {
-            [CompletionResult]::new('--unreferenced', '--unreferenced', [CompletionResultType]::ParameterName, 'What to do with snapshots without a fixture')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'How the outcome is shown')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the outcome is shown')
+            [CompletionResult]::new('--unreferenced', '--unreferenced', [CompletionResultType]::ParameterName, 'Action for snapshots without a fixture')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Format of the outcome')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Format of the outcome')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write a report for CI services (junit) or code review tools (sarif)')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--redact-volatile', '--redact-volatile', [CompletionResultType]::ParameterName, 'Show ids, times and other values that each run generates as `[volatile]`')
             [CompletionResult]::new('--show-new', '--show-new', [CompletionResultType]::ParameterName, 'Show the complete text of fixtures without a snapshot')
@@ -610,7 +610,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;snapshot;review' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -621,7 +621,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;snapshot;accept' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -632,7 +632,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;snapshot;reject' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -645,7 +645,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;snapshot;list' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'One JSON object per fixture; same as -f json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -657,7 +657,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;telequick' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -669,7 +669,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;telequick;schema' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -684,7 +684,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;telequick;schema;check' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -697,7 +697,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;telequick;schema;format' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -709,7 +709,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;telequick;schema;show' {
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -724,7 +724,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--response', '--response', [CompletionResultType]::ParameterName, 'Struct of the response')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of the service')
             [CompletionResult]::new('--service', '--service', [CompletionResultType]::ParameterName, 'Service')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -735,7 +735,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;oracle' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -750,7 +750,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;oracle;felt' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -765,7 +765,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;oracle;felt;decode' {
             [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'The type, definitions of structs and enums before it')
             [CompletionResult]::new('--type', '--type', [CompletionResultType]::ParameterName, 'The type, definitions of structs and enums before it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--sdk', '--sdk', [CompletionResultType]::ParameterName, 'As the Rust SDK has it: [T; N] with its length before it, a bool 0 or 1')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -779,7 +779,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;oracle;felt;encode' {
             [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'The type, definitions of structs and enums before it')
             [CompletionResult]::new('--type', '--type', [CompletionResultType]::ParameterName, 'The type, definitions of structs and enums before it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--sdk', '--sdk', [CompletionResultType]::ParameterName, 'As the Rust SDK has it: [T; N] with its length before it, a bool 0 or 1')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -791,7 +791,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;oracle;split' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -802,7 +802,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;sael' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -815,7 +815,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;sael;token' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -831,7 +831,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;sael;token;inspect' {
             [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'Time of the check: RFC 3339 or seconds since 1970 [default: now]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets: show the signature')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -846,7 +846,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'File with the key that signs sael tokens; a final line end is ignored')
             [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'Time of the check: RFC 3339 or seconds since 1970 [default: now]')
             [CompletionResult]::new('--client-id', '--client-id', [CompletionResultType]::ParameterName, 'Id of the agent; must equal `client_id` of the token')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -868,7 +868,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--nbf', '--nbf', [CompletionResultType]::ParameterName, 'Start of validity: RFC 3339 or seconds since 1970')
             [CompletionResult]::new('--client-id', '--client-id', [CompletionResultType]::ParameterName, 'Id of the agent; no other agent may use the token')
             [CompletionResult]::new('--max-cost-usd', '--max-cost-usd', [CompletionResultType]::ParameterName, 'Cost limit')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write it anyway: claims that the document does not allow')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -881,7 +881,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;sael;token;allows' {
             [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Granted capabilities, instead of a token')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -894,7 +894,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;sael;filter' {
             [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'Rules to follow: of which reference implementation')
             [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'Time of the check: RFC 3339 or seconds since 1970 [default: now]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Show the parse tree, the result for each item, and where the reference implementations differ')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -906,7 +906,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;config' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -920,7 +920,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;config;show' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--origin', '--origin', [CompletionResultType]::ParameterName, 'Also show the file and line, or the variable, that sets each')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -932,7 +932,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;completions' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -944,7 +944,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;man' {
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write all pages to this folder [default: the main page to stdout]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
@@ -955,7 +955,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')

@@ -2375,7 +2375,7 @@ _wiretool() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump tshark" -- "${cur}"))
                     return 0
                     ;;
                 --dir)
@@ -2467,7 +2467,7 @@ _wiretool() {
                     return 0
                     ;;
                 --framing)
-                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http values header message" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message" -- "${cur}"))
                     return 0
                     ;;
                 --length-mode)

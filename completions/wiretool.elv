@@ -18,7 +18,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
     }
     var completions = [
         &'wiretool'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -59,7 +59,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --reassembly-limit 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
@@ -90,7 +90,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --write 'Record to this file; never over another file'
             cand --at 'Show the field at this byte offset'
             cand --path 'Show the byte range of this field: `params.calldata[0]`'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --follow 'Continue to read while the file grows'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
@@ -117,7 +117,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --reassembly-limit 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
@@ -139,7 +139,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --most 'Show at most N findings of each rule as text; 0: all'
             cand -o 'Write to this file, completely or not at all'
             cand --output 'Write to this file, completely or not at all'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --follow 'Continue to read while the file grows'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
@@ -160,7 +160,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --reassembly-limit 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
@@ -172,7 +172,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --format 'Output format'
             cand -o 'Write to this file, completely or not at all'
             cand --output 'Write to this file, completely or not at all'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --follow 'Continue to read while the file grows'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
@@ -207,7 +207,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --write 'Record to this file; no file is replaced'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
@@ -219,7 +219,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --deny 'Make this rule an error; `*` matches any text (repeatable)'
             cand --secret-file 'File with the key that signs sael tokens, to check signatures; a final line end is ignored'
             cand --max-open 'Limit of open requests that are tracked'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --follow 'Continue to read while the file grows'
             cand --once 'Exit when the first connection has closed'
@@ -243,7 +243,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --reassembly-limit 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
@@ -258,7 +258,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --format 'Output format'
             cand -o 'Write to this file, completely or not at all'
             cand --output 'Write to this file, completely or not at all'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
             cand --strict 'Also compare ids, times and other values that each run generates'
@@ -276,7 +276,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --to 'Output form [default: hex on a terminal, otherwise raw]'
             cand -o 'Write to this file, completely or not at all'
             cand --output 'Write to this file, completely or not at all'
-            cand --framing 'How messages are delimited; the default depends on the input and the protocol'
+            cand --framing 'Framing of the messages; the default depends on the input and the protocol'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --dir 'Direction of the bytes, if a message has none'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
@@ -285,7 +285,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --length 'Write this length instead of the correct one'
             cand --truncate 'Truncate the output to N bytes'
             cand --patch 'Overwrite the bytes at this offset of the output'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --msgpack 'Use `MessagePack`, if the protocol has both'
             cand --force 'Write it anyway: JSON that is not a message of the protocol'
@@ -300,7 +300,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --to 'Output form [default: hex on a terminal, otherwise raw]'
             cand -o 'Write to this file, completely or not at all'
             cand --output 'Write to this file, completely or not at all'
-            cand --framing 'How messages are delimited; the default depends on the input and the protocol'
+            cand --framing 'Framing of the messages; the default depends on the input and the protocol'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --dir 'Direction of the bytes, if a message has none'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
@@ -309,7 +309,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --length 'Write this length instead of the correct one'
             cand --truncate 'Truncate the output to N bytes'
             cand --patch 'Overwrite the bytes at this offset of the output'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --list 'List the kinds and their arguments'
             cand --msgpack 'Use `MessagePack`, if the protocol has both'
@@ -342,7 +342,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --format 'Output format'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
@@ -355,7 +355,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --deny 'Make this rule an error; `*` matches any text (repeatable)'
             cand --secret-file 'File with the key that signs sael tokens, to check signatures; a final line end is ignored'
             cand --max-open 'Limit of open requests that are tracked'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --once 'Exit when the first connection has closed'
             cand --drain-stderr 'Never let a slow reader of stderr block the child; the recording keeps all of it'
@@ -393,7 +393,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --format 'Output format'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
@@ -406,7 +406,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --deny 'Make this rule an error; `*` matches any text (repeatable)'
             cand --secret-file 'File with the key that signs sael tokens, to check signatures; a final line end is ignored'
             cand --max-open 'Limit of open requests that are tracked'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --once 'Exit when the first connection has closed'
             cand --drain-stderr 'Never let a slow reader of stderr block the child; the recording keeps all of it'
@@ -430,14 +430,14 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --value 'Text that matches this expression is secret, too (repeatable)'
             cand -p 'Protocol; detected by default'
             cand --protocol 'Protocol; detected by default'
-            cand --framing 'How messages are delimited; detected by default'
+            cand --framing 'Framing of the messages [default: detected]'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --struct 'telequick: read every body as this struct'
             cand --signature 'oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)'
             cand --max-message 'Limit for the size of a message, also after inflation: bytes, or with K, M, G'
             cand --max-depth 'Limit for the depth of nesting'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -449,7 +449,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;replay'= {
             cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https'
-            cand --framing 'How messages are delimited; the default depends on the address, the recording and the protocol'
+            cand --framing 'Framing of the messages; the default depends on the address, the recording and the protocol'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --header 'Set a field of HTTP requests: `authorization: Bearer x` (repeatable)'
             cand --token-file 'File with the token for the handshake; a final line end is ignored'
@@ -473,10 +473,10 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --repeat 'Replay N times, one session after another'
             cand --ignore 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)'
             cand --ignore-file 'Ignore the paths of this file: `[ignore]` with `paths = [...]`'
-            cand -f 'How divergences are shown'
-            cand --format 'How divergences are shown'
+            cand -f 'Format of divergences'
+            cand --format 'Format of divergences'
             cand --report 'Write a report for CI services (junit) or code review tools (sarif)'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --msgpack 'Use `MessagePack`, if the protocol has both'
             cand --insecure 'Accept any server certificate'
@@ -495,7 +495,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --file 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)'
             cand --json 'Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)'
             cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https'
-            cand --framing 'How messages are delimited; the default depends on the address, the recording and the protocol'
+            cand --framing 'Framing of the messages; the default depends on the address, the recording and the protocol'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --header 'Set a field of HTTP requests: `authorization: Bearer x` (repeatable)'
             cand --token-file 'File with the token for the handshake; a final line end is ignored'
@@ -510,7 +510,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand -f 'Output format [default: tree if one message is sent, otherwise line]'
             cand --format 'Output format [default: tree if one message is sent, otherwise line]'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --msgpack 'Use `MessagePack`, if the protocol has both'
             cand --insecure 'Accept any server certificate'
@@ -541,11 +541,11 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --key 'Private key of `--cert` (PEM)'
             cand --cert-out 'Write the certificate that was generated for a quic:// listener to a file (PEM), for clients that verify it'
             cand --max-streams 'Streams of each kind that a peer may have open at once'
-            cand --framing 'How messages are delimited; the default depends on the address'
+            cand --framing 'Framing of the messages; the default depends on the address'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
             cand --secret-file 'File with the key that signs sael tokens, to check signatures; a final line end is ignored'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --require-all 'Exit 1 if a rule or a recorded request was not used'
             cand --print-script 'Print the recording as a script, and exit'
@@ -559,7 +559,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;snapshot'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -574,11 +574,11 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand list 'List fixtures and the state of their snapshots'
         }
         &'wiretool;snapshot;test'= {
-            cand --unreferenced 'What to do with snapshots without a fixture'
-            cand -f 'How the outcome is shown'
-            cand --format 'How the outcome is shown'
+            cand --unreferenced 'Action for snapshots without a fixture'
+            cand -f 'Format of the outcome'
+            cand --format 'Format of the outcome'
             cand --report 'Write a report for CI services (junit) or code review tools (sarif)'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --redact-volatile 'Show ids, times and other values that each run generates as `[volatile]`'
             cand --show-new 'Show the complete text of fixtures without a snapshot'
@@ -591,7 +591,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;snapshot;review'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -601,7 +601,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;snapshot;accept'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -611,7 +611,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;snapshot;reject'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -623,7 +623,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;snapshot;list'= {
             cand -f 'Output format'
             cand --format 'Output format'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --json 'One JSON object per fixture; same as -f json'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -634,7 +634,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;telequick'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -645,7 +645,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand schema 'Check, format and show schemas; compute method ids'
         }
         &'wiretool;telequick;schema'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -659,7 +659,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand id 'Compute the id of a method from its names'
         }
         &'wiretool;telequick;schema;check'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -671,7 +671,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;telequick;schema;format'= {
             cand -o 'Write to this file, completely or not at all'
             cand --output 'Write to this file, completely or not at all'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -682,7 +682,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;telequick;schema;show'= {
             cand --schema 'telequick: schema file that extends or replaces the built-in one'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -696,7 +696,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --response 'Struct of the response'
             cand --namespace 'Namespace of the service'
             cand --service 'Service'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -706,7 +706,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;oracle'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -720,7 +720,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;oracle;felt'= {
             cand -f 'Output format'
             cand --format 'Output format'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -734,7 +734,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;oracle;felt;decode'= {
             cand -t 'The type, definitions of structs and enums before it'
             cand --type 'The type, definitions of structs and enums before it'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --sdk 'As the Rust SDK has it: [T; N] with its length before it, a bool 0 or 1'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -747,7 +747,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;oracle;felt;encode'= {
             cand -t 'The type, definitions of structs and enums before it'
             cand --type 'The type, definitions of structs and enums before it'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --sdk 'As the Rust SDK has it: [T; N] with its length before it, a bool 0 or 1'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -758,7 +758,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;oracle;split'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -768,7 +768,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;sael'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -780,7 +780,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand filter 'Print the JSON items that match a filter'
         }
         &'wiretool;sael;token'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -795,7 +795,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;sael;token;inspect'= {
             cand --now 'Time of the check: RFC 3339 or seconds since 1970 [default: now]'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --show-secrets 'Do not mask tokens, capabilities and other secrets: show the signature'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -809,7 +809,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --secret-file 'File with the key that signs sael tokens; a final line end is ignored'
             cand --now 'Time of the check: RFC 3339 or seconds since 1970 [default: now]'
             cand --client-id 'Id of the agent; must equal `client_id` of the token'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -830,7 +830,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --nbf 'Start of validity: RFC 3339 or seconds since 1970'
             cand --client-id 'Id of the agent; no other agent may use the token'
             cand --max-cost-usd 'Cost limit'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --force 'Write it anyway: claims that the document does not allow'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -842,7 +842,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;sael;token;allows'= {
             cand --scope 'Granted capabilities, instead of a token'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -854,7 +854,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;sael;filter'= {
             cand --dialect 'Rules to follow: of which reference implementation'
             cand --now 'Time of the check: RFC 3339 or seconds since 1970 [default: now]'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --explain 'Show the parse tree, the result for each item, and where the reference implementations differ'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -865,7 +865,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;config'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -878,7 +878,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;config;show'= {
             cand -f 'Output format'
             cand --format 'Output format'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --origin 'Also show the file and line, or the variable, that sets each'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -889,7 +889,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;completions'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -900,7 +900,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;man'= {
             cand --out 'Write all pages to this folder [default: the main page to stdout]'
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
@@ -910,7 +910,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help'= {
-            cand --color 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
             cand --quiet 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'

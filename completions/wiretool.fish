@@ -24,7 +24,7 @@ function __fish_wiretool_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c wiretool -n "__fish_wiretool_needs_command" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_needs_command" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_needs_command" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -88,7 +88,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -1418,7 +1418,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s o -l output
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s w -l write -d 'Record to this file; never over another file' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l at -d 'Show the field at this byte offset' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l path -d 'Show the byte range of this field: `params.calldata[0]`' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -1469,7 +1469,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -3290,7 +3290,7 @@ sarif\t'SARIF 2.1.0: one result per finding'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l stall -d 'After this time without input, list the requests without an answer: 5s, 500ms' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l most -d 'Show at most N findings of each rule as text; 0: all' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s o -l output -d 'Write to this file, completely or not at all' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -3335,7 +3335,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -3388,7 +3388,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l where -d 'Onl
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s f -l format -d 'Output format' -r -f -a "text\t'Tables'
 json\t'One JSON object per input'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s o -l output -d 'Write to this file, completely or not at all' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -3415,7 +3415,8 @@ curl\t''
 socat\t''
 ngrep\t''
 tcpflow\t''
-tcpdump\t''"
+tcpdump\t''
+tshark\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l dir -d 'Direction of the bytes, if the input has none; with a recording: show only this direction' -r -f -a "c2s\t''
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
@@ -3445,7 +3446,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -3453,6 +3454,7 @@ bare\t''
 content-length\t''
 websocket\t''
 http\t''
+http3\t''
 values\t''
 header\t''
 message\t''"
@@ -4668,7 +4670,7 @@ telequick/wrong-client\t''
 telequick/wrong-stream\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l secret-file -d 'File with the key that signs sael tokens, to check signatures; a final line end is ignored' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l max-open -d 'Limit of open requests that are tracked' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -4716,7 +4718,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -4772,7 +4774,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l learn -d 'Wri
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s f -l format -d 'Output format' -r -f -a "text\t'A few lines per message that differs'
 json\t'One JSON object per message that differs'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s o -l output -d 'Write to this file, completely or not at all' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -4797,7 +4799,7 @@ xxd\t'Like the output of xxd'
 base64\t'Base64, one line'
 json\t'Like the output of decode -f json'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s o -l output -d 'Write to this file, completely or not at all' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l framing -d 'How messages are delimited; the default depends on the input and the protocol' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l framing -d 'Framing of the messages; the default depends on the input and the protocol' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -4818,7 +4820,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l set -d 'Set
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l length -d 'Write this length instead of the correct one' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l truncate -d 'Truncate the output to N bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l patch -d 'Overwrite the bytes at this offset of the output' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -4833,7 +4835,7 @@ xxd\t'Like the output of xxd'
 base64\t'Base64, one line'
 json\t'Like the output of decode -f json'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s o -l output -d 'Write to this file, completely or not at all' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l framing -d 'How messages are delimited; the default depends on the input and the protocol' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l framing -d 'Framing of the messages; the default depends on the input and the protocol' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -4854,7 +4856,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l set -d 'Set a
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l length -d 'Write this length instead of the correct one' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l truncate -d 'Truncate the output to N bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l patch -d 'Overwrite the bytes at this offset of the output' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -4892,7 +4894,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -6120,7 +6122,7 @@ telequick/wrong-client\t''
 telequick/wrong-stream\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l secret-file -d 'File with the key that signs sael tokens, to check signatures; a final line end is ignored' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l max-open -d 'Limit of open requests that are tracked' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -6163,7 +6165,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -7391,7 +7393,7 @@ telequick/wrong-client\t''
 telequick/wrong-stream\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l secret-file -d 'File with the key that signs sael tokens, to check signatures; a final line end is ignored' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l max-open -d 'Limit of open requests that are tracked' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7418,7 +7420,7 @@ mcp\t''
 lsp\t''
 acp\t''
 jsonrpc\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l framing -d 'How messages are delimited; detected by default' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l framing -d 'Framing of the messages [default: detected]' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -7467,7 +7469,7 @@ TerminateResponse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l signature -d 'oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l max-message -d 'Limit for the size of a message, also after inflation: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l max-depth -d 'Limit for the depth of nesting' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7476,7 +7478,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet 
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l connect -d 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l framing -d 'How messages are delimited; the default depends on the address, the recording and the protocol' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l framing -d 'Framing of the messages; the default depends on the address, the recording and the protocol' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -7518,11 +7520,11 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l speed -d 'P
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l repeat -d 'Replay N times, one session after another' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore-file -d 'Ignore the paths of this file: `[ignore]` with `paths = [...]`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s f -l format -d 'How divergences are shown' -r -f -a "text\t'One block per divergence'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s f -l format -d 'Format of divergences' -r -f -a "text\t'One block per divergence'
 json\t'One JSON object per divergence, and a summary'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l report -d 'Write a report for CI services (junit) or code review tools (sarif)' -r -f -a "junit\t'`JUnit` XML: one test case per input'
 sarif\t'SARIF 2.1.0: one result per finding'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7538,7 +7540,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l connect -d 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'How messages are delimited; the default depends on the address, the recording and the protocol' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'Framing of the messages; the default depends on the address, the recording and the protocol' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -7565,7 +7567,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s f -l format -
 line\t'One line per message'
 json\t'One JSON object per message'
 hex\t'Bytes with the fields that they encode'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7592,7 +7594,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l cert -d 'Cert
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l key -d 'Private key of `--cert` (PEM)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l cert-out -d 'Write the certificate that was generated for a quic:// listener to a file (PEM), for clients that verify it' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l max-streams -d 'Streams of each kind that a peer may have open at once' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l framing -d 'How messages are delimited; the default depends on the address' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l framing -d 'Framing of the messages; the default depends on the address' -r -f -a "auto\t''
 lines\t''
 prefix\t''
 method\t''
@@ -7609,7 +7611,7 @@ exclusive\t''
 inclusive\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l schema -d 'telequick: schema file that extends or replaces the built-in one' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l secret-file -d 'File with the key that signs sael tokens, to check signatures; a final line end is ignored' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7620,7 +7622,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l insecure -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7632,16 +7634,16 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fi
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "accept" -d 'Accept new snapshots'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "reject" -d 'Reject new snapshots'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "list" -d 'List fixtures and the state of their snapshots'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l unreferenced -d 'What to do with snapshots without a fixture' -r -f -a "auto\t'Same as delete'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l unreferenced -d 'Action for snapshots without a fixture' -r -f -a "auto\t'Same as delete'
 reject\t'Exit 1'
 delete\t'Delete those that wiretool wrote; in CI: exit 1'
 warn\t'Print a warning'
 ignore\t'Nothing'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s f -l format -d 'How the outcome is shown' -r -f -a "text\t'One line per fixture'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s f -l format -d 'Format of the outcome' -r -f -a "text\t'One line per fixture'
 json\t'One JSON object per fixture'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l report -d 'Write a report for CI services (junit) or code review tools (sarif)' -r -f -a "junit\t'`JUnit` XML: one test case per input'
 sarif\t'SARIF 2.1.0: one result per finding'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7651,21 +7653,21 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7674,7 +7676,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s f -l format -d 'Output format' -r -f -a "text\t'One line per fixture'
 json\t'One JSON object per fixture'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7682,7 +7684,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7690,7 +7692,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __f
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -f -a "schema" -d 'Check, format and show schemas; compute method ids'
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7701,7 +7703,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "format" -d 'Print a schema in the standard layout, with its comments'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "show" -d 'Show all methods, or one definition'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "id" -d 'Compute the id of a method from its names'
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7712,7 +7714,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -f -a "split" -d 'Split a connection string as the executor does: one JSON string per word'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s f -l format -d 'Output format' -r -f -a "line\t'One line per felt'
 json\t'One JSON object per felt'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7721,14 +7723,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_see
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -a "decode" -d 'Decode felts to a value of a type; print JSON'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -a "encode" -d 'Encode a JSON value of a type; print a JSON array of felts'
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7737,7 +7739,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -f -a "token" -d 'Capability tokens: inspect, verify, mint, match'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -f -a "filter" -d 'Print the JSON items that match a filter'
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7752,7 +7754,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_
 python\t''
 typescript\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l now -d 'Time of the check: RFC 3339 or seconds since 1970 [default: now]' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7760,7 +7762,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7770,7 +7772,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show all settings and their values'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s f -l format -d 'Output format' -r -f -a "text\t'One line per setting'
 json\t'One JSON object per setting, with its origin'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7778,7 +7780,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_see
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
@@ -7786,14 +7788,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s q -l q
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l out -d 'Write all pages to this folder [default: the main page to stdout]' -r -f -a "(__fish_complete_directories)"
-complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand help" -l color -d 'When to use colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F

@@ -288,7 +288,8 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Reads a number that may be absent.
+    /// Reads a number that may be absent. `None`: the bytes end.
+    #[allow(clippy::option_option)] // as every reader here
     fn option(&mut self) -> Option<Option<u64>> {
         Some(match self.next()? {
             0 => None,

@@ -131,7 +131,7 @@ impl Lines {
         };
         if let Some(index) = columns.index {
             row.push_right(Highlight::Dim, index, |cell| {
-                push_number(decoded.index, cell)
+                push_number(decoded.index, cell);
             });
         }
         if let Some(offset) = columns.offset {

@@ -71,7 +71,8 @@ fn prints_of_one_frame_are_read() {
     let texts = [
         // Python's hexdump module, and DevTools.
         rows.map(|(row, n)| format!("{:08X}: {}\n", n * 16, halves(row)))
-            .collect(),
+            .collect::<Vec<_>>()
+            .concat(),
         format!(
             "{:?}\n",
             bytes.iter().map(|b| format!("{b:#x}")).collect::<Vec<_>>()
@@ -118,7 +119,8 @@ fn prints_of_one_frame_are_read() {
                     joined(row, " ", |b| format!("{b:02x}"))
                 )
             })
-            .collect(),
+            .collect::<Vec<_>>()
+            .concat(),
         format!("data: {}\n", escaped('%')),
         format!("{}\n", escaped('=')),
     ];

@@ -88,7 +88,8 @@ fn packets_of_tshark_are_read() {
             .iter()
             .zip(1..)
             .map(|(p, n)| format!("{}{}", heading(n), rows(p)))
-            .collect::<String>()
+            .collect::<Vec<_>>()
+            .concat()
     };
     let reassembled = {
         let packets = [

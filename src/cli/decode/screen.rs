@@ -251,7 +251,7 @@ impl DecodeScreen {
                 return self.output.written();
             }
             return self.output.write_with(|out, full| {
-                json::write_in_parts(decoded, verdict, display, out, full)
+                json::write_in_parts(decoded, verdict, display, out, full);
             });
         }
         self.render(decoded, verdict);
