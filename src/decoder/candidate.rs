@@ -1,0 +1,162 @@
+//! A pair of protocol and framing that [`super::detect`] tries, and its score.
+
+use crate::encoding::Parsed;
+use crate::framing::{Framer, Framing, Head, Step};
+use crate::protocol::{Context, Direction, Evidence, Protocol, Role};
+use crate::span::Span;
+
+/// A protocol and a framing that read the stream on trial.
+pub(super) struct Candidate<'p> {
+    pub(super) protocol: &'p dyn Protocol,
+    pub(super) framing: Framing,
+    pub(super) framer: Framer,
+    pub(super) at: usize,
+    pub(super) certain: u32,
+    pub(super) possible: u32,
+    pub(super) faults: u32,
+    /// Complete messages of other protocols.
+    pub(super) foreign: u32,
+    /// Malformed messages that surely belong to the protocol.
+    pub(super) broken: u32,
+    /// Frames between messages: pings, HTTP without a message.
+    pub(super) controls: u32,
+    /// Frames of any kind.
+    pub(super) frames: u32,
+    /// The end of the message that made the pair certain.
+    pub(super) certain_at: Option<usize>,
+    /// The number of bytes before gaps in which it understood nothing.
+    pub(super) unread: usize,
+    pub(super) what: String,
+}
+
+impl Candidate<'_> {
+    pub(super) fn rank(&self) -> (i64, i64) {
+        let (certain, possible) = (self.certain as i64, self.possible as i64);
+        let against = self.faults as i64 + self.foreign as i64;
+        (certain - against, possible + certain - against)
+    }
+
+    /// The score of a pair that understood no message.
+    pub(super) fn rank_broken(&self) -> i64 {
+        self.broken as i64 + self.controls as i64 - self.faults as i64 - self.foreign as i64
+    }
+
+    /// Returns `true` if it understood more than chance allows. `named`: the protocol is known.
+    pub(super) fn understands(&self, named: bool) -> bool {
+        let own = self.certain > self.foreign;
+        let fits = self.certain > 0 || self.possible > self.faults + self.foreign;
+        own || ((named || self.is_fallback()) && fits)
+    }
+
+    /// Returns `true` if any other protocol that understands the bytes comes first.
+    pub(super) fn is_fallback(&self) -> bool {
+        self.protocol.descriptor().is_fallback
+    }
+
+    pub(super) fn name(&self) -> String {
+        format!("{} ({})", self.protocol.name(), self.framing.name())
+    }
+}
+
+/// Returns `true` if a file may hold one message in any layout, without the header that streams have.
+pub(super) fn is_single_value(framings: &[Framing]) -> bool {
+    framings.contains(&Framing::ContentLength) && !framings.contains(&Framing::Lines)
+}
+
+/// Returns `true` if the bytes are one JSON value.
+fn is_value(bytes: &[u8], parsed: &mut Parsed) -> bool {
+    let start = bytes.len() - bytes.trim_ascii_start().len();
+    let end = bytes.trim_ascii_end().len();
+    start < end && parsed.json(bytes, Span::new(start, end)).is_ok()
+}
+
+impl Candidate<'_> {
+    pub(super) fn run(
+        &mut self,
+        bytes: &[u8],
+        eof: bool,
+        direction: Option<Direction>,
+        framing_only: bool,
+        parsed: &mut Parsed,
+    ) {
+        let values = self.framing == Framing::Values
+            && self
+                .protocol
+                .descriptor()
+                .framings
+                .contains(&Framing::Lines);
+        if self.framing == Framing::Values
+            && is_single_value(self.protocol.descriptor().framings)
+            && !(eof && is_value(bytes, parsed))
+        {
+            return;
+        }
+        while self.certain_at.is_none() {
+            let rest = bytes.get(self.at..).unwrap_or_default();
+            match self.framer.next(rest, self.at as u64, eof) {
+                Step::Incomplete(_) | Step::Took(0) => return,
+                Step::Took(n) => self.at += n,
+                Step::Frame(frame, n) => {
+                    self.at += n;
+                    // Skipped bytes are no evidence.
+                    let skipped = frame.control == Some("skipped");
+                    // A value on one line belongs to the framing `lines`.
+                    let body = frame.view.body();
+                    if skipped || (values && memchr::memchr(b'\n', body).is_none()) {
+                        continue;
+                    }
+                    self.frames += 1;
+                    // If the protocol is known, an HTTP head decides the framing, for any bytes
+                    // after it.
+                    let http = matches!(frame.head, Head::Http { start, .. } if !start.is_empty());
+                    if http && framing_only && self.frames == 1 {
+                        self.certain_at = Some(self.at);
+                        return;
+                    }
+                    if frame.control.is_some() {
+                        let faulty = frame.fault.is_some();
+                        self.faults += u32::from(faulty);
+                        self.controls += u32::from(!faulty);
+                        continue;
+                    }
+                    let message = self.protocol.read(
+                        &frame,
+                        &Context {
+                            direction,
+                            ..Context::default()
+                        },
+                        parsed,
+                    );
+                    if frame.fault.is_some() || !message.faults.is_empty() {
+                        self.faults += 1;
+                        let passed_over = matches!(frame.head, Head::None)
+                            && matches!(frame.framing, Framing::Http | Framing::WebSocket);
+                        let own = message.evidence == Evidence::Certain && !passed_over;
+                        self.broken += u32::from(own);
+                        continue;
+                    }
+                    match message.evidence {
+                        Evidence::Certain => self.certain += 1,
+                        Evidence::Possible => self.possible += 1,
+                        // HTTP between messages is neither evidence nor a fault.
+                        Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
+                        Evidence::None => self.foreign += 1,
+                    }
+                    if self.what.is_empty() && message.evidence > Evidence::None {
+                        self.what = format!(
+                            "frame {} reads as {} {}",
+                            self.frames - 1,
+                            self.protocol.name(),
+                            message.kind
+                        );
+                    }
+                    // If the protocol is known, a possible message counts as its own.
+                    let own = self.certain + if framing_only { self.possible } else { 0 };
+                    if own > self.faults + self.foreign {
+                        self.certain_at = Some(self.at);
+                    }
+                }
+            }
+        }
+    }
+}
