@@ -19,7 +19,7 @@ pub struct WireArgs {
     /// Protocol; detected by default
     #[arg(short, long, value_name = "PROTOCOL", value_parser = names(protocol_names()))]
     pub protocol: Option<String>,
-    /// Framing of the messages [default: detected]
+    /// Framing of the messages; detected by default
     #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = names(framing_names()))]
     pub framing: String,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
