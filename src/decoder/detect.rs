@@ -7,11 +7,13 @@
 //! the malformed messages surely belong wins. A protocol is never chosen for properties that other
 //! protocols have too: without a message that only it can have, the protocol stays unknown.
 
+mod candidate;
+
 use super::DecodeOptions;
-use super::candidate::{Candidate, is_single_value};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Framer, Framing, starts_http3};
 use crate::protocol::{Direction, Lane, Protocol};
+use candidate::{Candidate, is_single_value};
 
 /// The number of bytes held while several pairs are equally likely.
 const MAX_HELD: usize = 64 << 10;

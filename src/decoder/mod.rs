@@ -13,7 +13,6 @@
 //! Bytes that no protocol recognises are held up to a limit, and then only counted.
 
 mod attempt;
-mod candidate;
 mod control;
 mod coverage;
 mod detect;
