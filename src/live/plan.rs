@@ -218,9 +218,10 @@ impl<'p> Plan<'p> {
 }
 
 impl Plan<'_> {
-    /// Returns the key under which messages without a request are compared. Over HTTP any connection may have them.
+    /// Returns the key under which messages without a request are compared. With event streams, any connection may have
+    /// them.
     pub(super) fn push_key(&self, stored: &StoredMessage) -> (u32, String) {
-        let conn = stored.conn.filter(|_| self.framing != Framing::Http);
+        let conn = stored.conn.filter(|_| !self.has_event_streams());
         (conn.unwrap_or_default(), stored.what())
     }
 
