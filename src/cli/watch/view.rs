@@ -13,6 +13,7 @@ mod theme;
 use super::command::{Overlay, Pane};
 use super::entry::Entry;
 use super::model::Model;
+use crate::cli::count_text;
 use crate::conversation::Verdict;
 use crate::encoding::Want;
 use crate::protocol::session::Severity;
@@ -305,7 +306,7 @@ impl View {
     fn draw_status(&self, frame: &mut Frame<'_>, area: Rect, model: &Model) {
         let store = model.shared.store();
         let (count, status) = (store.entries.len(), &store.status);
-        let mut text = format!("{count} messages");
+        let mut text = count_text(count as u64, "message", "messages");
         let first = store.entries.get(count.saturating_sub(RATE_MESSAGES));
         let last = store.entries.get(count.saturating_sub(1));
         let times = first.and_then(Entry::time).zip(last.and_then(Entry::time));
@@ -315,7 +316,8 @@ impl View {
             text.push_str(&format!("  {rate:.1}/s"));
         }
         text.push_str(&format!("  {} open", store.open));
-        text.push_str(&format!("  {} findings", store.finding_count));
+        let findings = count_text(store.finding_count, "finding", "findings");
+        text.push_str(&format!("  {findings}"));
         if model.is_paused() {
             text.push_str("  paused");
         }

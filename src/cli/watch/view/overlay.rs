@@ -22,7 +22,7 @@ Show
   t   time of day, or time since the line before s  statistics
   d   mark a message; on a second one: compare   space  pause; traffic continues
   z Z fold the pair, the connection              ?  this help
-Take
+Copy and save
   y   copy to the clipboard: hex, JSON, the send or the encode command
   w   save the messages that show as a recording watch-N.jsonl
   q   quit
