@@ -78,6 +78,8 @@ impl MethodFraming {
         self.resync.is_between()
     }
 
+    // A call would copy the frame.
+    #[inline(always)]
     pub(super) fn next<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
         if self.resync.is_active() {
             match self.resync.next(input) {
