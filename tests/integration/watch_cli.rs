@@ -95,7 +95,7 @@ fn live_traffic_of_a_child_shows_and_its_stdout_is_passed_on() {
 #[test]
 fn without_a_terminal_the_error_names_decode() {
     for (args, term, wanted) in [
-        (&[HANG][..], "xterm", "stdout is none: decode writes"),
+        (&[HANG][..], "xterm", "stdout is not one: decode writes"),
         (&[HANG], "dumb", "TERM says otherwise"),
         (
             &[HANG, "--connect", "tcp://127.0.0.1:1"],

@@ -37,7 +37,7 @@ pub(super) fn screen_file(has_child: bool) -> Result<File> {
     }
     anyhow::ensure!(
         has_child,
-        "watch needs a terminal, and stdout is none: decode writes to a pipe or a file"
+        "watch needs a terminal, and stdout is not one: decode writes to a pipe or a file"
     );
     let mut options = File::options();
     let file = options.read(true).write(true).open("/dev/tty");

@@ -3,8 +3,8 @@
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
 use crate::protocol::rpc::read;
-use crate::protocol::schema::marks::{Generated, Marks};
-use crate::protocol::schema::{ANY, Fresh, INT, TEXT, Type};
+use crate::protocol::schema::marks::Marks;
+use crate::protocol::schema::{ANY, INT, TEXT, Type};
 use crate::protocol::{Id, Kind};
 use std::sync::LazyLock;
 
@@ -33,7 +33,4 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(read::kinds);
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
 /// Values that differ from run to run.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
-    generated: vec![Generated::new("id", "id", Fresh::Id).volatile()],
-    ..Marks::default()
-});
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());

@@ -8,7 +8,7 @@ mod methods;
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
 use crate::protocol::rpc::read;
-use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{ANY, Fresh, Releases, TEXT, Type};
 use crate::protocol::{Id, Kind};
 use std::borrow::Cow;
@@ -63,18 +63,13 @@ const VOLATILE: [&str; 6] = [
 
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
-    let mut collector = Collector::default();
-    DIALECT.collect(["request", "notification", "response"], &mut collector);
-    let mut marks = collector.finish();
+    let mut marks = DIALECT.marks();
     let volatile = VOLATILE.map(|path| Generated {
         path: Cow::Borrowed(path),
         group: "token",
         fresh: None,
         volatile: true,
     });
-    marks
-        .generated
-        .push(Generated::new("id", "id", Fresh::Id).volatile());
     let result_id = Generated::new("**.resultId", "result", Fresh::Id);
     let version = Generated::new(
         "response:result.serverInfo.version",

@@ -12,8 +12,8 @@ use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
 use crate::protocol::rpc::read;
-use crate::protocol::schema::marks::{Collector, Generated, Marks};
-use crate::protocol::schema::{Fresh, OBJECT, Releases, TEXT, Type};
+use crate::protocol::schema::marks::Marks;
+use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
 pub(super) use methods::{CALL, STATELESS};
 use std::sync::LazyLock;
@@ -59,14 +59,7 @@ pub(super) static DIALECT: Dialect = Dialect {
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
 /// Values that differ from run to run.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
-    let mut collector = Collector::default();
-    DIALECT.collect(["request", "notification", "response"], &mut collector);
-    let mut marks = collector.finish();
-    let id = Generated::new("id", "id", Fresh::Id).volatile();
-    marks.generated.insert(0, id);
-    marks
-});
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
 
 /// The published versions, the oldest first.
 pub(super) const VERSIONS: [(&str, Releases); 5] = [

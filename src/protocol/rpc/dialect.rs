@@ -5,8 +5,10 @@ use crate::error::Refusal;
 use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, array, text, unknown_kind, value};
 use crate::protocol::schema::check::{refuse, refuse_nothing};
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of, of_type, one_of};
-use crate::protocol::schema::marks::Collector;
-use crate::protocol::schema::{self, INT, MessageSchema, TEXT, Type, may, message, must, object};
+use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::{
+    self, Fresh, INT, MessageSchema, TEXT, Type, may, message, must, object,
+};
 use crate::protocol::{Direction, Message, Role, WriteOptions, Written};
 use crate::tape::Node;
 use std::sync::LazyLock;
@@ -282,17 +284,21 @@ impl Dialect {
         shapes
     }
 
-    /// Adds the marks of params and results. `kinds` are the kinds of requests, notifications and results.
-    pub(in crate::protocol) fn collect(&self, kinds: [&'static str; 3], marks: &mut Collector) {
-        let [request, notification, result] = kinds;
+    /// Returns the values that differ from run to run: the id, and the marks of params and results.
+    pub(in crate::protocol) fn marks(&self) -> Marks {
+        let mut collector = Collector::default();
         for method in self.methods {
             let kind = if method.answered {
-                request
+                "request"
             } else {
-                notification
+                "notification"
             };
-            marks.add(kind, "params", &method.ty);
-            marks.add(result, "result", &method.result);
+            collector.add(kind, "params", &method.ty);
+            collector.add("response", "result", &method.result);
         }
+        let mut marks = collector.finish();
+        let id = Generated::new("id", "id", Fresh::Id).volatile();
+        marks.generated.insert(0, id);
+        marks
     }
 }

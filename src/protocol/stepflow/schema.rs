@@ -11,7 +11,7 @@ use crate::protocol::make::{Recipe, text};
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, RESPONSE, by_name};
 use crate::protocol::schema::check::{is_text, refuse};
 use crate::protocol::schema::json_schema::{self, MessageJsonSchema};
-use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{
     self, ANY, ARRAY, Fresh, INT, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type, UINT,
     ValueForm, message, must, nullable, object, request,
@@ -315,14 +315,7 @@ pub(super) fn write(
 }
 
 /// Values that differ from run to run.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
-    let mut collector = Collector::default();
-    DIALECT.collect(["request", "notification", "response"], &mut collector);
-    let mut marks = collector.finish();
-    let id = Generated::new("id", "id", Fresh::Id).volatile();
-    marks.generated.insert(0, id);
-    marks
-});
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
 
 /// Returns the method with this name, if a release has it.
 pub(super) fn find(name: &str) -> Option<&'static MessageSchema> {
