@@ -222,7 +222,7 @@ fn is_word_dump(text: &[u8], end: InputEnd) -> FormVerdict {
 /// Finds rows with offsets; with the evidence and true if their columns are words or binary.
 fn find_rows(text: &[u8], end: InputEnd) -> FormVerdict<(String, bool)> {
     let mut words = false;
-    // Bytes of the first row, where only the second row's offset tells whether it has one itself.
+    // Bytes of the first row, whose own offset is only known from that of the second row.
     let mut first: Option<u64> = None;
     for (line, whole) in split_lines(text, end) {
         let line = line.trim_ascii();

@@ -28,7 +28,7 @@ const EXPANSION_CHUNK: usize = 64 << 10;
 /// Bytes of half a row.
 const HALF: usize = 8;
 
-/// A line's offset, and what stands behind it.
+/// A line's offset, and the rest of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DumpRow<'a> {
     pub direction: Option<Direction>,
@@ -125,7 +125,7 @@ impl<'a> DumpRow<'a> {
     }
 }
 
-/// Appends the bytes of the second half of a row, as browsers and hexdump of Python write it; the text column tells
+/// Appends the bytes of the second half of a row, as browsers and hexdump of Python write it; the text column shows
 /// whether there is one. Returns the text.
 fn second_half<'a>(columns: &'a [u8], start: usize, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     let first = out.len();

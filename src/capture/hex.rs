@@ -1,7 +1,7 @@
 //! Hex bytes as people write them down.
 //!
 //! ```text
-//!   0e 00 00 00 length = 14        four bytes, and a number that decode compares with the field it stands beside
+//!   0e 00 00 00 length = 14        four bytes, and a number that decode compares with the field beside it
 //!   > 12 64, 0xb0 e5  # request    four bytes, c2s
 //!   61 62 63 "abc"                 three bytes, c2s still: a mark holds until the next
 //!   160000007b226a73223a317d       a line of xxd -p
@@ -27,7 +27,7 @@ pub(super) enum HexLineKind {
     Other,
 }
 
-/// Reads a line: its data goes to the end of `out`; what stands behind the data is returned.
+/// Reads a line: appends its data to `out`; returns the text behind the data.
 pub(super) fn read<'a>(
     text: &'a [u8],
     out: &mut Vec<u8>,

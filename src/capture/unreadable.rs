@@ -118,7 +118,7 @@ fn format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
 
 /// The length of the longest mark.
 const MAX_MARK: usize = 40;
-/// The number of bytes in which the word of a dissection stands.
+/// The word of a dissection is within this number of bytes.
 const MAX_DISSECTION: usize = 512;
 
 /// Checks if the bytes have a format that is only named.

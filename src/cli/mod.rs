@@ -154,11 +154,10 @@ enum CliCommand {
     Help(help::Args),
 }
 
-/// Returns the command line; help for a pipe does not depend on the width of a terminal.
+/// Returns the command line with its help texts. Help for a pipe does not depend on the width of a terminal.
 fn command() -> clap::Command {
-    let command = Cli::command();
     let after = format!("{}\n\n{EXIT_CODES}", help::list_of_topics());
-    let command = help::split_help(command.after_help(after), "");
+    let command = help::split_help(Cli::command().after_help(after), "");
     if options::stdout_is_terminal() {
         command
     } else {
@@ -174,15 +173,20 @@ pub fn main() -> ExitCode {
 /// Runs a command line.
 fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let mut args: Vec<OsString> = args.collect();
-    let root = command();
+    // The help texts take longer than all the rest, and most runs print none.
+    let root = Cli::command();
     if let Some(all) =
         suggestions::complete_command(&args, |word| root.find_subcommand(word).is_some())
     {
         args = all;
     }
     // Usage errors, help and version need no settings.
-    let matches = match command().try_get_matches_from(&args) {
+    let matches = match root.clone().try_get_matches_from(&args) {
         Ok(matches) => matches,
+        Err(error) if prints_help(&error) => {
+            let with_help = command().try_get_matches_from(&args).err();
+            return print_usage(&with_help.unwrap_or(error));
+        }
         Err(error) => return print_usage(&error),
     };
     let warnings = match config::load(&matches) {
@@ -193,7 +197,7 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         }
     };
     let replaced = replaced::notes(&matches);
-    let command = config::settings().apply_defaults(command());
+    let command = config::settings().apply_defaults(root);
     let cli = match command
         .try_get_matches_from(args)
         .and_then(|m| Cli::from_arg_matches(&m))
@@ -281,6 +285,14 @@ fn count_text(n: u64, one: &str, many: &str) -> String {
 /// Returns true if the reader of the output has closed the pipe, which is not an error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.is::<output::StdoutClosed>()
+}
+
+/// Returns true if the text of an error is the help of a command.
+fn prints_help(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
 }
 
 /// Prints help and version to stdout, and usage errors to stderr, in a few lines.

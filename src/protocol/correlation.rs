@@ -9,12 +9,15 @@
 use super::Origin;
 use super::session::{Place, Seen, Waiting};
 use crate::escape::shorten;
+use foldhash::HashMap;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::hash::Hash;
 
 /// The largest number of requests that are tracked at a time.
 pub const MAX_ENTRIES: usize = 1 << 16;
+
+/// Up to this number of scopes, a table of at most this capacity is kept when its last request is closed.
+const MAX_KEPT: usize = 1 << 8;
 
 /// A message that needs an answer.
 #[derive(Clone, Debug)]
@@ -97,7 +100,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
     /// Creates a table for at most `capacity` requests.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
-            scopes: HashMap::new(),
+            scopes: HashMap::default(),
             indexes: OnceCell::new(),
             len: 0,
             capacity,
@@ -159,7 +162,8 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         let scope = key.scope();
         let entries = self.scopes.get_mut(&scope)?;
         let closed = entries.remove(key);
-        if entries.is_empty() {
+        let is_large = entries.capacity() > MAX_KEPT;
+        if entries.is_empty() && (is_large || self.scopes.len() > MAX_KEPT) {
             self.scopes.remove(&scope);
         }
         if let Some((asked, _)) = &closed {

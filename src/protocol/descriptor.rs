@@ -117,6 +117,6 @@ pub struct Descriptor {
     pub is_sequential: bool,
     /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
     pub is_fallback: bool,
-    /// What its requests over HTTP have in common; `None` if each stands alone.
+    /// What its requests over HTTP have in common; `None` if they are independent.
     pub http: Option<HttpSession>,
 }

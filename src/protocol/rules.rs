@@ -20,6 +20,7 @@
 //! Its examples are `fixtures/PROTOCOL/rules/NAME.fires.jsonl` and `NAME.passes.jsonl`.
 
 use include_dir::Dir;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The severity of a broken rule.
@@ -187,11 +188,15 @@ pub static COMMON: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("ru
 /// files of this crate have none.
 pub fn parse(text: &'static str, examples: Option<&Dir<'static>>) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
+    let files = examples.into_iter().flat_map(Dir::files);
+    let files: HashMap<_, _> = files
+        .filter_map(|file| Some((file.path().to_str()?, file)))
+        .collect();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("## ") {
             let file = |end: &str| {
-                examples?
-                    .get_file(format!("{name}.{end}.jsonl"))?
+                files
+                    .get(format!("{name}.{end}.jsonl").as_str())?
                     .contents_utf8()
             };
             let example = || {

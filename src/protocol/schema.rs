@@ -43,6 +43,7 @@ use crate::error::Refusal;
 use crate::tape::Node;
 pub use form::{CodeType, ValueForm};
 pub use kinds::kinds;
+pub(crate) use kinds::{by_name, forms_of};
 pub use releases::Releases;
 
 /// The allowed values. [`std::fmt::Display`] names a type for error messages: `an integer of 1 or more`.

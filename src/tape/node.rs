@@ -279,6 +279,12 @@ impl<'a> Node<'a> {
         )
     }
 
+    /// Returns `true` for a string of JSON, which is always UTF-8.
+    pub(crate) fn is_json_string(self) -> bool {
+        let kind = self.tape.entry(self.index).kind;
+        matches!(kind, EntryKind::Json | EntryKind::JsonEscaped)
+    }
+
     /// Returns its truth value.
     pub fn as_bool(self) -> Option<bool> {
         match self.value() {

@@ -195,7 +195,7 @@ impl Queue {
                 && (state.lost.contains_key(&(channel, dir)) || self.is_hanging())
     }
 
-    /// Waits until [`Queue::has_space`]. Returns `false` if the wait was in vain. Does not block the thread.
+    /// Waits until [`Queue::has_space`]. Returns `false` if there is none at the end of the wait. Does not block the thread.
     pub async fn wait_for_space(
         &self,
         channel: impl Into<Channel>,
@@ -264,7 +264,7 @@ impl Queue {
         }
     }
 
-    /// Adds an event. There is always space for events, which nobody waits for.
+    /// Adds an event. There is always space for events, for which no task waits.
     pub fn event(&self, conn: u32, event: EventRecord) {
         let mut state = lock(&self.state);
         if state.batch.size() > 2 * CAPACITY {

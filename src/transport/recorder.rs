@@ -25,7 +25,7 @@ const BATCH_PAUSE: Duration = Duration::from_millis(4);
 const HELP_TIMEOUT: Duration = Duration::from_millis(5);
 /// Time limit for a pump that waits for lines of others to be written.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(50);
-/// Time limit at the end for a view that nobody reads.
+/// Time limit at the end for a view without a reader.
 const VIEW_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time limit at the end for the remaining lines.
 const END_TIMEOUT: Duration = Duration::from_secs(5);

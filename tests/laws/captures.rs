@@ -42,7 +42,7 @@ fn items_of<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> (Form, String) {
 #[test]
 fn captures_read_same_in_every_split() {
     for (name, bytes) in captures() {
-        // Expected output stands beside the captures.
+        // Expected output is beside the captures.
         if [".json", ".tree"].iter().any(|end| name.ends_with(end)) {
             continue;
         }

@@ -27,7 +27,7 @@ def write(name, text):
 
 def run(command, **settings):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT, **settings)
-    check(f"{command[:4]} says {done.stderr.decode()[-2000:]}", done.returncode, 0)
+    check(f"{command[:4]} printed {done.stderr.decode()[-2000:]}", done.returncode, 0)
     return done.stdout
 
 

@@ -1,7 +1,7 @@
 """An executor that follows the real one: it starts a command, waits for `ready`, calls, and kills.
 
 One line out, one line in; the first byte must be `{`; `shutdown` is written and SIGKILL follows at once. Errors are
-what the real one says in its own words.
+the texts of the real one.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Every fault with every kind of peer: the bytes that the client receives, and the recording.
 
 Three requests go out, and the second is meant. The topic faults has the table of what comes of that: it is read there, and what
-happens must be what it says.
+happens must equal it.
 """
 
 import json
@@ -325,17 +325,17 @@ def observed(stepflow):
     run = {"saikuro": saikuro, "sael": sael, "stepflow": stepflow, "telequick": telequick, "oracle": oracle}
     rows = []
     for action in ACTIONS:
-        cells, said = [], []
+        cells, outcomes = [], []
         for name, (condition, spot) in PEERS.items():
             does = action.replace("PLACE", spot).replace("FILE", NOISE)
             got, path = run[name](["--seed", "1", "--fault", f"{condition}: {does}"], action == "stall")
             cells.append(got)
-            said.append(done(path))
+            outcomes.append(done(path))
         # A child has no connection that could be closed or cut, and a line has no length.
-        *sockets, child = said
+        *sockets, child = outcomes
         check(f"{action}: recorded of sockets", len(set(sockets)), 1)
-        said = sockets[:1] + [f"oracle: {child or 'nothing'}"] * (child != sockets[0])
-        rows.append([f"`{action}`", *cells, "; ".join(said)])
+        outcomes = sockets[:1] + [f"oracle: {child or 'nothing'}"] * (child != sockets[0])
+        rows.append([f"`{action}`", *cells, "; ".join(outcomes)])
     return rows
 
 
@@ -352,4 +352,4 @@ for row in rows:
     row[-1] = row[-1].replace("`", "").replace("then ", "").replace("; oracle: nothing", "")
 got = [row[: len(row) - (not row[-1])] for row in rows]
 check("the table in src/cli/topics/faults.md", got, wanted)
-print(f"faults: {len(ACTIONS)} against {len(PEERS)} kinds of peers, as the topic says")
+print(f"faults: {len(ACTIONS)} against {len(PEERS)} kinds of peers, as in the topic")

@@ -45,7 +45,7 @@ def talk(client, url, tool, arguments):
     if client == "python":
         command = [f"{PYTHON}/python", f"{HERE}/clients/mcp_client.py", url, tool, arguments]
     run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
-    check(f"{client} says {run.stderr.decode()[-2000:]}", run.returncode, 0)
+    check(f"{client} printed {run.stderr.decode()[-2000:]}", run.returncode, 0)
     check(f"{client} got", "größe €" in run.stdout.decode() or "gr\\u00f6\\u00dfe" in run.stdout.decode(), True)
 
 

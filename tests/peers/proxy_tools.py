@@ -196,7 +196,7 @@ class Proxy:
             self.process.kill()
             raise
         self.shown = Peer(self.process.stdout.read)
-        self.said = Peer(self.process.stderr.read)
+        self.stderr = Peer(self.process.stderr.read)
 
     def __enter__(self):
         return self
@@ -210,7 +210,7 @@ class Proxy:
         """Interrupts it. Returns the messages that it showed, one per line."""
         self.process.send_signal(signal.SIGINT)
         check("interrupted", self.process.wait(WAIT), 130)
-        self.said.result()
+        self.stderr.result()
         return [json.loads(line) for line in self.shown.result().splitlines()]
 
 
@@ -245,9 +245,9 @@ def check_same_bytes(path, clients, servers):
     check("whole", (events[-1], "lost" in events), ("end", False))
     check("connections", len(clients), len(servers))
     for conn, (client, server) in enumerate(zip(clients, servers), 1):
-        for direction, said, heard in (("c2s", client.out, server.into), ("s2c", server.out, client.into)):
-            check(f"connection {conn} {direction}", heard.digest(), said.digest())
-            check(f"connection {conn} {direction} recorded", digest(streams.get((conn, direction), b"")), said.digest())
+        for direction, sent, received in (("c2s", client.out, server.into), ("s2c", server.out, client.into)):
+            check(f"connection {conn} {direction}", received.digest(), sent.digest())
+            check(f"connection {conn} {direction} recorded", digest(streams.get((conn, direction), b"")), sent.digest())
     return sum(map(len, streams.values()))
 
 
@@ -271,7 +271,7 @@ def check_redaction(path, secrets, *flags):
     """Checks that the redacted recording decodes as before, and contains no secret."""
     out = new_path("redacted")
     run = subprocess.run([WIRETOOL, "redact", path, "-o", out, *flags], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
-    check(f"redact said {run.stderr.decode()}", run.returncode, 0)
+    check(f"redact printed {run.stderr.decode()}", run.returncode, 0)
     keys = ("index", "conn", "dir", "time", "offset", "len", "framing", "kind", "role", "id", "subject")
     shape = lambda lines: [[line.get(key) for key in keys] for line in lines]
     before, after = (wiretool("decode", "-f", "json", file) for file in (path, out))
@@ -299,4 +299,4 @@ def check_refusal(path):
     """Checks that a recording with secrets in compressed bodies is refused."""
     out = new_path("refused")
     run = subprocess.run([WIRETOOL, "redact", path, "-o", out], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
-    check(f"redact said {run.stderr.decode()}", (run.returncode, os.path.exists(out)), (1, False))
+    check(f"redact printed {run.stderr.decode()}", (run.returncode, os.path.exists(out)), (1, False))

@@ -25,9 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def play(recording, *to, code=0):
     """Returns its stdout and stderr."""
     run = subprocess.run([WIRETOOL, "replay", recording, *to], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
-    shown, said = run.stdout.decode(), run.stderr.decode()
-    check(f"replay {to}:\n{shown[:3000]}\n{said[:3000]}", run.returncode, code)
-    return shown, said
+    stdout, stderr = run.stdout.decode(), run.stderr.decode()
+    check(f"replay {to}:\n{stdout[:3000]}\n{stderr[:3000]}", run.returncode, code)
+    return stdout, stderr
 
 
 def findings(recording):
@@ -42,25 +42,25 @@ def findings(recording):
 def same(recording, *to, strict=True):
     """Checks that there is no difference: by replay, by diff of its recording, and by lint. Returns the summary."""
     again = new_path("again")
-    shown, said = play(recording, "-w", again, *to)
-    check("shown", shown, "")
-    sent, compared, differ = map(int, re.search(r"(\d+) sent, (\d+) answers? compared, (\d+) differ", said).groups())
+    stdout, stderr = play(recording, "-w", again, *to)
+    check("stdout", stdout, "")
+    sent, compared, differ = map(int, re.search(r"(\d+) sent, (\d+) answers? compared, (\d+) differ", stderr).groups())
     check("differ", differ, 0)
     run = subprocess.run([WIRETOOL, "diff", recording, again], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
     check(f"diff:\n{run.stdout.decode()[:3000]}{run.stderr.decode()[:1000]}", run.returncode, 0)
     if strict:
         check("findings", findings(again), findings(recording))
-    return f"{sent} messages said, {compared} answers the same"
+    return f"{sent} messages sent, {compared} answers the same"
 
 
 def other(recording, *to, field, values):
     """One different field is reported with both values and with the bytes of both."""
-    shown, said = play(recording, *to, code=1)
-    line = [line for line in shown.splitlines() if line.split()[:1] == [field]]
-    check(f"{field} in\n{shown}", len(line), 1)
+    stdout, stderr = play(recording, *to, code=1)
+    line = [line for line in stdout.splitlines() if line.split()[:1] == [field]]
+    check(f"{field} in\n{stdout}", len(line), 1)
     check(f"values in {line}", all(value in line[0] for value in values), True)
     check(f"bytes in {line}", bool(re.search(r"bytes \d+\.\.\d+: [0-9a-f]{2,}…? and \d+\.\.\d+: [0-9a-f]{2,}", line[0])), True)
-    check(f"one in {said}", "1 differs" in said, True)
+    check(f"one in {stderr}", "1 differs" in stderr, True)
 
 
 def squares(times):
@@ -80,7 +80,7 @@ def oracle():
     # The square of 9.
     script = f"{ORACLE} | sed -u s/0x51/0x52/"
     other(path, "--", "sh", "-c", script, field="result[0]", values=('"0x51"', '"0x52"'))
-    print(f"oracle: {compared}; 0x52 for 0x51 is told")
+    print(f"oracle: {compared}; 0x52 for 0x51 is reported")
 
 
 def sockets(name, scheme, record, serve, field, values):
@@ -97,7 +97,7 @@ def sockets(name, scheme, record, serve, field, values):
     Peer(serve, listener, True)
     other(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}", field=field, values=values)
     listener.close()
-    print(f"{name} over {scheme}: {compared}; {values[1]} for {values[0]} is told")
+    print(f"{name} over {scheme}: {compared}; {values[1]} for {values[0]} is reported")
 
 
 def all_sockets():
@@ -127,7 +127,7 @@ def stdio():
     compared = same(path, "--", *child)
     script = ["sh", "-c", '"$1" "$2" | sed -u "s/\\"n\\":42}/\\"n\\":43}/;s/\\"n\\":42,/\\"n\\":43,/"', "sh", *child]
     other(path, "--", *script, field="result.output.n", values=("42", "43"))
-    print(f"stepflow 0.7.0 over stdio: {compared}; 43 for 42 is told")
+    print(f"stepflow 0.7.0 over stdio: {compared}; 43 for 42 is reported")
 
 
 def asked(port):
@@ -160,7 +160,7 @@ def http():
         finally:
             server.kill()
             server.wait(WAIT)
-        print(f"stepflow 0.9.2 over HTTP, {name}: {compared}; 27 for 26 is told")
+        print(f"stepflow 0.9.2 over HTTP, {name}: {compared}; 27 for 26 is reported")
 
 
 def bad():
@@ -189,8 +189,8 @@ def bad():
         ("only answers", cut("answers", [line for line in whole if b'"c2s"' not in line]), to, 2, "it has only answers"),
         ("refuses", here, ("--connect", f"tcp://127.0.0.1:{gone}"), 2, "refused"),
     ):
-        shown, said = play(recording, *flags, code=code)
-        check(f"{name}: {said}", (words in said, len(said.splitlines()) <= 2), (True, True))
+        stdout, stderr = play(recording, *flags, code=code)
+        check(f"{name}: {stderr}", (words in stderr, len(stderr.splitlines()) <= 2), (True, True))
     # Nothing to compare is not a difference; a partial message at the end is not sent.
     whole = [line for line in open(squares(9), "rb").read().splitlines(keepends=True) if b'"stderr"' not in line]
     sixth = next(at for at, line in enumerate(whole) if b'"c2s"' in line and b"0x5" in line)
@@ -198,8 +198,8 @@ def bad():
         ("only requests", [line for line in whole if b'"s2c"' not in line], ("it has only requests, and no answer to compare", "10 sent, 0 answers")),
         ("torn", whole[:sixth] + [whole[sixth][:40]], ("it has no end line: its messages are replayed", "wiretool: 6 sent, ")),
     ):
-        shown, said = play(cut(name, lines), "--", ORACLE)
-        check(f"{name}: {shown} {said}", [word for word in words if word not in said], [])
+        stdout, stderr = play(cut(name, lines), "--", ORACLE)
+        check(f"{name}: {stdout} {stderr}", [word for word in words if word not in stderr], [])
     for name, answers, words in (
         ("hangs", lambda sock: sock.recv(1), ("✗ hangs: no message for 1 s", "unanswered → announce $saikuro.announce")),
         ("closes", lambda sock: sock.close(), ("✗ connection 1 was",)),
@@ -207,15 +207,15 @@ def bad():
         again = new_path("again")
         held = []
         peer = Peer(lambda: (held.append(listener.accept()[0]), answers(held[0])))
-        shown, said = play(here, *to, "-w", again, code=1)
-        check(f"{name}: {shown}", [word for word in words if word not in shown], [])
+        stdout, stderr = play(here, *to, "-w", again, code=1)
+        check(f"{name}: {stdout}", [word for word in words if word not in stdout], [])
         peer.result()
-        told = wiretool("decode", "-f", "json", again)
-        check("said before it", [line["kind"] for line in told if line["role"] == "request"][:1], ["announce"])
+        messages = wiretool("decode", "-f", "json", again)
+        check("sent before it", [line["kind"] for line in messages if line["role"] == "request"][:1], ["announce"])
         check("whole", b'"event":"end"' in open(again, "rb").read().splitlines()[-1], True)
         held[0].close()
     listener.close()
-    print("replay: other protocols, one-way and torn recordings, peers that refuse, hang or close are told in a sentence")
+    print("replay: other protocols, one-way and torn recordings, peers that refuse, hang or close are reported in one sentence")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def token():
     claims = {"iss": "sael", "sub": SUBJECT, "iat": now - 1, "exp": now + 3600, "client_id": SUBJECT, "scope": ["echo:use"]}
     text = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=").decode()
     payload = text(json.dumps(claims, separators=(",", ":")).encode())
-    signature = hmac.new(b"not told", f"v1.{payload}".encode(), hashlib.sha256).digest()
+    signature = hmac.new(b"not the key", f"v1.{payload}".encode(), hashlib.sha256).digest()
     return f"qct.v1.{payload}.{text(signature)}"
 
 
@@ -158,11 +158,11 @@ def run(deflate):
     lines = check_recording(proxy.recording, counts, shown)
     if deflate:
         check_refusal(proxy.recording)
-        told = "compressed secrets are not redacted, but refused"
+        secrets = "compressed secrets are not redacted, but refused"
     else:
         signature, claims = secret.split(".")[3], secret.split(".")[2]
-        told = f"redacted, {check_redaction(proxy.recording, [part.encode() for part in (secret, claims, signature)])} secrets gone"
-    print(f"sael{', compressed' if deflate else ''}: {CALLS} calls, {len(lines)} messages, {size} bytes the same at both ends; {told}")
+        secrets = f"redacted, {check_redaction(proxy.recording, [part.encode() for part in (secret, claims, signature)])} secrets gone"
+    print(f"sael{', compressed' if deflate else ''}: {CALLS} calls, {len(lines)} messages, {size} bytes the same at both ends; {secrets}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ script = 'tee "$1" | "$3" "$4" | tee "$2"'
 child = ["sh", "-c", script, "sh", into, out, PYTHON, os.path.join(HERE, "stepflow_child.py")]
 command = [WIRETOOL, "proxy", "-p", "stepflow", "-w", path, "--", *child]
 process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-said = Peer(process.stderr.read)
+stderr = Peer(process.stderr.read)
 wrote, read = bytearray(), bytearray()
 
 
@@ -79,7 +79,7 @@ try:
     process.stdin.close()
     check("the end", process.stdout.read(), b"")
     check("its status", process.wait(WAIT), 0)
-    said.result()
+    stderr.result()
 finally:
     process.kill()
     process.wait(WAIT)

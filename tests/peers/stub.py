@@ -48,7 +48,7 @@ class Stub:
         except BaseException:
             self.process.kill()
             raise
-        self.said = Peer(self.process.stderr.read)
+        self.stderr = Peer(self.process.stderr.read)
 
     def __enter__(self):
         return self
@@ -66,7 +66,7 @@ class Stub:
     def end(self):
         self.process.send_signal(signal.SIGINT)
         check("interrupted", self.process.wait(WAIT), 130)
-        return self.said.result().decode()
+        return self.stderr.result().decode()
 
 
 def stepflow():
@@ -165,7 +165,7 @@ def masked(path):
     """Redacts a recording."""
     out = new_path("redacted")
     run = subprocess.run([WIRETOOL, "redact", path, "-o", out], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
-    check(f"redact said {run.stderr.decode()}", run.returncode, 0)
+    check(f"redact printed {run.stderr.decode()}", run.returncode, 0)
     return out
 
 
@@ -198,10 +198,10 @@ def clients():
                 run = subprocess.run([WIRETOOL, "replay", recording, *flags], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
                 check(f"replay: {run.stdout.decode()[:2000]} {run.stderr.decode()[:2000]}", run.returncode, 0)
                 stub.end()
-            told = json.load(open(report))
-            check("missed", (told["missed"], [miss["why"] for miss in told["misses"]]), (0, []))
-            check("not requested", [one for one in told["recorded"] if not one["asked"]], [])
-        print(f"{protocol} over {scheme}: a client and a replay with a stub from its recording, {told['requests']} requests, redacted as well")
+            summary = json.load(open(report))
+            check("missed", (summary["missed"], [miss["why"] for miss in summary["misses"]]), (0, []))
+            check("not requested", [one for one in summary["recorded"] if not one["asked"]], [])
+        print(f"{protocol} over {scheme}: a client and a replay with a stub from its recording, {summary['requests']} requests, redacted as well")
 
 
 def serve_many_clients():

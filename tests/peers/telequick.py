@@ -1,7 +1,7 @@
 """telequick through `wiretool proxy`: two peers on sockets, in both length modes.
 
 Real requests count the whole frame in their length, real pushes of events and audio what follows the length; the
-document knows the latter alone. A socket has no ids: what answers what is told by the method, in order.
+document knows the latter alone. A socket has no ids: the method pairs answers with requests, in order.
 """
 
 import random

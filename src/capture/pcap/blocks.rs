@@ -271,7 +271,7 @@ impl PacketFile {
         let Some(kind) = u32_at(bytes, 0, is_big) else {
             return RecordStep::Incomplete;
         };
-        // A section tells its byte order itself.
+        // Each section has its own byte order.
         let is_big = if kind == SECTION {
             match u32_at(bytes, 8, true) {
                 Some(SECTION_MAGIC) => true,

@@ -1,6 +1,6 @@
 //! Finds the side that opened a connection whose start was not captured.
 //!
-//! The bytes wait until a message tells: an HTTP request or a call is from the client. If none does, the client is the side
+//! The bytes wait until a message shows the client: an HTTP request or a call is from the client. If none does, the client is the side
 //! with the higher port.
 
 use super::stream::CapturedAt;

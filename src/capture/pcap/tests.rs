@@ -257,7 +257,7 @@ fn client_without_a_syn_is_who_sent_the_request() {
         );
         assert!(text.contains("0 lost c2s {\"len\":0}"), "{text}");
     }
-    // No message tells: the higher port is the client's.
+    // No message shows the client: it has the higher port.
     let text = items(&pcap(1, &[tcp(3000, 4000, 77, Data, b"?")]));
     assert!(
         text.contains(r#"{"peer":"127.0.0.1:4000","server":"127.0.0.1:3000"}"#),
@@ -291,7 +291,7 @@ fn fragments_are_joined_in_any_order() {
 }
 
 #[test]
-fn what_is_not_plain_tcp_is_counted_and_named() {
+fn packets_without_plain_tcp_are_counted_by_kind() {
     let udp = |payload: &[u8]| {
         let mut packet = Vec::new();
         PacketBuilder::ethernet2([0; 6], [0; 6])

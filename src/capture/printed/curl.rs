@@ -5,7 +5,7 @@
 //!   0000: 48 54 54 50 2f 31 2e 31 20 32 30 30 20 4f 4b 0d HTTP/1.1 200 OK.
 //!   0010: 0a                                              .
 //!   <= Recv header, 17 bytes (0x11)
-//!   0000: HTTP/1.1 200 OK                                     CRLF is left out; the next offset tells
+//!   0000: HTTP/1.1 200 OK                                     CRLF is left out; the next offset shows it
 //! ```
 //!
 //! `lib/tool_cb_dbg.c` of curl. In `--trace-ascii` a dot may stand for any byte that is not printable ASCII. HTTP/2 and

@@ -124,7 +124,7 @@ fn hex_groups(row: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Asks about an input whose first line that is not blank tells its form. `is_heading` gets whole lines, `may_begin` the
+/// Tests an input: its first line that is not blank shows its form. `is_heading` gets whole lines, `may_begin` the
 /// beginning of one.
 fn detect_by_heading(
     text: &[u8],

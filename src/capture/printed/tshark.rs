@@ -39,7 +39,7 @@ pub(in super::super) struct Tshark {
     ignored: u64,
 }
 
-/// What stands above the rows of a packet.
+/// The text above the rows of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TsharkHeading {
     /// A packet begins.
@@ -210,7 +210,7 @@ fn judge(packet: &[u8]) -> FormVerdict {
     }
 }
 
-/// Returns true if a line can become a row, or what stands above the rows.
+/// Returns true if a line can become a row, or belongs to the text above the rows.
 fn may_begin(line: &[u8]) -> bool {
     let is_note = |note: &&[u8]| note.starts_with(line) || line.starts_with(note);
     let rest = line.trim_ascii_start();

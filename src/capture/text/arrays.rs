@@ -83,7 +83,7 @@ impl Arrays {
         }
     }
 
-    /// Reads what stands before the list in its first line.
+    /// Reads the text before the list in its first line.
     fn find_mark(&mut self, line: &[u8]) {
         if let Some(list) = self.list.as_mut().filter(|list| list.mark.is_none()) {
             let before = line.get(..list.start).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Arrays {
         }
     }
 
-    /// Reads what stands outside lists; returns the rest.
+    /// Reads the text outside of lists; returns the rest.
     fn outside<'a>(&mut self, line: &'a [u8], text: &'a [u8]) -> &'a [u8] {
         let at = text.iter().position(|c| b"[{(<".contains(c));
         let Some((_, rest)) = at.and_then(|at| text.split_at_checked(at)) else {

@@ -59,7 +59,7 @@ impl Escapes {
         }
     }
 
-    /// Appends a character that stands in the text itself.
+    /// Appends a character that is not escaped.
     fn source_character<'a>(self, text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         for len in 2..=4 {
             if let Some((head, rest)) = text.split_at_checked(len)

@@ -4,7 +4,7 @@
 //!   2026-11-22 10:13:52,659 DEBUG client: > TEXT '{"v":1}' [7 bytes]
 //!   {"log":"{\"id\":0}\n","stream":"stdout","time":"2026-..."}       docker
 //!   {"MESSAGE":[123,34,...],"__REALTIME_TIMESTAMP":"1795341141000000"}   journald
-//!   2026-11-22T09:52:21Z stdout P {"id":            Kubernetes: P goes on in the next line of the stream
+//!   2026-11-22T09:52:21Z stdout P {"id":            Kubernetes: P: the next line of the stream continues it
 //!   [pod/a/b] {"id":0}    a-1  | {"id":0}           kubectl, docker compose
 //! ```
 //!
@@ -38,7 +38,7 @@ pub(super) struct Log {
     test: MessageTest,
     /// The messages had headers with their lengths.
     has_headers: bool,
-    /// The parts of a line that goes on, for stdout and stderr.
+    /// The parts of an incomplete line, for stdout and stderr.
     parts: [Vec<u8>; 2],
 }
 
@@ -63,7 +63,7 @@ impl Log {
         part.ends.then(|| std::mem::take(held))
     }
 
-    /// Finds the message in a text. Returns it with what stands before and after it.
+    /// Finds the message in a text. Returns it with the text before and after it.
     fn find(&mut self, text: &[u8], depth: u32) -> Option<Found> {
         if depth > MAX_DEPTH {
             return None;

@@ -25,7 +25,7 @@ pub(super) struct Mark {
 /// The marks of lines without bytes, which hold for the following lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
-    /// A list of nodes, as Wireshark writes it, tells that a tab marks the second node.
+    /// A list of nodes, as Wireshark writes it, shows that a tab marks the second node.
     nodes: bool,
     kept: Mark,
 }
@@ -170,7 +170,7 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
         | b"receiving" | b"rx" | b"incoming" | b"inbound" | b"ingress" => Received,
         b">" | b"out" | b"write" if is_last => Sent,
         b"<" | b"in" | b"read" if is_last => Received,
-        // `> TEXT '...'`: the opcode stands between.
+        // `> TEXT '...'`: the opcode is between them.
         b">" => Sent,
         b"<" => Received,
         _ => return None,

@@ -37,7 +37,7 @@ impl Neovim {
     }
 }
 
-/// Returns the direction, what stands before the message, and the message of a line.
+/// Returns the direction, the text before the message, and the message of a line.
 fn split(line: &[u8]) -> Option<(Direction, &[u8], &[u8])> {
     let marks = [
         (&b"\"rpc.send\""[..], Direction::ToServer),

@@ -41,7 +41,7 @@ impl Percent {
                     escapes += 1;
                     rest = after;
                 }
-                // A line of quoted-printable goes on.
+                // A soft line break of quoted-printable: the line continues.
                 _ if c == self.mark && after.is_empty() => {}
                 _ => self.bytes.push(c),
             }

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_said() {
+    fn missing_values_are_errors() {
         for (text, want) in [
             (
                 "{{params.calldata[2]}}",

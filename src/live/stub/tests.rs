@@ -7,10 +7,10 @@ use crate::live::script::print::script;
 use crate::protocol::{Direction, Protocol, registry};
 use std::sync::{Arc, Mutex};
 
-mod hearing;
 mod limits;
 mod memory;
 mod printed;
+mod receiving;
 
 fn known(name: &str) -> &'static dyn Protocol {
     registry::find(name).unwrap()

@@ -25,6 +25,9 @@ const PRIME: [u8; 32] = {
     p
 };
 
+/// The number of hex digits of P.
+const PRIME_DIGITS: usize = 63;
+
 /// The largest number of decimal digits; P has 76.
 const DIGITS: usize = 160;
 
@@ -72,6 +75,16 @@ impl Felt {
         } else {
             Ok(Self(bytes))
         }
+    }
+
+    /// Returns the error of [`Self::parse`]. Does not compute the value of a short text, which is always below P.
+    pub(super) fn check(text: &str) -> Result<(), NotAFelt> {
+        let digits = text.strip_prefix("0x").unwrap_or_default();
+        let is_short = (1..PRIME_DIGITS).contains(&digits.len());
+        if is_short && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Ok(());
+        }
+        Self::parse(text).map(|_| ())
     }
 
     /// Parses a felt as older peers do: values outside the field are reduced modulo P.

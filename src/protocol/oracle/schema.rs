@@ -25,7 +25,7 @@ const ID: Type = Type::Code(&CodeType {
 const FELT: Type = Type::Code(&CodeType {
     name: "a felt, \"0x\" and hex digits below the prime",
     members: &[],
-    is: |node| is_text(node) && node.text().is_some_and(|t| Felt::parse(&t).is_ok()),
+    is: |node| is_text(node) && node.text().is_some_and(|t| Felt::check(&t).is_ok()),
     word: |word, _| felt(word),
 });
 /// Each direction counts its own requests.

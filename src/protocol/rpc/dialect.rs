@@ -3,7 +3,9 @@
 use super::{Call, spelling};
 use crate::error::Refusal;
 use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, array, text, unknown_kind, value};
+pub(in crate::protocol) use crate::protocol::schema::by_name;
 use crate::protocol::schema::check::{refuse, refuse_nothing};
+use crate::protocol::schema::forms_of;
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of, of_type, one_of};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
@@ -78,22 +80,10 @@ pub(in crate::protocol) static OTHERS: [MessageSchema; 2] = [
     message("notification", Direction::ToServer).about("any other notification"),
 ];
 
-/// Returns methods in the order of their names.
-pub(in crate::protocol) fn by_name(
-    methods: &'static [MessageSchema],
-) -> Vec<&'static MessageSchema> {
-    let mut all: Vec<_> = methods.iter().collect();
-    all.sort_by_key(|method| method.name);
-    all
-}
-
 impl Dialect {
     /// Returns the method with this name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
-        let at = self
-            .by_name
-            .binary_search_by_key(&name, |method| method.name);
-        self.by_name.get(at.ok()?).copied()
+        forms_of(&self.by_name, name).first().copied()
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.

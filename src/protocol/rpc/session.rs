@@ -21,7 +21,7 @@ use crate::protocol::session::{
 };
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The largest number of connections.
 const MAX_CONNECTIONS: usize = 1 << 12;
@@ -53,7 +53,7 @@ impl<E: Extension> RpcSession<E> {
             own,
             pairs: Pairing::with_capacity(config.max_open),
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
-            elsewhere: HashMap::new(),
+            elsewhere: HashMap::default(),
         }
     }
 

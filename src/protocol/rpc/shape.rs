@@ -17,6 +17,7 @@ use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Place, Report, Seen};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
+use std::fmt;
 
 /// Readers with 64-bit floats round larger integers.
 const MAX_EXACT: u64 = 1 << 53;
@@ -147,7 +148,7 @@ impl<'a> CallShape<'_, 'a> {
             Wrong::Missing(_) => Some(ShapeViolation::VersionMissing),
             _ => Some(ShapeViolation::VersionWrong),
         };
-        self.lint(root, (&version, ""), &violation, report);
+        self.lint(root, (&version, format_args!("")), &violation, report);
         match self.role {
             Some(Role::Request | Role::Notification) => self.request(direction, report),
             Some(Role::Response | Role::Error) => {
@@ -161,7 +162,7 @@ impl<'a> CallShape<'_, 'a> {
     fn lint(
         &self,
         node: Node<'a>,
-        what: (&Type, &str),
+        what: (&Type, fmt::Arguments<'_>),
         violation: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<ShapeViolation>,
         report: &mut Report,
     ) {
@@ -253,12 +254,14 @@ impl<'a> CallShape<'_, 'a> {
     }
 
     fn params(&self, method: &MessageSchema, report: &mut Report) {
-        let whole = format!("the params of {}", method.name);
         let Some(params) = self.call.params.filter(|params| !params.is_null()) else {
             if !self.dialect.empty_params && refuse_nothing(&method.ty).is_ok() {
                 return;
             }
-            let text = format!("{whole} are missing; at least {{}} should be there");
+            let text = format!(
+                "the params of {} are missing; at least {{}} should be there",
+                method.name
+            );
             let params = self.call.params;
             let place = params.map_or(self.seen.whole(), |params| self.seen.at(params));
             return self.report_flaw(ShapeViolation::ParamsMissing, place, text, report);
@@ -268,7 +271,8 @@ impl<'a> CallShape<'_, 'a> {
             ShapeViolation::MissingParam,
             ShapeViolation::ParamType,
         ];
-        self.members(params, (&method.ty, &whole), violations, report);
+        let whole = format_args!("the params of {}", method.name);
+        self.members(params, (&method.ty, whole), violations, report);
     }
 
     /// Checks the result of a known method.
@@ -281,13 +285,13 @@ impl<'a> CallShape<'_, 'a> {
             } else {
                 Type::Object(&[])
             };
-            let whole = format!("the result of {}", method.name);
             let violations = [
                 ShapeViolation::ResultType,
                 ShapeViolation::MissingResult,
                 ShapeViolation::ResultType,
             ];
-            self.members(result, (&ty, &whole), violations, report);
+            let whole = format_args!("the result of {}", method.name);
+            self.members(result, (&ty, whole), violations, report);
         }
     }
 
@@ -295,7 +299,7 @@ impl<'a> CallShape<'_, 'a> {
     fn members(
         &self,
         node: Node<'a>,
-        what: (&Type, &str),
+        what: (&Type, fmt::Arguments<'_>),
         violations: [ShapeViolation; 3],
         report: &mut Report,
     ) {
@@ -362,7 +366,7 @@ impl<'a> CallShape<'_, 'a> {
                 At::Member(_, "message", _) => Some(ShapeViolation::ErrorMessage),
                 _ => Some(ShapeViolation::ErrorShape),
             };
-            self.lint(error, (&ERROR, "error"), &violation, report);
+            self.lint(error, (&ERROR, format_args!("error")), &violation, report);
         }
     }
 

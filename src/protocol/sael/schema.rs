@@ -10,8 +10,8 @@ use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, w
 use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT, may,
-    message, must, nullable, object, one, request,
+    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT, by_name,
+    forms_of, may, message, must, nullable, object, one, request,
 };
 use crate::protocol::{Kind, MessageForm, Role, WriteOptions, Written};
 use crate::tape::Node;
@@ -280,9 +280,16 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks
 });
 
+static BY_NAME: LazyLock<Vec<&MessageSchema>> = LazyLock::new(|| by_name(MESSAGES));
+
+/// Returns the forms of a kind.
+fn named(kind: &str) -> impl DoubleEndedIterator<Item = &'static MessageSchema> {
+    forms_of(&BY_NAME, kind).iter().copied()
+}
+
 /// Returns the direction of a kind if it has only one.
 pub(super) fn fixed_direction(kind: &str) -> Option<Direction> {
-    let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
+    let mut forms = named(kind);
     let direction = forms.next()?.direction;
     let is_only = forms.all(|form| form.direction == direction);
     is_only.then_some(direction)
@@ -290,10 +297,10 @@ pub(super) fn fixed_direction(kind: &str) -> Option<Direction> {
 
 /// Returns the direction of a message if its content shows it.
 pub(super) fn direction(kind: &str, root: Option<Node<'_>>) -> Option<Direction> {
-    let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
+    let mut forms = named(kind);
     let last = forms.next_back()?;
     let is_known = fixed_direction(kind).is_some() || forms.any(|form| form.when.is_some());
-    let form = root.and_then(|root| form(MESSAGES, kind, root));
+    let form = root.and_then(|root| form(named(kind), root));
     is_known.then_some(form.unwrap_or(last).direction)
 }
 
@@ -304,8 +311,8 @@ pub(super) fn find(
     root: Option<Node<'_>>,
 ) -> Option<&'static MessageSchema> {
     let is_own = |message: &&MessageSchema| side.is_none_or(|side| message.direction == side);
-    let found = root.and_then(|root| form(MESSAGES, kind, root));
-    let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
+    let found = root.and_then(|root| form(named(kind), root));
+    let mut forms = named(kind);
     found.filter(is_own).or_else(|| forms.find(is_own))
 }
 
@@ -386,7 +393,7 @@ fn check(root: Node<'_>, header: Option<&str>) -> Result<(), Refusal> {
         (None, None) => return refuse(root, &OBJECT),
         (None, Some(node)) => node.text().unwrap_or_default(),
     };
-    let Some(message) = form(MESSAGES, &kind, root) else {
+    let Some(message) = form(named(&kind), root) else {
         let got = inside.map_or(kind.into_owned(), quote);
         return Err(Refusal::new("kind", kinds(), got));
     };

@@ -35,8 +35,9 @@ use crate::protocol::session::{
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use ends::OVER;
+use foldhash::HashMap;
 use state::{ENDED, EndedCall, Opening, SaelCall, SaelConnection, SessionState};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use tools::Tools;
 
 /// A session and a seq.
@@ -104,8 +105,8 @@ impl SaelSession {
             secret: config.secret.clone().filter(|secret| !secret.is_empty()),
             connect: config.connect.clone(),
             conns: Connections::with_capacity(config.max_open, OVER),
-            states: HashMap::new(),
-            named: HashMap::new(),
+            states: HashMap::default(),
+            named: HashMap::default(),
             disconnected: VecDeque::new(),
             calls: OpenRequests::with_capacity(config.max_open),
             ended: RecentEntries::with_capacity(ENDED),

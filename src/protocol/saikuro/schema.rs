@@ -372,7 +372,7 @@ fn check(root: Node<'_>) -> Result<(), Refusal> {
         return envelope(root);
     }
     refuse(root, &OBJECT)?;
-    let Some(answer) = form(ANSWERS, "", root) else {
+    let Some(answer) = form(ANSWERS, root) else {
         let wanted = "an envelope with a type, or an answer with ok, seq or close";
         return Err(Refusal::whole(wanted, quote(root)));
     };
@@ -387,7 +387,7 @@ fn check_as(root: Node<'_>, message: &MessageSchema) -> Result<(), Refusal> {
 fn envelope(root: Node<'_>) -> Result<(), Refusal> {
     let kind = field(root, "type");
     let name = kind.and_then(Node::text).unwrap_or_default();
-    let Some(message) = form(ENVELOPES, &name, root) else {
+    let Some(message) = form(ENVELOPES.iter().filter(|m| m.is_named(&name)), root) else {
         let mut names: Vec<_> = ENVELOPES.iter().map(|m| m.name).collect();
         names.dedup();
         let wanted = format!("one of {}", names.join(" "));

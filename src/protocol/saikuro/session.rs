@@ -32,12 +32,12 @@ use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionC
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
+use foldhash::HashMap;
 use schema::Functions;
 use state::{
     Batch, CallId, CallKey, Channel, Conn, EndedRequest, Ending, IdForm, OneWay, OpenKind, PAST,
     SeqStream,
 };
-use std::collections::HashMap;
 use waiting::{find_open_problem, waiting_for};
 
 /// The state of the conversation.
@@ -55,7 +55,7 @@ impl SaikuroSession {
         Self {
             open: OpenRequests::with_capacity(config.max_open),
             ended: RecentEntries::with_capacity(PAST),
-            conns: HashMap::new(),
+            conns: HashMap::default(),
             namespaces: Namespaces::default(),
             functions: Functions::default(),
             orphans: 0,

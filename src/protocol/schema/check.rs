@@ -157,19 +157,18 @@ fn is_container(node: Node<'_>, ty: &Type) -> bool {
     }
 }
 
-/// Returns the form of a kind that a message has: the first form whose member, or its first element (`stages[0]`), is
+/// Returns the form that a message has, of the forms of its kind: the first whose member, or its first element (`stages[0]`), is
 /// present.
-pub(crate) fn form(
-    messages: &'static [MessageSchema],
-    name: &str,
+pub(crate) fn form<'m>(
+    forms: impl IntoIterator<Item = &'m MessageSchema>,
     root: Node<'_>,
-) -> Option<&'static MessageSchema> {
+) -> Option<&'m MessageSchema> {
     let has = |member: &str| match member.strip_suffix("[0]") {
         Some(list) => root.get(list).is_some_and(|list| list.at(0).is_some()),
         None => root.get(member).is_some(),
     };
-    let mut messages = messages.iter().filter(|message| message.is_named(name));
-    messages.find(|message| message.when.is_none_or(has))
+    let mut forms = forms.into_iter();
+    forms.find(|message| message.when.is_none_or(has))
 }
 
 /// Compares the elements of an array that has members at fixed positions.
@@ -256,7 +255,7 @@ pub(crate) fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
 
 /// Returns true if a value is UTF-8 text.
 pub(crate) fn is_text(node: Node<'_>) -> bool {
-    node.is_string() && node.text().is_some()
+    node.is_json_string() || node.is_string() && node.text().is_some()
 }
 
 fn is_number(node: Node<'_>) -> bool {

@@ -22,6 +22,24 @@ pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<K
     kinds
 }
 
+/// Returns messages in the order of their names. The forms of one name keep their order.
+pub(crate) fn by_name(messages: &'static [MessageSchema]) -> Vec<&'static MessageSchema> {
+    let mut all: Vec<_> = messages.iter().collect();
+    all.sort_by_key(|message| message.name);
+    all
+}
+
+/// Returns the forms of one name, of messages in the order of their names.
+pub(crate) fn forms_of<'m>(
+    by_name: &'m [&'static MessageSchema],
+    name: &str,
+) -> &'m [&'static MessageSchema] {
+    let start = by_name.partition_point(|message| message.name < name);
+    let rest = by_name.get(start..).unwrap_or_default();
+    let len = rest.iter().take_while(|message| message.name == name);
+    rest.get(..len.count()).unwrap_or_default()
+}
+
 impl MessageSchema {
     /// Returns true if this is the name. It compares the first and the last byte first: most names differ there, and
     /// the comparison of whole texts is a call.

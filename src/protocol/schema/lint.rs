@@ -16,6 +16,7 @@ use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt::Display;
 
 impl TypeProblem<'_, '_> {
     /// Returns the rule that the schema names for the problem.
@@ -66,11 +67,11 @@ impl At<'_> {
     }
 }
 
-/// Reports each problem of a value that breaks a rule. `whole` names the value in texts.
+/// Reports each problem of a value that breaks a rule. `whole` names the value in texts; it is formatted only there.
 pub(crate) fn lint<'a>(
     seen: &Seen<'a>,
     node: Node<'a>,
-    (ty, whole): (&Type, &str),
+    (ty, whole): (&Type, impl Display),
     rule: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<&'static str>,
     report: &mut Report,
 ) {
@@ -82,7 +83,7 @@ pub(crate) fn lint<'a>(
             } else {
                 seen.at(problem.node)
             };
-            report.broken(rule, place, problem.text(whole));
+            report.broken(rule, place, problem.text(&whole.to_string()));
         }
     });
 }

@@ -8,8 +8,9 @@
 //! ```
 
 use crate::protocol::Direction;
+use foldhash::HashMap;
+use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Values, ValuesMut};
-use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 /// A connection, if there are several.
@@ -91,7 +92,7 @@ impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
     /// Creates a table for at most `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
-            entries: HashMap::new(),
+            entries: HashMap::default(),
             order: VecDeque::new(),
             count: 0,
             capacity,

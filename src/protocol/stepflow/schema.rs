@@ -357,7 +357,7 @@ pub(super) fn dialect(releases: Releases) -> Option<&'static str> {
 /// Returns true if a value is text with this number of hex digits.
 fn is_hex(node: Node<'_>, digits: usize) -> bool {
     let is = |t: &str| t.len() == digits && t.bytes().all(|b| b.is_ascii_hexdigit());
-    is_text(node) && node.text().is_some_and(|t| is(&t))
+    node.text().is_some_and(|t| is(&t))
 }
 
 #[cfg(test)]

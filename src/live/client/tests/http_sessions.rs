@@ -218,7 +218,7 @@ fn a_server_without_event_stream_refuses_get_and_the_rest_goes_on() {
 }
 
 #[test]
-fn messages_of_the_older_transport_are_posted_where_an_event_says() {
+fn older_http_transport_posts_to_the_endpoint_event() {
     for refused_first in [false, true] {
         let mut server = Server::new("new", true, true);
         let run = replayed(&recording(true, refused_first), &mut server);

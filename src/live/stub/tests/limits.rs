@@ -13,7 +13,7 @@ fn script_delays_are_exact() {
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n"
     );
     assert_eq!(stub_test.stub.due(), None);
-    // Nothing is said once stdin has ended.
+    // Nothing is logged after the end of stdin.
     stub_test.receive(&invoke(1, "f", "0x1"));
     let ended =
         stub_test.did(|stub, now, commands| stub.ended(1.into(), &Ended::Eof, now, commands));
@@ -223,7 +223,7 @@ fn played(recording: &str, speed: &str) -> StubTest<'static> {
     stub_test
 }
 
-/// A recording's answers and what is said in between come at their times, where that is asked for.
+/// With recorded timing, answers and other messages of a recording are sent at their times.
 #[test]
 fn recorded_pauses_are_scaled_by_speed() {
     let recording = [

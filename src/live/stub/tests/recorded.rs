@@ -113,7 +113,7 @@ fn unanswered_recorded_call_is_dropped() {
         );
         assert!(stub_test.stub.dispatcher.asked.is_empty());
     }
-    // Its answer comes late, and nobody waits for it.
+    // Its answer comes late; no request is open.
     let asked = stub_test.receive(&format!("{}\n", call(78, &params)));
     let asked: Json = serde_json::from_str(asked.lines().next().unwrap()).unwrap();
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"data": 1}});
@@ -134,7 +134,7 @@ fn of_run(run: u128, input: usize) -> Json {
     json!({"component": "/a", "run_id": run, "input": input})
 }
 
-/// Whatever was recorded is answered as it was, at any position, whoever asks, and in any order.
+/// Recorded requests get their recorded answers, at any position, from any client, in any order.
 #[test]
 fn every_recorded_request_is_answered_in_any_order() {
     const ALL: usize = 700;

@@ -5,7 +5,7 @@ use crate::protocol::session::text::short;
 use crate::protocol::session::{Report, Severity};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The largest number of open documents.
 const MAX_DOCUMENTS: usize = 1 << 8;

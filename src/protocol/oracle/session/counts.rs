@@ -4,7 +4,7 @@ use super::OracleKey;
 use super::child::PeerId;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The numbers of requests and answers with an id.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct IdCounts {
 impl IdCounts {
     pub(super) fn with_capacity(most: usize) -> Self {
         Self {
-            by_id: HashMap::new(),
+            by_id: HashMap::default(),
             most,
             full: false,
         }

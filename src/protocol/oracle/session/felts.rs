@@ -47,7 +47,7 @@ pub(super) fn list<'a>(line: &OracleLine<'_, 'a>, felts: Node<'a>, report: &mut 
             form.add(at, node, "it should be text in hex");
             continue;
         };
-        match Felt::parse(&text) {
+        match Felt::check(&text) {
             Ok(_) => {
                 if let Some(why) = unusual_spelling(&text) {
                     spelling.add(at, node, why);

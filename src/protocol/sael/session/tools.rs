@@ -3,8 +3,8 @@
 use super::{Report, SaelMessage, short};
 use crate::protocol::schema::validate::{self, Budget};
 use crate::tape::Node;
+use foldhash::HashMap;
 use serde_json::Value;
-use std::collections::HashMap;
 
 /// The largest number of tools.
 const MAX_ENTRIES: usize = 4096;

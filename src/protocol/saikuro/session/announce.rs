@@ -13,7 +13,7 @@ use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The largest number of stored namespaces, of all connections.
 const MAX_ENTRIES: usize = 1 << 12;

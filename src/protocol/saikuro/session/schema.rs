@@ -11,7 +11,7 @@ use super::check::MAX_ENTRIES as FINDINGS;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::tape::{Node, Scalar, Value};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The largest number of stored functions, arguments and types, of all connections.
 const MAX_ENTRIES: usize = 1 << 14;

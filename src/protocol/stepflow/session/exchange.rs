@@ -243,7 +243,7 @@ impl StepflowSession {
     fn remove_request(&mut self, key: &PairKey) -> Option<OpenRequest> {
         let (asked, want) = self.pairs.open.close(key)?;
         for callback in self.forget(key, &asked, &want).values() {
-            // The sender of these callbacks has ended: nobody waits for the answers.
+            // The sender of these callbacks has ended: the answers have no receiver.
             if let Some((_, want)) = self.pairs.open.get_mut(callback) {
                 want.may_be_missed = true;
             }

@@ -9,7 +9,8 @@ use crate::framing::LengthMode;
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Link, Origin, Role};
 use crate::span::Span;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use foldhash::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The number of reported ids that are stored, for each direction of a connection.
 const REPORTED_IDS: usize = 64;

@@ -7,7 +7,7 @@ use crate::framing::LengthMode;
 use crate::live::codec::Codec;
 use serde_json::{Value as Json, json};
 
-/// A stub over some framing, and what it says as messages.
+/// A stub over some framing, and its output as messages.
 struct Wire<'p> {
     stub_test: StubTest<'p>,
     framing: Framing,
@@ -36,7 +36,7 @@ impl Wire<'_> {
         bytes
     }
 
-    /// Messages, and what is told in brackets.
+    /// Messages, and log lines in brackets.
     fn shown(&self, commands: &[Command]) -> Vec<String> {
         let mut shown = Vec::new();
         let mut decoder = crate::decoder::Decoder::new(DecodeOptions {
@@ -72,7 +72,7 @@ impl Wire<'_> {
         self.shown(&commands)
     }
 
-    /// All of it in one piece.
+    /// Receives messages in one chunk.
     fn receive(&mut self, messages: &[Json]) -> Vec<String> {
         let bytes = self.bytes(messages);
         let mut commands = Vec::new();
@@ -106,7 +106,7 @@ const CALLS: &str = r#"
     result = "late"
 "#;
 
-/// A call in a batch is answered as it is alone, whatever stands beside it.
+/// A call in a batch gets the same answer as a single call, with any other members.
 #[test]
 fn batch_calls_get_the_same_answers_as_single_calls() {
     let targets = ["math.add", "math.no", "math.odd"];
@@ -182,7 +182,7 @@ fn first_is_sent_when_calls_are_possible() {
         ["(#1: announce was answered with Internal: frozen)"]
     );
     assert!(wire.stub_test.stub.refused().is_some());
-    // Nor where it goes before.
+    // The same if the peer ends before.
     let mut wire = Wire::new("saikuro", Framing::Prefix, script);
     wire.open();
     let mut commands = Vec::new();
@@ -236,7 +236,7 @@ fn topic_without_notifications_is_a_miss() {
     }
 }
 
-/// Whatever an oracle's first line is: it is answered, or a line tells why nothing is.
+/// Each first line of an oracle is answered, or a log line gives the reason why not.
 #[test]
 fn oracle_stub_answers_every_request() {
     for (first, reported) in [
@@ -327,7 +327,7 @@ fn post(id: usize, length: usize) -> String {
     )
 }
 
-/// However many requests come at once, all that are taken are answered, and no more than one line tells of the others.
+/// All accepted requests of a burst are answered; one log line counts the others.
 #[test]
 fn requests_in_one_chunk_are_all_answered() {
     for (count, delay) in [(1, ""), (100, ""), (1000, "delay = \"1s\"\n"), (5000, "")] {
