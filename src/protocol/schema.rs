@@ -42,8 +42,8 @@ use super::{Direction, Role};
 use crate::error::Refusal;
 use crate::tape::Node;
 pub use form::{CodeType, ValueForm};
+pub(crate) use kinds::MessageIndex;
 pub use kinds::kinds;
-pub(crate) use kinds::{by_name, forms_of};
 pub use releases::Releases;
 
 /// The allowed values. [`std::fmt::Display`] names a type for error messages: `an integer of 1 or more`.

@@ -5,7 +5,7 @@ mod methods;
 use crate::protocol::HttpSession;
 use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
 use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{ANY, TEXT, Type};
@@ -31,7 +31,7 @@ const ID: Type = Type::Either(&[TEXT, WHOLE, Type::Null]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: methods::METHODS,
-    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
+    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,

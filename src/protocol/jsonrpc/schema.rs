@@ -1,7 +1,7 @@
 //! The schema: any method.
 
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
 use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{ANY, INT, TEXT, Type};
@@ -13,7 +13,7 @@ const ID: Type = Type::Either(&[TEXT, INT, Type::Number]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: &[],
-    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
+    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,

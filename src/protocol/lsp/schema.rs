@@ -6,7 +6,7 @@
 mod methods;
 
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
 use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{ANY, Fresh, Releases, TEXT, Type};
@@ -23,7 +23,7 @@ const ID: Type = Type::Either(&[Type::Whole(-(1 << 31), (1 << 31) - 1), TEXT]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: methods::METHODS,
-    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
+    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,

@@ -10,7 +10,7 @@ mod methods;
 use crate::protocol::HttpSession;
 use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, RESPONSE, by_name};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
 use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
@@ -41,7 +41,7 @@ const ID: Type = Type::Either(&[TEXT, WHOLE]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: methods::METHODS,
-    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
+    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,

@@ -25,7 +25,7 @@ const PRIME: [u8; 32] = {
     p
 };
 
-/// The number of hex digits of P.
+/// The number of hex digits of P, which begins with 8.
 const PRIME_DIGITS: usize = 63;
 
 /// The largest number of decimal digits; P has 76.
@@ -77,14 +77,18 @@ impl Felt {
         }
     }
 
-    /// Returns the error of [`Self::parse`]. Does not compute the value of a short text, which is always below P.
-    pub(super) fn check(text: &str) -> Result<(), NotAFelt> {
-        let digits = text.strip_prefix("0x").unwrap_or_default();
-        let is_short = (1..PRIME_DIGITS).contains(&digits.len());
-        if is_short && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return Ok(());
-        }
-        Self::parse(text).map(|_| ())
+    /// Returns true for a felt in the usual spelling: `0x`, lower-case digits, no leading zeros, a number below P.
+    pub(super) fn is_usual(text: &[u8]) -> bool {
+        let digits = text.strip_prefix(b"0x").unwrap_or_default();
+        let is_below = match digits {
+            [b'0'] => true,
+            [b'1'..=b'7', ..] => digits.len() <= PRIME_DIGITS,
+            [b'8' | b'9' | b'a'..=b'f', ..] => digits.len() < PRIME_DIGITS,
+            _ => false,
+        };
+        // Without an early end, the compiler compares several bytes in one step.
+        let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        is_below && digits.iter().fold(true, |all, byte| all & is_digit(byte))
     }
 
     /// Parses a felt as older peers do: values outside the field are reduced modulo P.

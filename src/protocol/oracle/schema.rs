@@ -6,7 +6,7 @@ use crate::encoding::json::lone_surrogate;
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text, value};
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, VERSION, by_name};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, OTHERS, VERSION};
 use crate::protocol::schema::check::{is_text, write_json};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
@@ -25,7 +25,10 @@ const ID: Type = Type::Code(&CodeType {
 const FELT: Type = Type::Code(&CodeType {
     name: "a felt, \"0x\" and hex digits below the prime",
     members: &[],
-    is: |node| is_text(node) && node.text().is_some_and(|t| Felt::check(&t).is_ok()),
+    is: |node| {
+        let is_felt = |text: &str| Felt::parse(text).is_ok();
+        Felt::is_usual(node.raw_text()) || is_text(node) && node.text().is_some_and(|t| is_felt(&t))
+    },
     word: |word, _| felt(word),
 });
 /// Each direction counts its own requests.
@@ -52,7 +55,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             .words("")
             .about("the end of the session"),
     ],
-    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
+    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
     answers: &[
         message("ack", ToServer)
             .id(READY)

@@ -3,9 +3,8 @@
 use super::{Call, spelling};
 use crate::error::Refusal;
 use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, array, text, unknown_kind, value};
-pub(in crate::protocol) use crate::protocol::schema::by_name;
+pub(in crate::protocol) use crate::protocol::schema::MessageIndex;
 use crate::protocol::schema::check::{refuse, refuse_nothing};
-use crate::protocol::schema::forms_of;
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of, of_type, one_of};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
@@ -21,7 +20,7 @@ pub(in crate::protocol) struct Dialect {
     /// Its methods; each type is that of the params.
     pub(in crate::protocol) methods: &'static [MessageSchema],
     /// The same methods, in the order of their names.
-    pub(in crate::protocol) by_name: LazyLock<Vec<&'static MessageSchema>>,
+    pub(in crate::protocol) by_name: LazyLock<MessageIndex>,
     /// The answers that `make` builds; each type is that of the whole message.
     pub(in crate::protocol) answers: &'static [MessageSchema],
     /// `make` builds requests and notifications of any method.
@@ -83,7 +82,7 @@ pub(in crate::protocol) static OTHERS: [MessageSchema; 2] = [
 impl Dialect {
     /// Returns the method with this name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
-        forms_of(&self.by_name, name).first().copied()
+        self.by_name.forms(name).next()
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.

@@ -10,8 +10,8 @@ use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, w
 use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT, by_name,
-    forms_of, may, message, must, nullable, object, one, request,
+    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, MessageIndex, MessageSchema, OBJECT, TEXT, Type,
+    UINT, may, message, must, nullable, object, one, request,
 };
 use crate::protocol::{Kind, MessageForm, Role, WriteOptions, Written};
 use crate::tape::Node;
@@ -280,11 +280,11 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks
 });
 
-static BY_NAME: LazyLock<Vec<&MessageSchema>> = LazyLock::new(|| by_name(MESSAGES));
+static BY_NAME: LazyLock<MessageIndex> = LazyLock::new(|| MessageIndex::new(MESSAGES));
 
 /// Returns the forms of a kind.
 fn named(kind: &str) -> impl DoubleEndedIterator<Item = &'static MessageSchema> {
-    forms_of(&BY_NAME, kind).iter().copied()
+    BY_NAME.forms(kind)
 }
 
 /// Returns the direction of a kind if it has only one.

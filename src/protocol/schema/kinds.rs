@@ -22,22 +22,36 @@ pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<K
     kinds
 }
 
-/// Returns messages in the order of their names. The forms of one name keep their order.
-pub(crate) fn by_name(messages: &'static [MessageSchema]) -> Vec<&'static MessageSchema> {
-    let mut all: Vec<_> = messages.iter().collect();
-    all.sort_by_key(|message| message.name);
-    all
-}
+/// Messages by name, for a lookup in each message. It compares numbers, which is faster than comparing texts.
+pub(crate) struct MessageIndex(Vec<(u32, &'static MessageSchema)>);
 
-/// Returns the forms of one name, of messages in the order of their names.
-pub(crate) fn forms_of<'m>(
-    by_name: &'m [&'static MessageSchema],
-    name: &str,
-) -> &'m [&'static MessageSchema] {
-    let start = by_name.partition_point(|message| message.name < name);
-    let rest = by_name.get(start..).unwrap_or_default();
-    let len = rest.iter().take_while(|message| message.name == name);
-    rest.get(..len.count()).unwrap_or_default()
+impl MessageIndex {
+    pub(crate) fn new(messages: &'static [MessageSchema]) -> Self {
+        let mut all: Vec<_> = messages.iter().map(|m| (Self::key(m.name), m)).collect();
+        all.sort_by_key(|(key, _)| *key);
+        Self(all)
+    }
+
+    /// Returns the forms of one name, in the order of the schema.
+    pub(crate) fn forms<'m>(
+        &'m self,
+        name: &'m str,
+    ) -> impl DoubleEndedIterator<Item = &'static MessageSchema> + 'm {
+        let key = Self::key(name);
+        let start = self.0.partition_point(|(other, _)| *other < key);
+        let rest = self.0.get(start..).unwrap_or_default();
+        let len = rest.iter().take_while(|(other, _)| *other == key).count();
+        let same = rest.get(..len).unwrap_or_default();
+        let same = same.iter().map(|(_, message)| *message);
+        same.filter(move |message| message.name == name)
+    }
+
+    /// Returns the length, the first and the last byte: few names have the same.
+    fn key(name: &str) -> u32 {
+        let bytes = name.as_bytes();
+        let byte = |byte: Option<&u8>| u32::from(byte.copied().unwrap_or_default());
+        (bytes.len() as u32) << 16 | byte(bytes.first()) << 8 | byte(bytes.last())
+    }
 }
 
 impl MessageSchema {

@@ -8,7 +8,7 @@
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text};
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, RESPONSE, by_name};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, OTHERS, RESPONSE};
 use crate::protocol::schema::check::{is_text, refuse};
 use crate::protocol::schema::json_schema::{self, MessageJsonSchema};
 use crate::protocol::schema::marks::Marks;
@@ -269,7 +269,7 @@ const ID: Type = Type::Either(&[TEXT, INT]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: METHODS,
-    by_name: LazyLock::new(|| by_name(DIALECT.methods)),
+    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: false,

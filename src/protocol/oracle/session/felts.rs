@@ -43,11 +43,14 @@ pub(super) fn list<'a>(line: &OracleLine<'_, 'a>, felts: Node<'a>, report: &mut 
         Violations::default(),
     );
     for (at, node) in felts.children().enumerate() {
+        if Felt::is_usual(node.raw_text()) {
+            continue;
+        }
         let Some(text) = node.text().filter(|_| node.is_string()) else {
             form.add(at, node, "it should be text in hex");
             continue;
         };
-        match Felt::check(&text) {
+        match Felt::parse(&text) {
             Ok(_) => {
                 if let Some(why) = unusual_spelling(&text) {
                     spelling.add(at, node, why);
