@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   reader thread   input --> pipeline --> IndexSink --> Store
+//!   rule thread     Store --> conversation --> Store: answers, findings
 //!   proxy thread    sockets or child --> recording, which the reader follows
 //!   this thread     keys --> Model --> View --> terminal
 //! ```
@@ -9,6 +10,7 @@
 mod command;
 mod condition;
 mod entry;
+mod judging;
 mod keys;
 mod live;
 mod model;
@@ -33,12 +35,14 @@ use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::session::SessionConfig;
 use anyhow::{Context as _, Result};
+use judging::{RuleThread, Steps};
 use live::LiveTraffic;
 use model::Model;
 use screen::{run_screen, screen_file};
 use source::{IndexSink, Shared};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use store::{Store, StoreReader};
 use terminal::FullScreen;
 use view::{Theme, View};
@@ -193,14 +197,21 @@ impl Reader {
     /// Reads all input into the store.
     fn read(self, shared: &SharedArgs, messages: &Shared, stop: &Stop) -> Result<()> {
         let run = InputRun::new(shared, self.input.follow, Some(stop.clone()));
-        let mut sink = IndexSink::new(
-            run,
+        let steps = Arc::<Steps>::default();
+        let mut sink = IndexSink::new(run, messages.clone(), Arc::clone(&steps), self.frames);
+        let rules = RuleThread::new(
             messages.clone(),
-            self.frames,
+            Arc::clone(&steps),
             self.rules,
+            self.options.limits.depth,
             self.show_secrets,
         );
-        let read = input::read(&self.input, &self.options, &mut sink);
+        let read = std::thread::scope(|scope| {
+            scope.spawn(|| rules.run(stop));
+            let read = input::read(&self.input, &self.options, &mut sink);
+            steps.close();
+            read
+        });
         let status = &mut messages.store().status;
         if let Err(error) = &read {
             status.note(format!("{error:#}"));

@@ -14,12 +14,14 @@ use ratatui::layout::Position;
 use std::fs::File;
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The maximum time that a wait for a key delays new messages and signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The number of messages that a condition checks between two looks at the keys.
-const WORK_STEP: usize = 1 << 12;
+const WORK_STEP: usize = 1 << 6;
+/// The time for conditions between two redraws, if no key is pressed.
+const WORK_TIME: Duration = Duration::from_millis(30);
 /// The number of lines of a turn of the mouse wheel.
 const WHEEL_LINES: isize = 3;
 
@@ -60,7 +62,7 @@ pub(super) fn run_screen(
         let is_busy = model.is_busy();
         let state = (model.content_state(), is_busy);
         // The first matches show while others are searched.
-        if is_busy || shown != Some(state) {
+        if is_busy || shown.as_ref() != Some(&state) {
             screen.draw(|frame| view.draw(frame, model))?;
             shown = Some(state);
         }
@@ -74,9 +76,21 @@ pub(super) fn run_screen(
             handle(&event, screen, view, model)?;
             (wait, shown) = (Duration::ZERO, None);
         }
-        model.work(WORK_STEP);
+        work(model)?;
     }
     Ok(())
+}
+
+/// Applies conditions until the next redraw or key.
+fn work(model: &mut Model) -> Result<()> {
+    let until = Instant::now() + WORK_TIME;
+    loop {
+        model.work(WORK_STEP);
+        let has_key = || event::poll(Duration::ZERO).context("cannot read from the terminal");
+        if !model.is_busy() || Instant::now() >= until || has_key()? {
+            return Ok(());
+        }
+    }
 }
 
 fn handle(event: &Event, screen: &mut FullScreen, view: &View, model: &mut Model) -> Result<()> {

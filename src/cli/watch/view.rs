@@ -155,7 +155,7 @@ impl View {
         for condition in model.conditions() {
             title.push_str(&format!("  {condition}"));
         }
-        if model.is_busy() {
+        if model.is_unfinished() {
             title.push_str("  …");
         }
         let focused = model.focus == Pane::Messages;
@@ -323,6 +323,9 @@ impl View {
         }
         if !status.ended {
             text.push_str("  reading");
+        } else if store.judged < count {
+            let percent = store.judged as u64 * 100 / count as u64;
+            text.push_str(&format!("  rules {percent}%"));
         }
         let mut line = Line::from(Span::styled(text, ScreenStyle::new()));
         let (highlight, more) = if !model.answer.is_empty() {
