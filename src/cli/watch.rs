@@ -206,17 +206,16 @@ impl Reader {
             self.options.limits.depth,
             self.show_secrets,
         );
-        let read = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             scope.spawn(|| rules.run(stop));
             let read = input::read(&self.input, &self.options, &mut sink);
             steps.close();
+            let status = &mut messages.store().status;
+            if let Err(error) = &read {
+                status.note(format!("{error:#}"));
+            }
+            status.ended = true;
             read
-        });
-        let status = &mut messages.store().status;
-        if let Err(error) = &read {
-            status.note(format!("{error:#}"));
-        }
-        status.ended = true;
-        read
+        })
     }
 }

@@ -11,13 +11,16 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 use signal_hook::consts::SIGTSTP;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The number of bytes of a redraw that are written at once: a write for each cell takes most of the time.
+const DRAW_SIZE: usize = 64 << 10;
+
 /// The full screen of the terminal, until it is dropped.
 pub(super) struct FullScreen {
-    terminal: Terminal<CrosstermBackend<File>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     out: File,
     /// Set by SIGTSTP.
     suspended: Arc<AtomicBool>,
@@ -35,7 +38,8 @@ impl FullScreen {
             leave(&hook_out);
             before(info);
         }));
-        let backend = CrosstermBackend::new(out.try_clone().context(context)?);
+        let cells = BufWriter::with_capacity(DRAW_SIZE, out.try_clone().context(context)?);
+        let backend = CrosstermBackend::new(cells);
         enter(&out).context(context)?;
         let screen = Self {
             terminal: Terminal::new(backend).context(context)?,
