@@ -339,7 +339,7 @@ impl Model {
                 }
             }
             Command::Copy => self.toggle(Overlay::Copy),
-            Command::CopyAs(_) | Command::Save => {
+            Command::CopyAs(_) | Command::Save | Command::Edit => {
                 self.overlay = None;
                 return false;
             }

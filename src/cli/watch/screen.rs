@@ -2,13 +2,14 @@
 
 use super::command::{Command, Pane};
 use super::condition::complete;
+use super::edit::Editing;
 use super::keys::{self, PromptKey};
 use super::model::Model;
 use super::take;
 use super::terminal::FullScreen;
 use super::view::View;
 use crate::cli::interrupt::Stop;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use crossterm::event::{self, Event, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 use std::fs::File;
@@ -51,6 +52,7 @@ pub(super) fn run_screen(
     screen: &mut FullScreen,
     view: &mut View,
     model: &mut Model,
+    editing: &mut Option<Editing>,
     stop: &Stop,
 ) -> Result<()> {
     let mut shown = None;
@@ -73,7 +75,7 @@ pub(super) fn run_screen(
         };
         while event::poll(wait).context("cannot read from the terminal")? {
             let event = event::read().context("cannot read from the terminal")?;
-            handle(&event, screen, view, model)?;
+            handle(&event, screen, view, model, editing)?;
             (wait, shown) = (Duration::ZERO, None);
         }
         work(model)?;
@@ -93,9 +95,15 @@ fn work(model: &mut Model) -> Result<()> {
     }
 }
 
-fn handle(event: &Event, screen: &mut FullScreen, view: &View, model: &mut Model) -> Result<()> {
+fn handle(
+    event: &Event,
+    screen: &mut FullScreen,
+    view: &View,
+    model: &mut Model,
+    editing: &mut Option<Editing>,
+) -> Result<()> {
     match event {
-        Event::Key(key) => handle_key(*key, screen, model),
+        Event::Key(key) => handle_key(*key, screen, model, editing),
         Event::Mouse(mouse) => {
             if let Some(command) = mouse_command(*mouse, view) {
                 model.apply(command);
@@ -106,7 +114,12 @@ fn handle(event: &Event, screen: &mut FullScreen, view: &View, model: &mut Model
     }
 }
 
-fn handle_key(key: KeyEvent, screen: &mut FullScreen, model: &mut Model) -> Result<()> {
+fn handle_key(
+    key: KeyEvent,
+    screen: &mut FullScreen,
+    model: &mut Model,
+    editing: &mut Option<Editing>,
+) -> Result<()> {
     if keys::is_control(key, 'c') {
         model.quits = true;
         return Ok(());
@@ -139,6 +152,13 @@ fn handle_key(key: KeyEvent, screen: &mut FullScreen, model: &mut Model) -> Resu
                 Ok(text) => text,
                 Err(error) => format!("{error:#}"),
             };
+        }
+        Command::Edit => {
+            let edited = match editing {
+                Some(editing) => editing.edit(model, screen),
+                None => Err(anyhow!("e sends only live traffic of watch --allow-edit")),
+            };
+            model.answer = edited.unwrap_or_else(|error| format!("{error:#}"));
         }
         _ => {}
     }
