@@ -159,6 +159,8 @@ pub struct Stat {
     pub faulty: u64,
     /// Messages that wiretool dropped as a fault: no peer received them.
     pub dropped: u64,
+    /// Messages that wiretool sent, and no peer.
+    pub sent: u64,
     /// Requests whose last response was dropped.
     pub unreceived: u64,
     /// Responses whose id has another form than that of the request: some clients do not match
@@ -206,6 +208,7 @@ impl Stat {
             self.times = Some((first.min(time), last.max(time)));
         }
         self.faulty += u64::from(decoded.is_faulty());
+        self.sent += u64::from(decoded.is_sent());
         for finding in verdict.findings {
             *entry(&mut self.findings, &finding.name()) += 1;
         }

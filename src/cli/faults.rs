@@ -17,10 +17,11 @@ use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::inject::{Action, FaultPlan, Frequency, InjectedFault};
 use crate::protocol::{Protocol, registry};
-use crate::transport::Faults;
+use crate::transport::{Faults, Inserts};
 use anyhow::{Result, anyhow};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The faults to inject.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -93,7 +94,7 @@ impl FaultArgs {
         Ok(FaultPlan {
             faults,
             seed,
-            host: None,
+            ..FaultPlan::default()
         })
     }
 }
@@ -133,9 +134,25 @@ pub fn faults_to_inject(
     protocol: Option<&'static dyn Protocol>,
     decode: Option<&decoder::DecodeOptions<'static>>,
     started: Option<Time>,
+    inserts: Option<Arc<Inserts>>,
 ) -> Result<Option<Faults>> {
-    if plan.is_empty() {
+    if plan.is_empty() && inserts.is_none() {
         return Ok(None);
+    }
+    if plan.is_empty()
+        && let Some(decode) = decode
+    {
+        let options = decoder::DecodeOptions {
+            want: Want::Head,
+            ..decode.clone()
+        };
+        let started = started.and_then(|t| i64::try_from(t).ok());
+        return Ok(Faults::new(
+            plan,
+            options,
+            started.unwrap_or_default(),
+            inserts,
+        ));
     }
     // Bytes of an undetected protocol would have to wait.
     anyhow::ensure!(
@@ -167,5 +184,6 @@ pub fn faults_to_inject(
         ..options
     };
     let started = started.and_then(|t| i64::try_from(t).ok());
-    Ok(Faults::new(plan, options, started.unwrap_or_default()))
+    let started = started.unwrap_or_default();
+    Ok(Faults::new(plan, options, started, inserts))
 }

@@ -17,8 +17,8 @@ use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::Want;
-use crate::protocol::Direction;
 use crate::protocol::session::SessionConfig;
+use crate::protocol::{Direction, Protocol};
 use anyhow::{Context as _, Result};
 use detection::report_unrecognised;
 pub use detection::{NO_PROTOCOL, report_undetected};
@@ -49,6 +49,12 @@ pub trait FrameDisplay {
     /// Returns the rules for messages, if they are checked.
     fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
         Some(Default::default())
+    }
+    /// Starts the conversation of a source, in one of these protocols. `ordered`: the input gives the order of messages of
+    /// different directions.
+    fn begin_conversation(&mut self, protocols: &[&dyn Protocol], ordered: bool) -> Result<()> {
+        let _ = (protocols, ordered);
+        Ok(())
     }
     /// Reports that everything read so far was passed on, and the next read may take long. Waiting output must be written.
     fn idle(&mut self) -> Result<()> {
@@ -177,7 +183,7 @@ fn read_file(
     let (options, dir) = settings().options_for_path(options, args.dir, path);
     let source = open(path)?;
     loop {
-        let mut pipeline = new_pipeline(&options, true, show);
+        let mut pipeline = new_pipeline(&options, true, show)?;
         pipeline.decoder = pipeline.decoder.starting_at(*index);
         (pipeline.conn, pipeline.direction) = (conn, dir);
         let left = read_source(&source, args, &mut pipeline, show)?;
@@ -201,13 +207,15 @@ enum ReadEnd {
 fn new_pipeline<'p>(
     options: &DecodeOptions<'p>,
     ordered: bool,
-    show: &dyn FrameDisplay,
-) -> Pipeline<'p> {
+    show: &mut dyn FrameDisplay,
+) -> Result<Pipeline<'p>> {
+    show.begin_conversation(&options.protocols, ordered)?;
     let judged = show.rules_to_check();
     let conversation = judged.map(|(judge, session_config)| {
         Conversation::new(&options.protocols, &judge, session_config, ordered)
     });
-    Pipeline::new(Decoder::new(options.clone()), conversation)
+    let decoder = Decoder::new(options.clone());
+    Ok(Pipeline::new(decoder, conversation))
 }
 
 fn read_source(

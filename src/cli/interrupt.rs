@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A flag that signals set.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Stop {
     set: Arc<AtomicBool>,
     /// Set by SIGTERM.

@@ -17,7 +17,7 @@ use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::transport::{
-    Address, BoundListener, ChildCommand, Faults, MessagePrinter, Policy, ProxyOptions,
+    Address, BoundListener, ChildCommand, Faults, Inserts, MessagePrinter, Policy, ProxyOptions,
     RecordingFile, RecordingSummary, Setup, Wrap, wrap,
 };
 use anyhow::{Context as _, Result};
@@ -143,6 +143,8 @@ pub struct ScreenRequest<'a> {
     pub screen: Option<LiveScreen>,
     /// The options of the decoder, if bytes are decoded.
     pub decode: Option<decoder::DecodeOptions<'static>>,
+    /// The directions that messages can be added to, if they can.
+    pub inserts: Option<Arc<Inserts>>,
     pub protocol: Option<&'static dyn Protocol>,
     pub shared: &'a SharedArgs,
 }
@@ -181,7 +183,8 @@ impl ScreenRequest<'_> {
             "only quic:// connections end with a code: close and reset have none here"
         );
         plan.host = host;
-        faults_to_inject(plan, self.protocol, self.decode.as_ref(), started)
+        let decode = self.decode.as_ref();
+        faults_to_inject(plan, self.protocol, decode, started, self.inserts.clone())
     }
 }
 
@@ -334,8 +337,8 @@ fn run_child(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         ..header(name)
     };
     anyhow::ensure!(
-        !(ask.place.quarantine && ask.place.faults.is_given()),
-        "--quarantine and faults cannot be used together"
+        !ask.place.quarantine || !ask.place.faults.is_given() && ask.inserts.is_none(),
+        "--quarantine and faults, or --allow-edit, cannot be used together"
     );
     let faults = ask.faults_to_inject(None, header.started, false)?;
     let child = ChildCommand {

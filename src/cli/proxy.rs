@@ -108,6 +108,7 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
         write: relay.write,
         screen,
         decode: is_understood.then(|| flags.wire.options(protocols, Want::Places)),
+        inserts: None,
         protocol: protocols.named(),
         shared,
     })

@@ -2,13 +2,16 @@
 //!
 //! ```text
 //!   reader thread   input --> pipeline --> IndexSink --> Store
+//!   rule thread     Store --> conversation --> Store: answers, findings
 //!   proxy thread    sockets or child --> recording, which the reader follows
 //!   this thread     keys --> Model --> View --> terminal
 //! ```
 
 mod command;
 mod condition;
+mod edit;
 mod entry;
+mod judging;
 mod keys;
 mod live;
 mod model;
@@ -23,6 +26,7 @@ mod tests;
 mod view;
 
 use super::Exit;
+use super::encode::random_seed;
 use super::input::{self, InputRun};
 use super::interrupt::Stop;
 use super::live::ListenAddress;
@@ -32,13 +36,17 @@ use crate::decoder::{DecodeOptions, StoredFrames};
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::session::SessionConfig;
+use crate::transport::Inserts;
 use anyhow::{Context as _, Result};
+use edit::Editing;
+use judging::{RuleThread, Steps};
 use live::LiveTraffic;
 use model::Model;
 use screen::{run_screen, screen_file};
 use source::{IndexSink, Shared};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use store::{Store, StoreReader};
 use terminal::FullScreen;
 use view::{Theme, View};
@@ -72,6 +80,11 @@ pub struct Args {
     /// Only for live traffic, with the names of `proxy -w`.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     write: Option<PathBuf>,
+    /// Let the key `e` edit a message and send it once more
+    ///
+    /// Only for live traffic. The recording marks what wiretool has sent.
+    #[arg(long)]
+    allow_edit: bool,
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
@@ -100,6 +113,10 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     anyhow::ensure!(
         is_live || args.write.is_none(),
         "-w records live traffic; the key w saves the messages of a FILE"
+    );
+    anyhow::ensure!(
+        is_live || !args.allow_edit,
+        "--allow-edit sends messages to live traffic; a FILE takes none"
     );
     let out = screen_file(args.place.has_child())?;
     for path in args.input.paths().iter().filter(|p| *p != Path::new("-")) {
@@ -140,18 +157,23 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         show_secrets: args.show_secrets,
     };
     let theme = Theme::of(shared);
+    let inserts = args.allow_edit.then(Arc::<Inserts>::default);
     std::thread::scope(|scope| {
         let relaying = live.map(|live| {
             let (protocol, options) = (protocols.named(), reader.options.clone());
-            let (messages, stop) = (&messages, &stop);
-            scope.spawn(move || live.relay(&args.place, protocol, options, shared, messages, stop))
+            let (messages, stop, inserts) = (&messages, &stop, inserts.clone());
+            scope.spawn(move || {
+                let place = &args.place;
+                live.relay(place, protocol, options, shared, messages, inserts, stop)
+            })
         });
         let reading = scope.spawn(|| reader.read(shared, &messages, &stop));
         let follows = is_live || args.input.follow;
         let mut model = Model::new(messages.clone(), StoreReader::new(depth), follows);
         let shown = FullScreen::begin(out).and_then(|mut screen| {
             let mut view = View::new(theme, args.show_secrets);
-            run_screen(&mut screen, &mut view, &mut model, &stop)
+            let mut editing = inserts.map(|inserts| Editing::new(inserts, random_seed()));
+            run_screen(&mut screen, &mut view, &mut model, &mut editing, &stop)
         });
         let signal = stop.exit();
         if relaying.is_some() && signal.is_none() {
@@ -193,19 +215,25 @@ impl Reader {
     /// Reads all input into the store.
     fn read(self, shared: &SharedArgs, messages: &Shared, stop: &Stop) -> Result<()> {
         let run = InputRun::new(shared, self.input.follow, Some(stop.clone()));
-        let mut sink = IndexSink::new(
-            run,
+        let steps = Arc::<Steps>::default();
+        let mut sink = IndexSink::new(run, messages.clone(), Arc::clone(&steps), self.frames);
+        let rules = RuleThread::new(
             messages.clone(),
-            self.frames,
+            Arc::clone(&steps),
             self.rules,
+            self.options.limits.depth,
             self.show_secrets,
         );
-        let read = input::read(&self.input, &self.options, &mut sink);
-        let status = &mut messages.store().status;
-        if let Err(error) = &read {
-            status.note(format!("{error:#}"));
-        }
-        status.ended = true;
-        read
+        std::thread::scope(|scope| {
+            scope.spawn(|| rules.run(stop));
+            let read = input::read(&self.input, &self.options, &mut sink);
+            steps.close();
+            let status = &mut messages.store().status;
+            if let Err(error) = &read {
+                status.note(format!("{error:#}"));
+            }
+            status.ended = true;
+            read
+        })
     }
 }

@@ -159,10 +159,10 @@ impl Links {
         }
     }
 
-    /// Records an injected fault. A delayed, dropped or duplicated message does not affect other messages.
+    /// Records an injected fault. A delayed, dropped, duplicated or added message does not affect other messages.
     pub(super) fn fault(&mut self, origin: Origin, metadata: &Metadata) {
         if let SideEvent::Fault(what) = &metadata.event
-            && !["delay", "drop", "dup"]
+            && !["delay", "drop", "dup", "sent"]
                 .iter()
                 .any(|name| what.starts_with(name))
         {

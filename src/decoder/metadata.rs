@@ -31,8 +31,18 @@ pub enum SideEvent {
 impl Decoded<'_> {
     /// Returns `true` if a fault dropped the frame, so that its receiver never got it.
     pub fn is_dropped(&self) -> bool {
+        self.has_fault("drop")
+    }
+
+    /// Returns `true` if wiretool sent it, and no peer.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_sent(&self) -> bool {
+        self.has_fault("sent")
+    }
+
+    fn has_fault(&self, name: &str) -> bool {
         let mut faults = self.injected.unwrap_or_default().split(", ");
-        faults.any(|fault| fault == "drop")
+        faults.any(|fault| fault == name)
     }
 }
 

@@ -17,6 +17,8 @@ pub use write::{
     push_short, replace_lone_surrogates, write_escaped, write_piece, write_short, write_str,
     write_text,
 };
+#[cfg(feature = "cli")]
+pub(crate) use write::{write_compact, write_lines};
 
 /// Properties of a text that the parser records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

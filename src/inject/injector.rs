@@ -14,6 +14,8 @@ use crate::protocol::{Direction, Lane};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// The name of an added message in events, where other events name their fault.
+const SENT: &str = "sent";
 /// The number of bytes held while their framing is unknown; detection needs fewer.
 const MAX_UNDETECTED: usize = 128 << 10;
 
@@ -26,12 +28,14 @@ pub struct FaultPlan {
     pub seed: u64,
     /// The new Host field of every HTTP request.
     pub host: Option<String>,
+    /// Messages can be added ([`Injector::insert`]).
+    pub inserts: bool,
 }
 
 impl FaultPlan {
     /// Returns `true` if nothing is to be changed.
     pub fn is_empty(&self) -> bool {
-        self.faults.is_empty() && self.host.is_none()
+        self.faults.is_empty() && self.host.is_none() && !self.inserts
     }
 
     /// Returns `true` if messages in this direction can be affected; the other direction passes
@@ -90,6 +94,15 @@ impl FaultPlan {
     }
 }
 
+/// The reason why a message cannot be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InsertError {
+    /// Part of another message was sent.
+    InsideMessage,
+    /// The ends of messages of this direction are not known.
+    Unknown,
+}
+
 /// Takes the bytes that were read, and returns those to send.
 pub struct Injector<'p> {
     plan: FaultPlan,
@@ -97,6 +110,8 @@ pub struct Injector<'p> {
     decoder: Decoder<'p>,
     conversation: Option<Conversation<'p>>,
     queues: BTreeMap<Lane, DirectionQueue>,
+    /// The number of bytes of each direction, if messages can be added.
+    lengths: BTreeMap<Lane, u64>,
     /// The number of messages that each fault has matched.
     counts: Vec<u64>,
     scratch: Vec<u8>,
@@ -122,6 +137,7 @@ impl<'p> Injector<'p> {
             }),
             conversation,
             queues: BTreeMap::new(),
+            lengths: BTreeMap::new(),
             counts: vec![0; plan.faults.len()],
             plan,
             scratch: Vec::new(),
@@ -145,9 +161,12 @@ impl<'p> Injector<'p> {
         let touched = self.affects(direction);
         if !touched {
             out.push(Out::Bytes(bytes.to_vec()));
-            if self.conversation.is_none() {
+            if self.conversation.is_none() && !self.plan.inserts {
                 return;
             }
+        }
+        if self.plan.inserts {
+            *self.lengths.entry(origin.lane()).or_default() += bytes.len() as u64;
         }
         let mut held = 0;
         if touched {
@@ -171,6 +190,35 @@ impl<'p> Injector<'p> {
         queue.take_actions(out);
     }
 
+    /// Adds a message between two messages of its direction, and appends the resulting actions to `out`: the event first.
+    /// `bytes` are a whole frame.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the direction is inside a message, or if its framing is not known.
+    pub fn insert(
+        &mut self,
+        origin: Origin,
+        bytes: &[u8],
+        out: &mut Vec<Out>,
+    ) -> Result<(), InsertError> {
+        let length = self.lengths.get(&origin.lane()).copied();
+        match (length, self.decoder.progress(origin)) {
+            (Some(length), Some((begun, _))) if begun == length => {}
+            (_, Some((begun, _))) if begun != u64::MAX => return Err(InsertError::InsideMessage),
+            _ => return Err(InsertError::Unknown),
+        }
+        let direction = origin.direction.unwrap_or(Direction::ToServer);
+        let mut event = Map::new();
+        event.insert("dir".into(), direction.name().into());
+        event.insert("offset".into(), length.into());
+        event.insert("len".into(), bytes.len().into());
+        event.insert("fault".into(), SENT.into());
+        out.push(Out::Event(event));
+        self.push(origin, bytes, out);
+        Ok(())
+    }
+
     /// Ends one direction of a connection or a stream: all held bytes are sent.
     pub fn end(&mut self, origin: Origin, out: &mut Vec<Out>) {
         self.look(|decoder, sink| decoder.end(origin, sink));
@@ -186,6 +234,7 @@ impl<'p> Injector<'p> {
         // A connection can have any number of streams.
         if origin.stream.is_some() {
             self.queues.remove(&origin.lane());
+            self.lengths.remove(&origin.lane());
         }
     }
 
@@ -198,6 +247,7 @@ impl<'p> Injector<'p> {
         };
         self.happened(origin, EventKind::Close);
         self.queues.retain(|lane, _| lane.conn != Some(conn));
+        self.lengths.retain(|lane, _| lane.conn != Some(conn));
     }
 
     /// Drops state that waits for a response that cannot come any more.

@@ -27,7 +27,7 @@ mod queue;
 
 use crate::path::Path;
 use crate::select::Expr;
-pub use injector::{FaultPlan, Injector};
+pub use injector::{FaultPlan, Injector, InsertError};
 pub use queue::Out;
 use std::fmt;
 use std::sync::Arc;

@@ -40,7 +40,7 @@ fn plan(faults: &[&str]) -> FaultPlan {
     FaultPlan {
         faults: faults.iter().map(fault).collect(),
         seed: 7,
-        host: None,
+        ..FaultPlan::default()
     }
 }
 

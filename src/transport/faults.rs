@@ -1,14 +1,15 @@
 //! Applies the actions of an injector to real streams.
 
+use super::inserts::Inserts;
 use super::queue::Queue;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::decoder;
-use crate::inject::{FaultPlan, Injector, Out};
+use crate::inject::{FaultPlan, Injector, InsertError, Out};
 use crate::live::handler::Channel;
 use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The faults of a run, for all its connections.
 pub struct Faults {
@@ -18,6 +19,8 @@ pub struct Faults {
     /// Nanoseconds since 1970.
     started: i64,
     affected: [bool; 2],
+    /// The directions that messages can be added to.
+    pub(super) inserts: Option<Arc<Inserts>>,
 }
 
 /// The way in which a fault ends a socket.
@@ -28,17 +31,24 @@ pub(super) enum FaultEnd {
 }
 
 impl Faults {
-    /// Returns `None` if the plan changes nothing. `started` is in nanoseconds since 1970.
+    /// Returns `None` if the plan changes nothing. `started` is in nanoseconds since 1970. Messages can be added if
+    /// `inserts` is given.
     pub fn new(
         plan: FaultPlan,
         options: decoder::DecodeOptions<'static>,
         started: i64,
+        inserts: Option<Arc<Inserts>>,
     ) -> Option<Self> {
+        let plan = FaultPlan {
+            inserts: inserts.is_some(),
+            ..plan
+        };
         (!plan.is_empty()).then(|| Self {
+            inserts,
             planned: plan.planned_events(),
             started,
             affected: [Direction::ToServer, Direction::ToClient]
-                .map(|direction| plan.affects(direction) || plan.needs_session()),
+                .map(|direction| plan.affects(direction) || plan.needs_session() || plan.inserts),
             injector: Mutex::new(Injector::new(plan, options)),
         })
     }
@@ -78,6 +88,23 @@ impl Faults {
         };
         self.lock().push(origin, bytes, &mut out);
         out
+    }
+
+    /// Returns the actions that add a message at `t`.
+    pub(super) fn insert(
+        &self,
+        t: i64,
+        channel: impl Into<Channel>,
+        dir: ChunkSource,
+        bytes: &[u8],
+    ) -> Result<Vec<Out>, InsertError> {
+        let mut out = Vec::new();
+        let origin = Origin {
+            time: self.started.checked_add(t),
+            ..origin(channel.into(), dir)
+        };
+        self.lock().insert(origin, bytes, &mut out)?;
+        Ok(out)
     }
 
     /// Returns the actions for the end of one direction.

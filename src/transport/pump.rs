@@ -9,6 +9,7 @@
 //! written are written before the next read, so that a slow reader slows only its sender.
 
 use super::faults::{FaultEnd, Faults, injected};
+use super::inserts::Insert;
 use super::recorder::Recorder;
 use super::socket::{Reader, Socket, Writer};
 use crate::capture::ChunkSource;
@@ -64,6 +65,8 @@ enum ReadStep {
     },
     /// The actions of the injector.
     Injected(Vec<Out>),
+    /// A message to add.
+    Insert(Insert),
 }
 
 /// The context of a pump.
@@ -176,11 +179,18 @@ async fn pump_direction<'s>(
     // Set after the queue stayed full: the next read passes without being recorded.
     let mut unrecorded = false;
     let mut fault_lane = FaultLane::default();
+    let inserts = link.faults.and_then(|faults| faults.inserts.as_ref());
+    let mut inserts = inserts.map(|inserts| inserts.accept(link.conn.into(), stream));
     loop {
         let queue = &link.recorder.queue;
         let step = poll_fn(|context| {
             if !unrecorded && !queue.has_space(link.conn, stream, READ_SIZE) {
                 return Poll::Ready(Ok(Ok(ReadStep::Full)));
+            }
+            if let Some(inserts) = &mut inserts
+                && let Poll::Ready(Some(insert)) = inserts.receiver.poll_recv(context)
+            {
+                return Poll::Ready(Ok(Ok(ReadStep::Insert(insert))));
             }
             step(&mut from, &mut to, stream, link, context)
         });
@@ -222,6 +232,26 @@ async fn pump_direction<'s>(
             Ok(Ok(ReadStep::Injected(out))) => {
                 if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
                     return end;
+                }
+            }
+            Ok(Ok(ReadStep::Insert(insert))) => {
+                let (queue, bytes) = (&link.recorder.queue, &insert.bytes);
+                let out = link
+                    .faults
+                    .map(|faults| faults.insert(queue.now(), link.conn, stream, bytes));
+                match out {
+                    Some(Ok(out)) => {
+                        let out = record_faults(out, link);
+                        queue
+                            .offer_async(queue.now(), link.conn, stream, bytes)
+                            .await;
+                        insert.reply(Ok(()));
+                        if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
+                            return end;
+                        }
+                    }
+                    Some(Err(error)) => insert.reply(Err(error)),
+                    None => {}
                 }
             }
             Ok(Err(_)) => {

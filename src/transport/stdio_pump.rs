@@ -10,6 +10,7 @@
 
 use super::connection::{Connection, ConnectionEvent};
 use super::faults::{Faults, injected};
+use super::inserts::Insert;
 use super::recorder::{Recorder, writable};
 use crate::capture::{ChunkSource, EventKind};
 use crate::conversation::guard::{LineTarget, Quarantine};
@@ -19,7 +20,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// Maximum number of bytes of one read: the size of a pipe.
@@ -71,6 +72,8 @@ pub(super) struct StdioPump {
     /// `None` while a thread reads or writes.
     ends: Mutex<Option<PumpEnds>>,
     from: Weak<File>,
+    /// The receiver of the bytes, if messages can be added, until the end. The lock is held from recording to writing.
+    inserts_to: Mutex<Option<File>>,
     /// Bytes were read and are not written yet.
     moving: AtomicBool,
     finished: AtomicBool,
@@ -86,15 +89,20 @@ impl StdioPump {
         faults: Option<&Arc<Faults>>,
     ) -> Arc<Self> {
         let from = Arc::new(from);
-        Arc::new(Self {
+        let to = to.into();
+        let faults = faults.filter(|f| f.is_affected(stream));
+        let inserts = faults.and_then(|faults| faults.inserts.as_ref());
+        let inserts_to = inserts.and(to.as_ref()).and_then(|to| to.try_clone().ok());
+        let pump = Arc::new(Self {
             conn,
             stream,
             recorder: Arc::clone(recorder),
-            faults: faults.filter(|f| f.is_affected(stream)).map(Arc::clone),
+            faults: faults.map(Arc::clone),
             from: Arc::downgrade(&from),
+            inserts_to: Mutex::new(inserts_to),
             ends: Mutex::new(Some(PumpEnds {
                 from,
-                to: to.into(),
+                to,
                 forwarding,
                 buffer: vec![0; READ_SIZE],
                 pending: 0,
@@ -102,7 +110,41 @@ impl StdioPump {
             })),
             moving: AtomicBool::new(false),
             finished: AtomicBool::new(false),
-        })
+        });
+        if let Some(inserts) = inserts {
+            inserts.accept_pump(conn.into(), stream, &pump);
+        }
+        pump
+    }
+
+    fn inserts_to(&self) -> MutexGuard<'_, Option<File>> {
+        let to = self.inserts_to.lock();
+        to.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a message. Blocks while the receiver takes no bytes.
+    pub(super) fn insert(&self, insert: Insert) {
+        let to = self.inserts_to();
+        let (Some(faults), Some(to)) = (&self.faults, &*to) else {
+            return;
+        };
+        let queue = &self.recorder.queue;
+        let outs = match faults.insert(queue.now(), self.conn, self.stream, &insert.bytes) {
+            Ok(outs) => outs,
+            Err(error) => return insert.reply(Err(error)),
+        };
+        let (events, rest) = outs
+            .into_iter()
+            .partition::<Vec<_>, _>(|out| matches!(out, Out::Event(_)));
+        // A reader of the recording must know of the event before the bytes.
+        let written = self.execute(events, to).and_then(|()| {
+            queue.offer_blocking(queue.now(), self.conn, self.stream, &insert.bytes);
+            self.execute(rest, to)
+        });
+        if written.is_ok() {
+            insert.reply(Ok(()));
+        }
+        self.recorder.help();
     }
 
     fn take(&self) -> Option<PumpEnds> {
@@ -198,6 +240,7 @@ impl StdioPump {
             event.more.insert("dir".into(), self.stream.name().into());
             self.recorder.queue.event(self.conn, event);
         }
+        *self.inserts_to() = None;
         // Closes both ends: the reader sees the end, the writer a broken pipe. A child may exit because of this, so
         // the end is recorded first.
         drop(ends);
@@ -209,6 +252,8 @@ impl StdioPump {
     /// Forwards the bytes of one read. Returns `false` at the end of the stream.
     fn forward(&self, ends: &mut PumpEnds) -> io::Result<bool> {
         let n = std::mem::take(&mut ends.pending);
+        // An added message is before or after these bytes.
+        let inserts = self.inserts_to();
         let queue = &self.recorder.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
         if n > 0 {
@@ -233,6 +278,7 @@ impl StdioPump {
                 _ => faults.push(queue.now(), self.conn, self.stream, bytes),
             };
             self.execute(outs, to)?;
+            drop(inserts);
             self.moving.store(false, Ordering::Release);
             return Ok(n > 0);
         }

@@ -24,7 +24,7 @@ pub(super) fn read_pairs(
 ) -> Result<u64> {
     let first = pairs.first().map_or(Path::new(""), |(c2s, _)| c2s);
     let (options, _) = &settings().options_for_path(options, None, first);
-    let mut pipeline = new_pipeline(options, false, show);
+    let mut pipeline = new_pipeline(options, false, show)?;
     pipeline.decoder = pipeline.decoder.starting_at(index);
     let stop = show.stop();
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));

@@ -43,6 +43,7 @@ pub fn write_tables(
     for (n, what) in [
         (stat.faulty, "with faults"),
         (stat.dropped, "dropped by wiretool"),
+        (stat.sent, "sent by wiretool"),
         (stat.id_form_differs, "answered in another id form"),
         (unanswered, "unanswered"),
     ] {
@@ -198,6 +199,7 @@ pub fn stat_json(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> 
         "faulty": stat.faulty,
         "id_form_differs": (stat.id_form_differs > 0).then_some(stat.id_form_differs),
         "dropped": (stat.dropped > 0).then_some(stat.dropped),
+        "sent": (stat.sent > 0).then_some(stat.sent),
         "unanswered": unanswered,
         "kinds": stat.kinds.iter().map(|(sort, count)| json!({
             "dir": sort.direction.map(Direction::name),

@@ -53,6 +53,8 @@ pub(super) enum Command {
     Copy,
     CopyAs(CopyForm),
     Save,
+    /// Edit the message, and send it once more.
+    Edit,
     Pause,
     FoldPair,
     FoldConnection,

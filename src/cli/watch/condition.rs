@@ -65,6 +65,11 @@ impl Condition {
         }
     }
 
+    /// Returns true if it depends on other messages.
+    pub fn needs_session(&self) -> bool {
+        matches!(self, Self::Expr(filter) if filter.needs_session())
+    }
+
     pub fn matches(
         &self,
         decoded: &Decoded<'_>,

@@ -1,5 +1,6 @@
 //! The index of messages: 24 bytes for each, in blocks that never move.
 
+use crate::decoder::Origin;
 use crate::protocol::session::Severity;
 use crate::protocol::{Direction, Role};
 
@@ -89,6 +90,16 @@ impl Entry {
 
     pub fn conn(&self) -> Option<u32> {
         (self.conn != NONE).then_some(self.conn)
+    }
+
+    /// Returns the connection, direction and time.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            conn: self.conn(),
+            stream: None,
+            direction: self.direction(),
+            time: self.time(),
+        }
     }
 
     /// The severity of its worst finding.

@@ -78,6 +78,7 @@ pub(super) fn command(key: KeyEvent, overlay: Option<&Overlay>) -> Option<Comman
         'd' => Command::Compare,
         'y' => Command::Copy,
         'w' => Command::Save,
+        'e' => Command::Edit,
         ' ' => Command::Pause,
         'z' => Command::FoldPair,
         'Z' => Command::FoldConnection,

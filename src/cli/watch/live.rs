@@ -14,7 +14,7 @@ use crate::cli::options::{InputArgs, PacketArgs, SharedArgs};
 use crate::cli::{Exit, recording};
 use crate::decoder::DecodeOptions;
 use crate::protocol::Protocol;
-use crate::transport::RecordingFile;
+use crate::transport::{Inserts, RecordingFile};
 use anyhow::{Context as _, Result};
 use rustix::process::{Signal, getpid, kill_process};
 use std::path::{Path, PathBuf};
@@ -78,6 +78,7 @@ impl LiveTraffic {
         options: DecodeOptions<'static>,
         shared: &SharedArgs,
         messages: &Shared,
+        inserts: Option<Arc<Inserts>>,
         stop: &Stop,
     ) -> Result<Exit> {
         let (stdio, silent) = if place.has_child() {
@@ -99,7 +100,8 @@ impl LiveTraffic {
             })),
             is_generated: false,
             screen: None,
-            decode: place.faults.is_given().then_some(options),
+            decode: (place.faults.is_given() || inserts.is_some()).then_some(options),
+            inserts,
             protocol,
             shared,
         });

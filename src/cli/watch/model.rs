@@ -17,9 +17,21 @@ use super::condition::Condition;
 use super::entry::Entry;
 use super::prompt::Prompt;
 use super::source::Shared;
-use super::store::StoreReader;
+use super::store::{Store, StoreReader};
 use rows::{RowList, Search};
 use std::collections::HashSet;
+
+/// What the input has added to the screen.
+#[derive(PartialEq, Eq)]
+pub(super) struct ContentState {
+    messages: usize,
+    judged: usize,
+    findings: u64,
+    open: usize,
+    notes: Option<String>,
+    waiting: Vec<String>,
+    ended: bool,
+}
 
 /// The connection whose messages show; of messages without connections, those.
 #[derive(Clone, Copy)]
@@ -107,7 +119,11 @@ impl Model {
 
     /// Returns the number of messages that can show.
     pub fn message_count(&self) -> usize {
-        let all = self.shared.store().entries.len();
+        self.message_count_in(&self.shared.store())
+    }
+
+    fn message_count_in(&self, store: &Store) -> usize {
+        let all = store.entries.len();
         self.paused_at.map_or(all, |paused| paused.min(all))
     }
 
@@ -144,17 +160,30 @@ impl Model {
     }
 
     /// Returns a value that changes if what the input adds to the screen changes.
-    pub fn content_state(&self) -> (usize, u64, usize, usize, bool) {
+    pub fn content_state(&self) -> ContentState {
         let store = self.shared.store();
         let status = &store.status;
-        let (notes, waiting) = (status.notes.len(), status.waiting.len());
-        let details = notes + store.open;
-        let count = store.entries.len();
-        (count, store.finding_count, details, waiting, status.ended)
+        ContentState {
+            messages: store.entries.len(),
+            judged: store.judged,
+            findings: store.finding_count,
+            open: store.open,
+            notes: status.notes.last().cloned(),
+            waiting: status.waiting.clone(),
+            ended: status.ended,
+        }
     }
 
-    /// Returns true if a condition or a search is not finished.
+    /// Returns true if a condition or a search can go on.
     pub fn is_busy(&self) -> bool {
+        let (count, all) = (self.checkable_count(), self.message_count());
+        let waits = |search: &Search| search.forward && search.at + 1 >= count && count < all;
+        let searches = self.search.as_ref().is_some_and(|search| !waits(search));
+        searches || self.rows.as_ref().is_some_and(|list| list.checked < count)
+    }
+
+    /// Returns true if a condition or a search is not finished, also if it waits for the rules.
+    pub fn is_unfinished(&self) -> bool {
         let count = self.message_count();
         self.search.is_some() || self.rows.as_ref().is_some_and(|list| list.checked < count)
     }
@@ -310,7 +339,7 @@ impl Model {
                 }
             }
             Command::Copy => self.toggle(Overlay::Copy),
-            Command::CopyAs(_) | Command::Save => {
+            Command::CopyAs(_) | Command::Save | Command::Edit => {
                 self.overlay = None;
                 return false;
             }
@@ -344,8 +373,9 @@ impl Model {
 
     fn next_finding(&mut self, forward: bool) {
         let count = self.message_count();
+        let shared = self.shared.clone();
+        let store = shared.store();
         let has_finding = |index: &usize| {
-            let store = self.shared.store();
             let entry = store.entries.get(*index);
             entry.is_some_and(|entry| entry.severity().is_some())
         };
@@ -354,11 +384,17 @@ impl Model {
         } else {
             (0..self.selected.min(count)).rev().find(has_finding)
         };
+        let is_judged = store.judged >= count;
+        // The selection locks the messages again.
+        drop(store);
         if let Some(index) = found {
             return self.show(index);
         }
         let which = if forward { "later" } else { "earlier" };
         self.answer = format!("no {which} message has a finding");
+        if forward && !is_judged {
+            self.answer.push_str(" so far: the rules are being checked");
+        }
     }
 
     fn other_of_pair(&mut self) {

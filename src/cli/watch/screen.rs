@@ -2,24 +2,27 @@
 
 use super::command::{Command, Pane};
 use super::condition::complete;
+use super::edit::Editing;
 use super::keys::{self, PromptKey};
 use super::model::Model;
 use super::take;
 use super::terminal::FullScreen;
 use super::view::View;
 use crate::cli::interrupt::Stop;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use crossterm::event::{self, Event, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 use std::fs::File;
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The maximum time that a wait for a key delays new messages and signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The number of messages that a condition checks between two looks at the keys.
-const WORK_STEP: usize = 1 << 12;
+const WORK_STEP: usize = 1 << 6;
+/// The time for conditions between two redraws, if no key is pressed.
+const WORK_TIME: Duration = Duration::from_millis(30);
 /// The number of lines of a turn of the mouse wheel.
 const WHEEL_LINES: isize = 3;
 
@@ -49,6 +52,7 @@ pub(super) fn run_screen(
     screen: &mut FullScreen,
     view: &mut View,
     model: &mut Model,
+    editing: &mut Option<Editing>,
     stop: &Stop,
 ) -> Result<()> {
     let mut shown = None;
@@ -60,7 +64,7 @@ pub(super) fn run_screen(
         let is_busy = model.is_busy();
         let state = (model.content_state(), is_busy);
         // The first matches show while others are searched.
-        if is_busy || shown != Some(state) {
+        if is_busy || shown.as_ref() != Some(&state) {
             screen.draw(|frame| view.draw(frame, model))?;
             shown = Some(state);
         }
@@ -71,17 +75,35 @@ pub(super) fn run_screen(
         };
         while event::poll(wait).context("cannot read from the terminal")? {
             let event = event::read().context("cannot read from the terminal")?;
-            handle(&event, screen, view, model)?;
+            handle(&event, screen, view, model, editing)?;
             (wait, shown) = (Duration::ZERO, None);
         }
-        model.work(WORK_STEP);
+        work(model)?;
     }
     Ok(())
 }
 
-fn handle(event: &Event, screen: &mut FullScreen, view: &View, model: &mut Model) -> Result<()> {
+/// Applies conditions until the next redraw or key.
+fn work(model: &mut Model) -> Result<()> {
+    let until = Instant::now() + WORK_TIME;
+    loop {
+        model.work(WORK_STEP);
+        let has_key = || event::poll(Duration::ZERO).context("cannot read from the terminal");
+        if !model.is_busy() || Instant::now() >= until || has_key()? {
+            return Ok(());
+        }
+    }
+}
+
+fn handle(
+    event: &Event,
+    screen: &mut FullScreen,
+    view: &View,
+    model: &mut Model,
+    editing: &mut Option<Editing>,
+) -> Result<()> {
     match event {
-        Event::Key(key) => handle_key(*key, screen, model),
+        Event::Key(key) => handle_key(*key, screen, model, editing),
         Event::Mouse(mouse) => {
             if let Some(command) = mouse_command(*mouse, view) {
                 model.apply(command);
@@ -92,7 +114,12 @@ fn handle(event: &Event, screen: &mut FullScreen, view: &View, model: &mut Model
     }
 }
 
-fn handle_key(key: KeyEvent, screen: &mut FullScreen, model: &mut Model) -> Result<()> {
+fn handle_key(
+    key: KeyEvent,
+    screen: &mut FullScreen,
+    model: &mut Model,
+    editing: &mut Option<Editing>,
+) -> Result<()> {
     if keys::is_control(key, 'c') {
         model.quits = true;
         return Ok(());
@@ -125,6 +152,13 @@ fn handle_key(key: KeyEvent, screen: &mut FullScreen, model: &mut Model) -> Resu
                 Ok(text) => text,
                 Err(error) => format!("{error:#}"),
             };
+        }
+        Command::Edit => {
+            let edited = match editing {
+                Some(editing) => editing.edit(model, screen),
+                None => Err(anyhow!("e sends only live traffic of watch --allow-edit")),
+            };
+            model.answer = edited.unwrap_or_else(|error| format!("{error:#}"));
         }
         _ => {}
     }

@@ -1,19 +1,21 @@
 //! Fills the store: a sink of the pipeline on a thread of its own.
 
 use super::entry::Entry;
-use super::store::{Batch, ConnChange, InputStatus, NamedVersion, Store, Update};
+use super::judging::{Step, Steps, StoredEvent};
+use super::store::{Batch, ConnChange, InputStatus, Store, Update};
 use crate::capture::{Event, EventKind, Header};
 use crate::cli::input::{self, FrameDisplay, InputRun};
 use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge, Verdict};
 use crate::decoder::{Decoded, RareParts, StoredFrames};
+use crate::encoding::Want;
+use crate::protocol::Protocol;
 use crate::protocol::session::SessionConfig;
-use crate::render::DisplayOptions;
-use crate::render::findings;
-use crate::render::style::{Style, escape, shorten};
+use crate::render::style::escape;
 use crate::stat::Stat;
-use anyhow::Result;
-use std::collections::HashSet;
+use anyhow::{Context as _, Result};
+use std::fs::File;
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,12 +24,6 @@ const FIRST_BATCH: usize = 64;
 const MAX_BATCH: usize = 1 << 12;
 /// The number of bytes that end a batch.
 const BATCH_BYTES: usize = 1 << 20;
-/// The maximum number of awaited messages that are listed.
-const MAX_WAITING: usize = 20;
-/// The maximum number of requests that open a session and wait for their answer.
-const MAX_HELLOS: usize = 1 << 10;
-/// The maximum number of characters of a version.
-const MAX_VERSION: usize = 40;
 /// The time without traffic after which awaited messages are shown.
 const STALL: Duration = Duration::from_millis(500);
 
@@ -61,36 +57,33 @@ impl Shared {
 pub(super) struct IndexSink {
     pub run: InputRun,
     shared: Shared,
-    rules: (Judge, SessionConfig),
-    show_secrets: bool,
+    steps: Arc<Steps>,
     batch: Batch,
     batch_size: usize,
+    /// The file of the store.
+    file: Arc<File>,
     /// The number of messages so far.
     count: usize,
-    /// Requests that open a session: their answers name versions too.
-    hellos: HashSet<u64>,
-    /// Awaited messages are on the screen.
-    shows_waiting: bool,
-    now: Option<i64>,
+    /// The input is a recording: nothing but messages is compared with their bytes.
+    is_recording: bool,
 }
 
 impl IndexSink {
     pub fn new(
         mut run: InputRun,
         shared: Shared,
+        steps: Arc<Steps>,
         frames: StoredFrames<'static>,
-        rules: (Judge, SessionConfig),
-        show_secrets: bool,
     ) -> Self {
         let noted = shared.clone();
         run.notes = Some(Box::new(move |text| {
             noted.store().status.note(text.to_owned());
         }));
+        let file = shared.store().file();
         Self {
             run,
             shared,
-            rules,
-            show_secrets,
+            steps,
             batch: Batch {
                 frames,
                 entries: Vec::new(),
@@ -98,81 +91,38 @@ impl IndexSink {
                 updates: Vec::new(),
             },
             batch_size: FIRST_BATCH,
+            file,
             count: 0,
-            hellos: HashSet::new(),
-            shows_waiting: false,
-            now: None,
+            is_recording: false,
         }
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.shared.store().add(&mut self.batch)
+        // The screen does not wait for the disk.
+        let written = (&*self.file).write_all(&self.batch.bytes);
+        written.context("cannot write messages to a temporary file")?;
+        self.shared.store().add(&mut self.batch);
+        self.steps.set_stored(self.count);
+        Ok(())
     }
 
     fn set_status(&mut self, set: impl FnOnce(&mut InputStatus)) {
         set(&mut self.shared.store().status);
     }
 
-    fn findings(&mut self, findings: &[Finding]) {
-        let updates = findings.iter().cloned().map(Update::Finding);
-        self.batch.updates.extend(updates);
+    /// Adds a step after the messages so far.
+    fn step(&mut self, step: Step) -> Result<()> {
+        self.make_space()?;
+        self.steps.push(self.count, step);
+        Ok(())
     }
 
-    /// Stores the versions that the opening of a session names.
-    fn versions(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
-        let is_hello = decoded.protocol.is_hello(decoded.message);
-        let answers = verdict.answer.is_some_and(|a| self.hellos.remove(&a.to));
-        if !is_hello && !answers {
-            return;
+    /// Makes sure that the steps before can be done, if the next one must wait for them.
+    fn make_space(&mut self) -> Result<()> {
+        if self.steps.is_full() {
+            self.flush()?;
         }
-        if is_hello && self.hellos.len() < MAX_HELLOS {
-            self.hellos.insert(decoded.index);
-        }
-        let Some(root) = decoded.root() else {
-            return;
-        };
-        let (index, conn) = (self.count, decoded.origin.conn);
-        let mut texts = Vec::new();
-        root.each(&mut |node| {
-            for (key, value) in node.members().filter(|_| node.is_map()) {
-                let name = String::from_utf8_lossy(&key.key_bytes()).into_owned();
-                let is_plain = !value.is_map() && !value.is_array();
-                if is_plain && name.to_ascii_lowercase().contains("version") {
-                    let text = value.text().or_else(|| value.number_text().map(Into::into));
-                    let text = text.map(|text| format!("{name} {}", shorten(&text, MAX_VERSION)));
-                    texts.extend(text.filter(|text| !texts.contains(text)));
-                }
-            }
-        });
-        self.batch.updates.extend(
-            texts
-                .into_iter()
-                .map(|text| Update::Version(NamedVersion { index, conn, text })),
-        );
-    }
-
-    /// Shows the messages that are awaited.
-    fn show_waiting(&mut self, pipeline: &Pipeline<'_>) {
-        let Some(conversation) = &pipeline.conversation else {
-            return;
-        };
-        let display = DisplayOptions {
-            style: Style { color: false },
-            show_secrets: self.show_secrets,
-            ..DisplayOptions::default()
-        };
-        let (sides, mut lines) = (conversation.sides(), Vec::new());
-        for one in conversation.waiting().iter().take(MAX_WAITING) {
-            // First what a narrow screen must show.
-            let mut line = match one.expected_sender(sides) {
-                Some(side) => format!("the {side} must send next: "),
-                None => String::new(),
-            };
-            findings::write_waiting(one, self.now, sides, display, &mut line);
-            lines.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
-        }
-        self.shows_waiting = !lines.is_empty();
-        self.set_status(|status| status.waiting = lines);
+        Ok(())
     }
 }
 
@@ -181,33 +131,19 @@ impl FrameDisplay for IndexSink {
         &mut self.run
     }
 
-    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        let (verdict, origin) = (verdict.unwrap_or_default(), decoded.origin);
-        self.shared.stat().add_message(decoded, verdict);
-        self.now = origin.time.or(self.now);
-        let at = self.batch.bytes.len();
+    fn frame(&mut self, decoded: &Decoded<'_>, _: Option<Verdict<'_>>) -> Result<()> {
+        let origin = decoded.origin;
         let role = decoded.message.role;
-        let mut entry = Entry::new(0, role, origin.direction, origin.time, origin.conn);
-        if let Some(answer) = verdict.answer {
-            entry.set_request(answer.to, answer.id_form_differs);
-            self.batch.updates.push(Update::Answer {
-                to: answer.to,
-                by: self.count,
-                last: answer.last,
-            });
-        }
-        self.batch.frames.write(decoded, &mut self.batch.bytes);
-        self.batch.entries.push((entry, at));
+        let entry = Entry::new(0, role, origin.direction, origin.time, origin.conn);
         if let Some(parts) = RareParts::of(decoded) {
+            self.make_space()?;
+            self.steps.push_rare(self.count, parts.clone());
             self.batch.updates.push(Update::Rare(self.count, parts));
         }
-        self.findings(verdict.findings);
-        self.versions(decoded, verdict);
+        let at = self.batch.bytes.len();
+        self.batch.frames.write(decoded, &mut self.batch.bytes);
+        self.batch.entries.push((entry, at));
         self.count += 1;
-        if self.shows_waiting {
-            self.shows_waiting = false;
-            self.set_status(|status| status.waiting.clear());
-        }
         let is_full = self.batch.bytes.len() >= BATCH_BYTES;
         if is_full || self.batch.entries.len() >= self.batch_size {
             self.batch_size = (self.batch_size * 2).min(MAX_BATCH);
@@ -216,8 +152,25 @@ impl FrameDisplay for IndexSink {
         Ok(())
     }
 
+    /// Rules are checked by another thread.
     fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
-        Some(self.rules.clone())
+        None
+    }
+
+    fn want(&self) -> Want {
+        if self.is_recording {
+            Want::Head
+        } else {
+            Want::Places
+        }
+    }
+
+    fn begin_conversation(&mut self, protocols: &[&dyn Protocol], ordered: bool) -> Result<()> {
+        self.is_recording = false;
+        let known = self.batch.frames.protocols().iter().copied();
+        let is_one = |known: &&dyn Protocol| protocols.iter().any(|p| p.name() == known.name());
+        let protocols = known.filter(|known| is_one(&&**known)).collect();
+        self.step(Step::Begin { protocols, ordered })
     }
 
     fn idle(&mut self) -> Result<()> {
@@ -230,14 +183,17 @@ impl FrameDisplay for IndexSink {
     }
 
     fn header(&mut self, header: &Header) {
+        self.is_recording = true;
         let quote = |words: &Vec<String>| format!("-- {}", shell_words::join(words));
         let connect = header.connect.as_ref();
         let connect = connect.map(|address| format!("--connect {}", shell_words::quote(address)));
         let peer = connect.or(header.argv.as_ref().map(quote));
         self.set_status(|status| status.peer = peer.or(status.peer.take()));
+        // A file that cannot be written is reported with the next message.
+        let _ = self.step(Step::Header(Box::new(header.clone())));
     }
 
-    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &[Finding]) -> Result<()> {
         let opened = event.what == EventKind::Open;
         let ended = matches!(
             event.what,
@@ -250,32 +206,27 @@ impl FrameDisplay for IndexSink {
                 opened,
             }));
         }
-        self.findings(findings);
-        Ok(())
+        match StoredEvent::of(event) {
+            Some(event) => self.step(Step::Event(event)),
+            None => Ok(()),
+        }
     }
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
         if pipeline.decoder.protocol().is_none() && bytes > 0 {
             input::report_undetected(source, &pipeline.decoder, self);
         }
-        self.show_waiting(pipeline);
-        if let Some(conversation) = &mut pipeline.conversation {
-            let found = conversation.finish().findings;
-            self.batch
-                .updates
-                .extend(found.iter().cloned().map(Update::Finding));
-            self.shared.stat().finish(conversation);
-        }
-        self.flush()
+        self.flush()?;
+        self.step(Step::End)
     }
 
     fn stall(&self) -> Option<Duration> {
         Some(STALL)
     }
 
-    fn stalled(&mut self, pipeline: &Pipeline<'_>, _: Duration) -> Result<()> {
-        self.show_waiting(pipeline);
-        self.flush()
+    fn stalled(&mut self, _: &Pipeline<'_>, _: Duration) -> Result<()> {
+        self.flush()?;
+        self.step(Step::Pause)
     }
 
     fn progress(&mut self) -> bool {

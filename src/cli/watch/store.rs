@@ -9,15 +9,15 @@
 
 use super::entry::{Entries, Entry};
 use crate::conversation::{Finding, Verdict};
-use crate::decoder::{Decoded, Origin, RareParts, StoredFrames};
+use crate::decoder::{Decoded, RareParts, StoredFrames};
 use crate::encoding::{Parsed, Want};
 use crate::protocol::Protocol;
 use crate::protocol::session::{Answer, Place};
 use anyhow::{Context as _, Result};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 /// The maximum number of findings, of messages with rare parts, of changes and of versions whose details are kept.
 const MAX_DETAILS: usize = 1 << 14;
@@ -25,6 +25,8 @@ const MAX_DETAILS: usize = 1 << 14;
 const MAX_LOOK_BACK: usize = 1 << 20;
 /// The number of bytes that are read from the file at once.
 const READ_SIZE: usize = 256 << 10;
+/// The number of bytes that end a part.
+const PART_SIZE: u64 = 1 << 20;
 
 /// A connection that opened or closed.
 pub(super) struct ConnChange {
@@ -45,7 +47,13 @@ pub(super) struct NamedVersion {
 
 /// What a reader learns apart from entries, in the order of events.
 pub(super) enum Update {
-    Answer { to: u64, by: usize, last: bool },
+    Answer {
+        to: u64,
+        by: usize,
+        last: bool,
+        /// The id of the answer has another form.
+        other_form: bool,
+    },
     Finding(Finding),
     Rare(usize, RareParts),
     Change(ConnChange),
@@ -94,8 +102,10 @@ impl InputStatus {
 pub(super) struct Store {
     pub entries: Entries,
     pub status: InputStatus,
-    file: File,
+    file: Arc<File>,
     len: u64,
+    /// The number of messages whose answers and findings are known.
+    pub judged: usize,
     frames: StoredFrames<'static>,
     rare: HashMap<usize, RareParts>,
     findings: HashMap<usize, Vec<Finding>>,
@@ -115,8 +125,9 @@ impl Store {
         Ok(Self {
             entries: Entries::default(),
             status: InputStatus::default(),
-            file,
+            file: Arc::new(file),
             len: 0,
+            judged: 0,
             frames,
             rare: HashMap::new(),
             findings: HashMap::new(),
@@ -128,10 +139,13 @@ impl Store {
         })
     }
 
+    /// Returns the file, to which the caller writes the bytes of each batch before it is added.
+    pub fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
+    }
+
     /// Adds the messages of a batch, and empties it.
-    pub fn add(&mut self, batch: &mut Batch) -> Result<()> {
-        let written = self.file.write_all(&batch.bytes);
-        written.context("cannot write messages to a temporary file")?;
+    pub fn add(&mut self, batch: &mut Batch) {
         self.frames.clone_from(&batch.frames);
         for (entry, at) in batch.entries.drain(..) {
             self.open += usize::from(entry.is_open());
@@ -146,12 +160,57 @@ impl Store {
         for update in batch.updates.drain(..) {
             self.update(update);
         }
-        Ok(())
+    }
+
+    /// Adds what rules say about the messages up to `judged`, and the messages that are awaited, if they changed.
+    pub fn judged(
+        &mut self,
+        judged: usize,
+        updates: &mut Vec<Update>,
+        waiting: Option<Vec<String>>,
+    ) {
+        for update in updates.drain(..) {
+            self.update(update);
+        }
+        self.judged = judged;
+        if let Some(waiting) = waiting {
+            self.status.waiting = waiting;
+        }
+    }
+
+    /// Returns messages to be decoded without the store: from `start` to at most `end`.
+    pub fn part(&self, start: usize, end: usize) -> StorePart {
+        let mut entries = Vec::new();
+        let first = self.entries.get(start).map_or(self.len, Entry::at);
+        let mut stop = first;
+        for index in start..end {
+            let Some(entry) = self.entries.get(index).filter(|_| stop - first < PART_SIZE) else {
+                break;
+            };
+            entries.push(*entry);
+            stop = self.entries.get(index + 1).map_or(self.len, Entry::at);
+        }
+        StorePart {
+            start,
+            entries,
+            stop,
+            bytes: Vec::new(),
+            file: Arc::clone(&self.file),
+            frames: self.frames.clone(),
+        }
     }
 
     fn update(&mut self, update: Update) {
         match update {
-            Update::Answer { to, by, last } => {
+            Update::Answer {
+                to,
+                by,
+                last,
+                other_form,
+            } => {
+                if let Some(entry) = self.entries.get_mut(by) {
+                    entry.set_request(to, other_form);
+                }
                 let entry = usize::try_from(to).ok();
                 if let Some(entry) = entry.and_then(|to| self.entries.get_mut(to)) {
                     self.open -= usize::from(last && entry.is_open());
@@ -205,18 +264,12 @@ impl Store {
         let end = self.entries.get(index + 1).map_or(self.len, Entry::at);
         let StoreReader { parsed, block } = reader;
         let bytes = block.bytes(&self.file, entry.at(), end)?;
-        let origin = Origin {
-            conn: entry.conn(),
-            stream: None,
-            direction: entry.direction(),
-            time: entry.time(),
-        };
         let answer = self.answer(entry);
         let verdict = Verdict {
             findings: self.findings.get(&index).map_or(&[], Vec::as_slice),
             answer: answer.as_ref(),
         };
-        let number = (index as u64, origin);
+        let number = (index as u64, entry.origin());
         let rare = self.rare.get(&index);
         let frames = &self.frames;
         frames.read(bytes, number, rare, parsed, |decoded| {
@@ -261,9 +314,57 @@ impl Store {
         self.frames.protocols()
     }
 
+    /// Returns all findings whose details are kept.
+    #[cfg(test)]
+    pub fn all_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.values().flatten()
+    }
+
     /// Returns findings that belong to no message.
     pub fn other_findings(&self) -> &[Finding] {
         self.findings.get(&usize::MAX).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Messages outside of the store.
+pub(super) struct StorePart {
+    start: usize,
+    entries: Vec<Entry>,
+    /// The position after the last one.
+    stop: u64,
+    bytes: Vec<u8>,
+    file: Arc<File>,
+    frames: StoredFrames<'static>,
+}
+
+impl StorePart {
+    /// Reads the bytes of the messages; `None` if there are no messages, or if the file cannot be read.
+    pub fn read(mut self) -> Option<Self> {
+        let len = usize::try_from(self.stop - self.entries.first()?.at()).ok()?;
+        read_at(&self.file, self.entries.first()?.at(), len, &mut self.bytes);
+        (self.bytes.len() == len).then_some(self)
+    }
+
+    /// Returns the number of messages up to the last one.
+    pub fn end(&self) -> usize {
+        self.start + self.entries.len()
+    }
+
+    /// Decodes one of the messages again.
+    pub fn visit(
+        &mut self,
+        index: usize,
+        rare: Option<&RareParts>,
+        parsed: &mut Parsed,
+        visit: impl FnOnce(&Decoded<'_>),
+    ) -> Option<()> {
+        let at = index.checked_sub(self.start)?;
+        let (first, entry) = (self.entries.first()?.at(), self.entries.get(at)?);
+        let end = self.entries.get(at + 1).map_or(self.stop, Entry::at);
+        let range = usize::try_from(entry.at() - first).ok()?..usize::try_from(end - first).ok()?;
+        let place = (index as u64, entry.origin());
+        let bytes = self.bytes.get(range)?;
+        self.frames.read(bytes, place, rare, parsed, visit)
     }
 }
 
@@ -283,6 +384,22 @@ impl StoreReader {
     }
 }
 
+/// Reads up to `len` bytes into `bytes`; fewer at the end of the file, or if it cannot be read.
+fn read_at(file: &File, from: u64, len: usize, bytes: &mut Vec<u8>) {
+    // The messages are in the file: the length is that of written bytes.
+    bytes.resize(len, 0);
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, from + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    bytes.truncate(filled);
+}
+
 /// A part of the file that was read last: neighbours of a message are often read next.
 #[derive(Default)]
 struct FileBlock {
@@ -295,19 +412,8 @@ impl FileBlock {
         let len = usize::try_from(to.checked_sub(from)?).ok()?;
         let has = |block: &Self| from >= block.at && to <= block.at + block.bytes.len() as u64;
         if !has(self) {
-            // The messages are in the file: the length is that of written bytes.
-            self.bytes.resize(len.max(READ_SIZE), 0);
             self.at = from;
-            let mut filled = 0;
-            while let Some(rest) = self.bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-                match file.read_at(rest, from + filled as u64) {
-                    Ok(0) => break,
-                    Ok(n) => filled += n,
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
-            }
-            self.bytes.truncate(filled);
+            read_at(file, from, len.max(READ_SIZE), &mut self.bytes);
         }
         let start = usize::try_from(from.checked_sub(self.at)?).ok()?;
         self.bytes.get(start..start + len)

@@ -11,13 +11,16 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 use signal_hook::consts::SIGTSTP;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The number of bytes of a redraw that are written at once: a write for each cell takes most of the time.
+const DRAW_SIZE: usize = 64 << 10;
+
 /// The full screen of the terminal, until it is dropped.
 pub(super) struct FullScreen {
-    terminal: Terminal<CrosstermBackend<File>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     out: File,
     /// Set by SIGTSTP.
     suspended: Arc<AtomicBool>,
@@ -35,10 +38,9 @@ impl FullScreen {
             leave(&hook_out);
             before(info);
         }));
-        let backend = CrosstermBackend::new(out.try_clone().context(context)?);
         enter(&out).context(context)?;
         let screen = Self {
-            terminal: Terminal::new(backend).context(context)?,
+            terminal: new_terminal(&out).context(context)?,
             out,
             suspended,
         };
@@ -66,13 +68,18 @@ impl FullScreen {
 
     /// Gives the terminal back, stops the process, and takes the terminal over again when it continues.
     pub fn suspend(&mut self) -> Result<()> {
+        let stop = |_: &File| signal_hook::low_level::emulate_default_handler(SIGTSTP);
+        self.outside(stop)?.context("cannot suspend")
+    }
+
+    /// Gives the terminal to a function, and takes it over again.
+    pub fn outside<T>(&mut self, run: impl FnOnce(&File) -> T) -> Result<T> {
         leave(&self.out);
-        let stopped = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+        let result = run(&self.out);
         enter(&self.out).context("cannot use the terminal")?;
-        stopped.context("cannot suspend")?;
-        self.terminal
-            .clear()
-            .context("cannot write to the terminal")
+        // A new one draws all cells. To clear the old one, it would ask the terminal for its cursor, and take keys as answers.
+        self.terminal = new_terminal(&self.out).context("cannot use the terminal")?;
+        Ok(result)
     }
 }
 
@@ -80,6 +87,11 @@ impl Drop for FullScreen {
     fn drop(&mut self) {
         leave(&self.out);
     }
+}
+
+fn new_terminal(out: &File) -> io::Result<Terminal<CrosstermBackend<BufWriter<File>>>> {
+    let cells = BufWriter::with_capacity(DRAW_SIZE, out.try_clone()?);
+    Terminal::new(CrosstermBackend::new(cells))
 }
 
 fn enter(mut out: &File) -> io::Result<()> {
@@ -94,4 +106,61 @@ fn enter(mut out: &File) -> io::Result<()> {
 fn leave(mut out: &File) {
     let _ = execute!(out, Show, DisableMouseCapture, LeaveAlternateScreen);
     let _ = disable_raw_mode();
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{LocalModes, tcgetattr};
+    use std::io::Read as _;
+    use std::process::Command;
+
+    /// Set for the process that panics.
+    const PANICS: &str = "WIRETOOL_TEST_PANIC";
+
+    #[test]
+    fn the_process_that_panics() {
+        if std::env::var_os(PANICS).is_some() {
+            let out = File::options().write(true).open("/dev/stdout").unwrap();
+            let _screen = FullScreen::begin(out).unwrap();
+            panic!("a deliberate panic");
+        }
+    }
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_it_prints() {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let name = name.to_str().unwrap().to_owned();
+        let terminal = || File::options().read(true).write(true).open(&name).unwrap();
+        let kept = terminal();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "--nocapture"])
+            .arg("cli::watch::terminal::tests::the_process_that_panics")
+            .env(PANICS, "1")
+            .stdin(terminal())
+            .stdout(terminal())
+            .stderr(terminal())
+            .spawn()
+            .unwrap();
+        // What it writes fits into the buffer of the terminal.
+        assert!(!child.wait().unwrap().success());
+        let modes = tcgetattr(&kept).unwrap().local_modes;
+        assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO));
+        drop(kept);
+        let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
+        while let Ok(n @ 1..) = (&File::from(controller.try_clone().unwrap())).read(&mut buffer) {
+            shown.extend_from_slice(&buffer[..n]);
+        }
+        let shown = String::from_utf8_lossy(&shown);
+        let (screen, after) = shown
+            .split_once("\u{1b}[?1049l")
+            .expect("the screen is left");
+        assert!(screen.contains("\u{1b}[?1049h"), "{shown}");
+        assert!(after.contains("a deliberate panic"), "{shown}");
+        assert!(!screen.contains("a deliberate panic"), "{shown}");
+    }
 }

@@ -1,13 +1,15 @@
 //! What the tests of the screen share, and the law of the store: a stored message is the message.
 
+use super::judging::{RuleThread, Steps};
 use super::model::Model;
 use super::source::{IndexSink, Shared};
 use super::store::{Store, StoreReader};
-use crate::capture::Form;
+use crate::capture::{Event, Form};
 use crate::cli::input::{self, FrameDisplay, InputRun};
+use crate::cli::interrupt::Stop;
 use crate::cli::options::{InputArgs, PacketArgs};
 use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Judge, Verdict};
+use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, RareParts, StoredFrames};
 use crate::encoding::{Parsed, Want};
 use crate::framing::Limits;
@@ -16,6 +18,7 @@ use crate::protocol::{Notes, registry};
 use crate::render::{DisplayOptions, json, tree};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
@@ -42,13 +45,27 @@ pub(super) fn model_of(fixture: &str) -> Model {
 pub(super) fn model_of_file(path: PathBuf) -> Model {
     let frames = StoredFrames::new(registry::all().to_vec());
     let shared = Shared::new(Store::new(frames.clone()).unwrap());
-    let rules = (Judge::default(), SessionConfig::default());
-    let mut sink = IndexSink::new(InputRun::default(), shared.clone(), frames, rules, false);
-    let options = DecodeOptions::new(registry::all().to_vec());
-    input::read(&input_of(path), &options, &mut sink).unwrap();
+    fill(&shared, frames, &input_of(path)).unwrap();
     shared.store().status.ended = true;
     let reader = StoreReader::new(Limits::default().depth);
     Model::new(shared, reader, false)
+}
+
+/// Reads all messages, and judges them.
+fn fill(shared: &Shared, frames: StoredFrames<'static>, input: &InputArgs) -> Result<()> {
+    let (steps, stop) = (Arc::<Steps>::default(), Stop::default());
+    let rules = (Judge::default(), SessionConfig::default());
+    let depth = Limits::default().depth;
+    let judging = RuleThread::new(shared.clone(), Arc::clone(&steps), rules, depth, false);
+    let run = InputRun::default();
+    let mut sink = IndexSink::new(run, shared.clone(), Arc::clone(&steps), frames);
+    let options = DecodeOptions::new(registry::all().to_vec());
+    std::thread::scope(|scope| {
+        scope.spawn(|| judging.run(&stop));
+        let read = input::read(input, &options, &mut sink);
+        steps.close();
+        read
+    })
 }
 
 /// Stores each message, reads it again, and compares what renderers write.
@@ -100,10 +117,9 @@ impl FrameDisplay for RoundTrip {
     }
 }
 
-#[test]
-fn a_stored_message_is_the_message() {
+/// Passes each fixture that may be a capture.
+fn each_fixture(visit: &mut dyn FnMut(PathBuf)) {
     let mut folders = vec![fixtures()];
-    let mut messages = 0;
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().unwrap() {
             let path = entry.unwrap().path();
@@ -111,21 +127,117 @@ fn a_stored_message_is_the_message() {
             if path.is_dir() {
                 folders.push(path);
             } else if ["hex", "jsonl", "har", "bin", "txt"].contains(&&*name) {
-                let mut display = RoundTrip {
-                    run: InputRun {
-                        notes: Some(Box::new(|_| {})),
-                        ..InputRun::default()
-                    },
-                    frames: StoredFrames::new(registry::all().to_vec()),
-                    parsed: Parsed::new(Want::Places, Limits::default().depth),
-                    notes: Notes::default(),
-                };
-                let options = DecodeOptions::new(registry::all().to_vec());
-                // Some fixtures need flags, or are no captures.
-                let _ = input::read(&input_of(path), &options, &mut display);
-                messages += display.run.messages;
+                visit(path);
             }
         }
     }
+}
+
+fn quiet() -> InputRun {
+    InputRun {
+        notes: Some(Box::new(|_| {})),
+        ..InputRun::default()
+    }
+}
+
+/// What rules say about a message.
+type Judged = (u64, String);
+
+/// Judges each message when it is read.
+struct InOneThread {
+    run: InputRun,
+    judged: Vec<Judged>,
+    answers: Vec<Option<(u64, bool)>>,
+}
+
+impl InOneThread {
+    fn findings(&mut self, findings: &[Finding]) {
+        self.judged.extend(findings.iter().map(judged));
+    }
+}
+
+fn judged(finding: &Finding) -> Judged {
+    let (name, severity) = (finding.rule.name, finding.severity);
+    let place = finding.place;
+    (
+        place.index,
+        format!("{name} {severity:?} {place:?} {}", finding.text),
+    )
+}
+
+impl FrameDisplay for InOneThread {
+    fn run(&mut self) -> &mut InputRun {
+        &mut self.run
+    }
+
+    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+        let verdict = verdict.unwrap_or_default();
+        self.findings(verdict.findings);
+        assert_eq!(decoded.index as usize, self.answers.len());
+        let answer = verdict.answer.map(|answer| (answer.to, answer.last));
+        self.answers.push(answer);
+        Ok(())
+    }
+
+    fn event(&mut self, _: &Event<'_>, findings: &[Finding]) -> Result<()> {
+        self.findings(findings);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &str, _: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
+        let found = pipeline.conversation.as_mut().map(Conversation::finish);
+        self.findings(found.map_or(&[], |verdict| verdict.findings));
+        Ok(())
+    }
+}
+
+#[test]
+fn messages_are_judged_as_in_one_thread() {
+    let mut findings = 0;
+    each_fixture(&mut |path| {
+        let mut wanted = InOneThread {
+            run: quiet(),
+            judged: Vec::new(),
+            answers: Vec::new(),
+        };
+        let options = DecodeOptions::new(registry::all().to_vec());
+        // Some fixtures need flags, or are no captures.
+        let read = input::read(&input_of(path.clone()), &options, &mut wanted);
+        let frames = StoredFrames::new(registry::all().to_vec());
+        let shared = Shared::new(Store::new(frames.clone()).unwrap());
+        let filled = fill(&shared, frames, &input_of(path.clone()));
+        assert_eq!(read.is_ok(), filled.is_ok(), "{}", path.display());
+        let store = shared.store();
+        let mut found: Vec<Judged> = store.all_findings().map(judged).collect();
+        found.sort();
+        wanted.judged.sort();
+        assert_eq!(found, wanted.judged, "{}", path.display());
+        let count = store.entries.len();
+        assert_eq!((count, store.judged), (wanted.answers.len(), count));
+        for (index, answer) in wanted.answers.iter().enumerate() {
+            let entry = store.entries.get(index).unwrap();
+            let request = entry.other().filter(|_| entry.is_answer());
+            assert_eq!(request.map(|to| to as u64), answer.map(|(to, _)| to));
+        }
+        findings += found.len();
+    });
+    assert!(findings > 500, "{findings} findings");
+}
+
+#[test]
+fn a_stored_message_is_the_message() {
+    let mut messages = 0;
+    each_fixture(&mut |path| {
+        let mut display = RoundTrip {
+            run: quiet(),
+            frames: StoredFrames::new(registry::all().to_vec()),
+            parsed: Parsed::new(Want::Places, Limits::default().depth),
+            notes: Notes::default(),
+        };
+        let options = DecodeOptions::new(registry::all().to_vec());
+        // Some fixtures need flags, or are no captures.
+        let _ = input::read(&input_of(path), &options, &mut display);
+        messages += display.run.messages;
+    });
     assert!(messages > 2000, "{messages} messages");
 }

@@ -27,6 +27,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style as ScreenStyle};
 use ratatui::text::{Line, Span};
 pub(super) use theme::Theme;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The smallest terminal.
 const MIN_SIZE: (u16, u16) = (80, 24);
@@ -155,7 +156,7 @@ impl View {
         for condition in model.conditions() {
             title.push_str(&format!("  {condition}"));
         }
-        if model.is_busy() {
+        if model.is_unfinished() {
             title.push_str("  …");
         }
         let focused = model.focus == Pane::Messages;
@@ -323,8 +324,10 @@ impl View {
         }
         if !status.ended {
             text.push_str("  reading");
+        } else if store.judged < count {
+            let percent = store.judged as u64 * 100 / count as u64;
+            text.push_str(&format!("  rules {percent}%"));
         }
-        let mut line = Line::from(Span::styled(text, ScreenStyle::new()));
         let (highlight, more) = if !model.answer.is_empty() {
             (Highlight::Note, model.answer.as_str())
         } else if let Some(waiting) = status.waiting.first() {
@@ -334,11 +337,14 @@ impl View {
         } else {
             (Highlight::Dim, "? help  q quit")
         };
-        line.push_span(Span::raw("  "));
-        line.push_span(Span::styled(
-            escape(more).into_owned(),
-            self.theme.style(highlight),
-        ));
+        let more = escape(more).into_owned();
+        let mut line = Line::from(text);
+        line.push_span("  ");
+        // The answer to a key is read as a whole.
+        if !model.answer.is_empty() && line.width() + more.width() > usize::from(area.width) {
+            line = Line::default();
+        }
+        line.push_span(Span::styled(more, self.theme.style(highlight)));
         frame.render_widget(line, area);
     }
 

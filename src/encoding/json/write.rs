@@ -1,6 +1,7 @@
 //! Writes JSON.
 
 use super::scan::{lone_surrogate, plain_run};
+use crate::tape::Node;
 
 /// Copies JSON text onto one line: line breaks, which are only between tokens, become spaces.
 pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
@@ -152,4 +153,58 @@ fn quote_ends<const N: usize, const ROOM: usize>(
 fn is_plain<const N: usize>(text: &[u8; N]) -> bool {
     let odd = |b: u8| !(0x20..0x80).contains(&b) | (b == b'"') | (b == b'\\');
     !text.iter().fold(false, |any, &b| any | odd(b))
+}
+
+/// Writes a value that was read from JSON over several lines; `depth` is that of its lines.
+pub fn write_lines(node: Node<'_>, depth: usize, out: &mut Vec<u8>) {
+    let line = |depth: usize, out: &mut Vec<u8>| {
+        out.push(b'\n');
+        out.extend(std::iter::repeat_n(b' ', 2 * depth));
+    };
+    let (open, close) = match (node.is_map(), node.is_array()) {
+        (true, _) => (b'{', b'}'),
+        (_, true) => (b'[', b']'),
+        _ => return out.extend_from_slice(node.span().of(node.bytes())),
+    };
+    out.push(open);
+    let mut first = true;
+    let mut comma = |out: &mut Vec<u8>| {
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        line(depth + 1, out);
+    };
+    if node.is_map() {
+        for (key, value) in node.members() {
+            comma(out);
+            write_str(&key.text().unwrap_or_default(), out);
+            out.extend_from_slice(b": ");
+            write_lines(value, depth + 1, out);
+        }
+    } else {
+        for value in node.children() {
+            comma(out);
+            write_lines(value, depth + 1, out);
+        }
+    }
+    if !first {
+        line(depth, out);
+    }
+    out.push(close);
+}
+
+/// Copies JSON text without the white space between tokens.
+pub fn write_compact(text: &[u8], out: &mut Vec<u8>) {
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in text {
+        if in_string {
+            in_string = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+        } else if byte.is_ascii_whitespace() {
+            continue;
+        } else {
+            in_string = byte == b'"';
+        }
+        out.push(byte);
+    }
 }

@@ -223,7 +223,7 @@ impl Stub<'_> {
             if mutation.pretty && self.framing == Framing::Lines {
                 let text = with_json(&outgoing.message, |root| {
                     let mut out = Vec::new();
-                    pretty(root, 0, &mut out);
+                    json::write_lines(root, 0, &mut out);
                     out.push(b'\n');
                     out
                 })?;
@@ -259,42 +259,4 @@ fn with_id(message: &str, id: &str) -> Result<String, String> {
     let parts = message.get(..place.start).zip(message.get(place.end..));
     let (before, after) = parts.ok_or("id: the answer has none")?;
     Ok(format!("{before}{id}{after}"))
-}
-
-/// Writes JSON over several lines.
-fn pretty(node: Node<'_>, depth: usize, out: &mut Vec<u8>) {
-    let line = |depth: usize, out: &mut Vec<u8>| {
-        out.push(b'\n');
-        out.extend(std::iter::repeat_n(b' ', 2 * depth));
-    };
-    let (open, close) = match (node.is_map(), node.is_array()) {
-        (true, _) => (b'{', b'}'),
-        (_, true) => (b'[', b']'),
-        _ => return out.extend_from_slice(node.span().of(node.bytes())),
-    };
-    out.push(open);
-    let mut first = true;
-    let mut comma = |out: &mut Vec<u8>| {
-        if !std::mem::take(&mut first) {
-            out.push(b',');
-        }
-        line(depth + 1, out);
-    };
-    if node.is_map() {
-        for (key, value) in node.members() {
-            comma(out);
-            json::write_str(&key.text().unwrap_or_default(), out);
-            out.extend_from_slice(b": ");
-            pretty(value, depth + 1, out);
-        }
-    } else {
-        for value in node.children() {
-            comma(out);
-            pretty(value, depth + 1, out);
-        }
-    }
-    if !first {
-        line(depth, out);
-    }
-    out.push(close);
 }

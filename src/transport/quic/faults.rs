@@ -11,6 +11,7 @@ use crate::capture::{ChunkSource, EventKind};
 use crate::inject::Out;
 use crate::live::handler::Channel;
 use crate::transport::faults::{Faults, injected};
+use crate::transport::inserts::{Insert, InsertReceiver};
 use quinn::{Connection, RecvStream, SendStream, VarInt, WriteError};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub(super) struct StreamFaults<'l> {
     dir: ChunkSource,
     /// The receiving side.
     to: Connection,
+    /// Messages to add.
+    inserts: Option<InsertReceiver>,
     /// Nothing is sent any more, not even the end.
     pub(super) stalled: bool,
 }
@@ -69,6 +72,10 @@ impl<'l> StreamFaults<'l> {
             channel,
             dir,
             to,
+            inserts: faults
+                .inserts
+                .as_ref()
+                .map(|inserts| inserts.accept(channel, dir)),
             stalled: false,
         })
     }
@@ -76,6 +83,40 @@ impl<'l> StreamFaults<'l> {
     /// Returns the actions for bytes that were read at `t`.
     pub(super) fn push(&self, t: i64, bytes: &[u8]) -> Vec<Out> {
         self.record(self.faults.push(t, self.channel, self.dir, bytes))
+    }
+
+    /// Waits for a message to add.
+    pub(super) async fn next_insert(&mut self) -> Insert {
+        match &mut self.inserts {
+            Some(inserts) => match inserts.receiver.recv().await {
+                Some(insert) => insert,
+                None => std::future::pending().await,
+            },
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Adds a message.
+    pub(super) async fn insert(
+        &mut self,
+        t: i64,
+        insert: Insert,
+        from: &mut RecvStream,
+        to: &mut SendStream,
+    ) -> Result<(), ForwardEnd> {
+        let outs = match self.faults.insert(t, self.channel, self.dir, &insert.bytes) {
+            Ok(outs) => self.record(outs),
+            Err(error) => {
+                insert.reply(Err(error));
+                return Ok(());
+            }
+        };
+        let queue = &self.link.recorder.queue;
+        queue
+            .offer_async(queue.now(), self.channel, self.dir, &insert.bytes)
+            .await;
+        insert.reply(Ok(()));
+        self.execute(outs, from, to).await
     }
 
     /// Returns the actions for the end of this direction, and releases its state.

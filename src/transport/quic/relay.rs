@@ -18,6 +18,7 @@ use super::link::Link;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::live::handler::Channel;
+use crate::transport::inserts::Insert;
 use quinn::{Connection, ReadError, RecvStream, SendStream, VarInt};
 use std::future::Future;
 use std::sync::Arc;
@@ -255,6 +256,14 @@ async fn forward(
     loop {
         let read = tokio::select! {
             biased;
+            insert = next_insert(&mut faults) => {
+                if let Some(faults) = &mut faults
+                    && let Err(end) = faults.insert(link.now(), insert, from, to).await
+                {
+                    return end;
+                }
+                continue;
+            }
             read = from.read_chunk(READ, true) => read,
             stopped = &mut stopped => {
                 return match stopped {
@@ -300,6 +309,14 @@ async fn forward(
         if let Err(end) = written {
             return end;
         }
+    }
+}
+
+/// Waits for a message to add to this direction.
+async fn next_insert(faults: &mut Option<&mut StreamFaults<'_>>) -> Insert {
+    match faults {
+        Some(faults) => faults.next_insert().await,
+        None => std::future::pending().await,
     }
 }
 

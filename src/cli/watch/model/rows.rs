@@ -2,6 +2,7 @@
 
 use super::Model;
 use crate::cli::watch::condition::Condition;
+use crate::cli::watch::entry::Entry;
 use crate::cli::watch::store::Store;
 use crate::encoding::Want;
 use std::collections::HashSet;
@@ -26,7 +27,7 @@ pub(super) struct Search {
 impl Model {
     /// Applies the condition, and searches, for at most `most` messages.
     pub fn work(&mut self, most: usize) {
-        let count = self.message_count();
+        let count = self.checkable_count();
         let shared = self.shared.clone();
         let store = shared.store();
         if let Some(condition) = &self.condition {
@@ -40,6 +41,12 @@ impl Model {
                 }
             }
             list.checked = list.checked.max(end);
+            if self.open_only {
+                // Answers arrive later.
+                let is_open =
+                    |row: &u32| store.entries.get(*row as usize).is_some_and(Entry::is_open);
+                list.rows.retain(is_open);
+            }
             self.rows = Some(list);
         }
         let search = self.search;
@@ -51,6 +58,22 @@ impl Model {
             self.select(found);
         }
         self.keep_in_view();
+    }
+
+    /// Returns the number of messages that conditions can be applied to: what depends on other messages needs judged ones.
+    pub(super) fn checkable_count(&self) -> usize {
+        let by_session = self
+            .condition
+            .as_ref()
+            .is_some_and(Condition::needs_session);
+        let has_folds = !self.folded_requests.is_empty();
+        let store = self.shared.store();
+        let count = self.message_count_in(&store);
+        if by_session || self.open_only || has_folds {
+            count.min(store.judged)
+        } else {
+            count
+        }
     }
 
     fn passes(&mut self, index: usize, store: &Store, conns: &mut HashSet<Option<u32>>) -> bool {
@@ -100,6 +123,10 @@ impl Model {
             } else {
                 at.checked_sub(1)
             };
+            if next.is_none() && forward && count < self.message_count_in(store) {
+                // Rules are checked first.
+                break;
+            }
             let Some(next) = next else {
                 self.search = None;
                 let which = if forward { "later" } else { "earlier" };

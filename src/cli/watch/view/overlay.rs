@@ -22,9 +22,10 @@ Show
   t   time of day, or time since the line before s  statistics
   d   mark a message; on a second one: compare   space  pause; traffic continues
   z Z fold the pair, the connection              ?  this help
-Copy and save
+Copy, save and send
   y   copy to the clipboard: hex, JSON, the send or the encode command
   w   save the messages that show as a recording watch-N.jsonl
+  e   edit the message and send it once more (live traffic, --allow-edit)
   q   quit
 Marks before a line: ✗ error  ! warning  i note  ▸ folded  d marked";
 

@@ -1,0 +1,394 @@
+//! Judges stored messages on a thread of its own: pairs, rules, versions, statistics.
+//!
+//! ```text
+//!   reader --Step--> Steps --> RuleThread --> Store: answers, findings, versions
+//!                                 '-- the messages between the steps, decoded again
+//! ```
+//!
+//! So the reader does not wait for rules, which take longer than the index. All steps have a place among the messages: the
+//! result is that of a run without threads.
+
+use super::source::Shared;
+use super::store::{NamedVersion, Update};
+use crate::capture::{Event, EventKind, Header, Time};
+use crate::cli::interrupt::Stop;
+use crate::conversation::{Conversation, Judge, Verdict};
+use crate::decoder::{Decoded, RareParts};
+use crate::encoding::{Parsed, Want};
+use crate::protocol::session::SessionConfig;
+use crate::protocol::{Direction, Protocol};
+use crate::render::DisplayOptions;
+use crate::render::findings;
+use crate::render::style::{Style, shorten};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The maximum number of steps, and of rare parts, that wait. The reader waits for space.
+const MAX_STEPS: usize = 1 << 12;
+/// The number of messages after which their results are stored.
+const MAX_PART: usize = 1 << 10;
+/// The time after which a waiting thread looks if it must stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// The maximum number of awaited messages that are listed.
+const MAX_WAITING: usize = 20;
+/// The maximum number of requests that open a session and wait for their answer.
+const MAX_HELLOS: usize = 1 << 10;
+/// The maximum number of characters of a version.
+const MAX_VERSION: usize = 40;
+
+/// What happens between messages.
+pub(super) enum Step {
+    /// A conversation in these protocols begins.
+    Begin {
+        protocols: Vec<&'static dyn Protocol>,
+        ordered: bool,
+    },
+    Header(Box<Header>),
+    Event(StoredEvent),
+    /// The traffic pauses: awaited messages are shown.
+    Pause,
+    /// The conversation ends.
+    End,
+}
+
+/// An event of a connection that rules know.
+pub(super) struct StoredEvent {
+    conn: u32,
+    stream: Option<u64>,
+    direction: Option<Direction>,
+    time: Option<Time>,
+    what: EventKind<'static>,
+    more: Option<Map<String, Value>>,
+}
+
+impl StoredEvent {
+    /// Returns `None` for events that rules do not know.
+    pub fn of(event: &Event<'_>) -> Option<Self> {
+        let what = match event.what {
+            EventKind::Open => EventKind::Open,
+            EventKind::Eof => EventKind::Eof,
+            EventKind::Close => EventKind::Close,
+            EventKind::Reset => EventKind::Reset,
+            EventKind::Exit => EventKind::Exit,
+            EventKind::Lost => EventKind::Lost,
+            EventKind::Fin => EventKind::Fin,
+            EventKind::Stop => EventKind::Stop,
+            EventKind::Inject => EventKind::Inject,
+            _ => return None,
+        };
+        Some(Self {
+            conn: event.conn,
+            stream: event.stream,
+            direction: event.direction,
+            time: event.time,
+            what,
+            more: event.more.cloned(),
+        })
+    }
+
+    fn event(&self) -> Event<'_> {
+        Event {
+            conn: self.conn,
+            stream: self.stream,
+            direction: self.direction,
+            time: self.time,
+            what: self.what,
+            more: self.more.as_ref(),
+        }
+    }
+}
+
+/// The steps that wait, and how many messages are stored.
+#[derive(Default)]
+pub(super) struct Steps {
+    state: Mutex<StepState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct StepState {
+    /// Each with the number of messages before it.
+    steps: VecDeque<(usize, Step)>,
+    /// The parts of messages that cannot be decoded again.
+    rare: BTreeMap<usize, RareParts>,
+    stored: usize,
+    /// No more steps and messages come.
+    closed: bool,
+    /// Nobody takes the steps.
+    left: bool,
+}
+
+/// The next work of the thread.
+enum Work {
+    Step(Step),
+    /// The messages up to this one.
+    Messages(usize, BTreeMap<usize, RareParts>),
+    End,
+}
+
+impl Steps {
+    fn lock(&self) -> MutexGuard<'_, StepState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if another step must wait: all messages before it must be stored then.
+    pub fn is_full(&self) -> bool {
+        let state = self.lock();
+        state.steps.len().max(state.rare.len()) >= MAX_STEPS
+    }
+
+    fn wait_for_space(&self) -> MutexGuard<'_, StepState> {
+        let is_full = |state: &mut StepState| {
+            !state.left && state.steps.len().max(state.rare.len()) >= MAX_STEPS
+        };
+        let waited = self.changed.wait_while(self.lock(), is_full);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a step after this number of messages.
+    pub fn push(&self, after: usize, step: Step) {
+        let mut state = self.wait_for_space();
+        if !state.left {
+            state.steps.push_back((after, step));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Adds what cannot be decoded again of a message.
+    pub fn push_rare(&self, index: usize, parts: RareParts) {
+        let mut state = self.wait_for_space();
+        if !state.left {
+            state.rare.insert(index, parts);
+        }
+    }
+
+    /// Sets the number of messages that are in the store.
+    pub fn set_stored(&self, count: usize) {
+        self.lock().stored = count;
+        self.changed.notify_all();
+    }
+
+    /// Says that no more steps and messages come.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the next work after `done` messages.
+    fn next(&self, done: usize, stop: &Stop) -> Work {
+        let mut state = self.lock();
+        loop {
+            if stop.exit().is_some() {
+                return Work::End;
+            }
+            let first = state.steps.front().map(|(after, _)| *after);
+            if first.is_some_and(|after| after <= done)
+                && let Some((_, step)) = state.steps.pop_front()
+            {
+                self.changed.notify_all();
+                return Work::Step(step);
+            }
+            let end = state.stored.min(first.unwrap_or(usize::MAX));
+            if end > done {
+                let end = end.min(done + MAX_PART);
+                let later = state.rare.split_off(&end);
+                let rare = std::mem::replace(&mut state.rare, later);
+                self.changed.notify_all();
+                return Work::Messages(end, rare);
+            }
+            if state.closed {
+                return Work::End;
+            }
+            let waited = self.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn leave(&self) {
+        let mut state = self.lock();
+        state.left = true;
+        state.steps.clear();
+        state.rare.clear();
+        self.changed.notify_all();
+    }
+}
+
+/// The thread that judges.
+pub(super) struct RuleThread {
+    shared: Shared,
+    steps: Arc<Steps>,
+    rules: (Judge, SessionConfig),
+    show_secrets: bool,
+    parsed: Parsed,
+    conversation: Option<Conversation<'static>>,
+    /// The number of judged messages.
+    done: usize,
+    updates: Vec<Update>,
+    /// Requests that open a session: their answers name versions too.
+    hellos: HashSet<u64>,
+    /// The awaited messages, if they changed.
+    waiting: Option<Vec<String>>,
+    now: Option<i64>,
+}
+
+impl RuleThread {
+    /// Creates it for messages of at most `depth` levels.
+    pub fn new(
+        shared: Shared,
+        steps: Arc<Steps>,
+        rules: (Judge, SessionConfig),
+        depth: u32,
+        show_secrets: bool,
+    ) -> Self {
+        Self {
+            shared,
+            steps,
+            rules,
+            show_secrets,
+            parsed: Parsed::new(Want::Places, depth),
+            conversation: None,
+            done: 0,
+            updates: Vec::new(),
+            hellos: HashSet::new(),
+            waiting: None,
+            now: None,
+        }
+    }
+
+    /// Judges until the steps are closed and done, or until `stop` is set.
+    pub fn run(mut self, stop: &Stop) {
+        loop {
+            match self.steps.next(self.done, stop) {
+                Work::Step(step) => self.step(step),
+                Work::Messages(end, rare) => self.messages(end, &rare),
+                Work::End => break,
+            }
+            let mut store = self.shared.store();
+            store.judged(self.done, &mut self.updates, self.waiting.take());
+        }
+        self.steps.leave();
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Begin { protocols, ordered } => {
+                let (judge, config) = self.rules.clone();
+                self.conversation = Some(Conversation::new(&protocols, &judge, config, ordered));
+            }
+            Step::Header(header) => {
+                if let Some(conversation) = &mut self.conversation {
+                    conversation.expect_header(&header);
+                }
+            }
+            Step::Event(event) => {
+                if let Some(conversation) = &mut self.conversation {
+                    let found = conversation.event(&event.event()).findings;
+                    let found = found.iter().cloned().map(Update::Finding);
+                    self.updates.extend(found);
+                }
+            }
+            Step::Pause => self.waiting = Some(self.awaited()),
+            Step::End => {
+                self.waiting = Some(self.awaited());
+                if let Some(conversation) = &mut self.conversation {
+                    let found = conversation.finish().findings;
+                    let found = found.iter().cloned().map(Update::Finding);
+                    self.updates.extend(found);
+                    self.shared.stat().finish(conversation);
+                }
+            }
+        }
+    }
+
+    fn messages(&mut self, end: usize, rare: &BTreeMap<usize, RareParts>) {
+        self.waiting = Some(Vec::new());
+        let part = self.shared.store().part(self.done, end);
+        let (Some(mut part), Some(mut conversation)) = (part.read(), self.conversation.take())
+        else {
+            self.done = end;
+            return;
+        };
+        let shared = self.shared.clone();
+        let mut parsed = std::mem::replace(&mut self.parsed, Parsed::new(Want::Head, 0));
+        while self.done < part.end() {
+            let rare = rare.get(&self.done);
+            part.visit(self.done, rare, &mut parsed, |decoded| {
+                let verdict = conversation.see(decoded);
+                shared.stat().add_message(decoded, verdict);
+                self.now = decoded.origin.time.or(self.now);
+                if let Some(answer) = verdict.answer {
+                    self.updates.push(Update::Answer {
+                        to: answer.to,
+                        by: self.done,
+                        last: answer.last,
+                        other_form: answer.id_form_differs,
+                    });
+                }
+                let found = verdict.findings.iter().cloned().map(Update::Finding);
+                self.updates.extend(found);
+                self.versions(decoded, verdict);
+            });
+            self.done += 1;
+        }
+        self.parsed = parsed;
+        self.conversation = Some(conversation);
+    }
+
+    /// Stores the versions that the opening of a session names.
+    fn versions(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        let is_hello = decoded.protocol.is_hello(decoded.message);
+        let answers = verdict.answer.is_some_and(|a| self.hellos.remove(&a.to));
+        if !is_hello && !answers {
+            return;
+        }
+        if is_hello && self.hellos.len() < MAX_HELLOS {
+            self.hellos.insert(decoded.index);
+        }
+        let Some(root) = decoded.root() else {
+            return;
+        };
+        let (index, conn) = (self.done, decoded.origin.conn);
+        let mut texts = Vec::new();
+        root.each(&mut |node| {
+            for (key, value) in node.members().filter(|_| node.is_map()) {
+                let name = String::from_utf8_lossy(&key.key_bytes()).into_owned();
+                let is_plain = !value.is_map() && !value.is_array();
+                if is_plain && name.to_ascii_lowercase().contains("version") {
+                    let text = value.text().or_else(|| value.number_text().map(Into::into));
+                    let text = text.map(|text| format!("{name} {}", shorten(&text, MAX_VERSION)));
+                    texts.extend(text.filter(|text| !texts.contains(text)));
+                }
+            }
+        });
+        self.updates.extend(
+            texts
+                .into_iter()
+                .map(|text| Update::Version(NamedVersion { index, conn, text })),
+        );
+    }
+
+    /// Returns the messages that are awaited.
+    fn awaited(&self) -> Vec<String> {
+        let Some(conversation) = &self.conversation else {
+            return Vec::new();
+        };
+        let display = DisplayOptions {
+            style: Style { color: false },
+            show_secrets: self.show_secrets,
+            ..DisplayOptions::default()
+        };
+        let (sides, mut lines) = (conversation.sides(), Vec::new());
+        for one in conversation.waiting().iter().take(MAX_WAITING) {
+            // First what a narrow screen must show.
+            let mut line = match one.expected_sender(sides) {
+                Some(side) => format!("the {side} must send next: "),
+                None => String::new(),
+            };
+            findings::write_waiting(one, self.now, sides, display, &mut line);
+            lines.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        lines
+    }
+}
