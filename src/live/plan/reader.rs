@@ -163,7 +163,10 @@ impl<'p> PlanReader<'p> {
             return Ok(());
         };
         if decoded.frame.framing == Framing::Http3 {
-            return Err("it has streams of HTTP/3, and replay opens no session there".into());
+            return Err(
+                "it has streams of HTTP/3 (WebTransport), and replay cannot open such a session"
+                    .into(),
+            );
         }
         if decoded.frame.control.is_some() {
             self.read_http_head(decoded);

@@ -107,6 +107,8 @@ pub struct Stub<'p> {
     batches: Batches,
     /// Connections and streams whose peer sends no more: they are closed when their jobs are done.
     ending: BTreeSet<Channel>,
+    /// Streams on which something was sent.
+    started: BTreeSet<Channel>,
     next: u64,
     id_gen: IdGen,
 }
@@ -183,6 +185,7 @@ impl<'p> Stub<'p> {
             waiting: PendingJobs::default(),
             batches: Batches::default(),
             ending: BTreeSet::new(),
+            started: BTreeSet::new(),
             next: 0,
             id_gen: IdGen::new(peer_config.seed ^ 0x6361_6c6c),
         }
@@ -323,25 +326,9 @@ impl Handler for Stub<'_> {
     }
 
     fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        let before = self.before.as_ref().map(|b| b.fill(&Fill::default()));
-        let before = match before.transpose() {
-            Ok(bytes) => bytes.unwrap_or_default(),
-            Err(why) => {
-                commands.push(Command::Log(format!("before: {why}")));
-                Vec::new()
-            }
-        };
-        if self.silent {
-            self.endpoint.opened(conn, now, commands);
-            // A hello in these bytes counts as the hello.
-            self.endpoint.send_bytes(conn, before, now, commands);
-        } else {
-            if !before.is_empty() {
-                commands.push(Command::Send(conn.into(), before));
-            }
-            self.endpoint.opened(conn, now, commands);
-        }
+        self.open(conn, now, commands);
         self.handle_events(conn, commands, now);
+        self.start_streams(commands);
         if let Some(status) = self.exit {
             self.dispatcher.watch.exits(status);
             commands.push(Command::Stop);
@@ -363,6 +350,7 @@ impl Handler for Stub<'_> {
             found.extend(dispatch::undecodable_start(&self.endpoint, channel));
         }
         self.act(conn, found, now, commands);
+        self.start_streams(commands);
         self.dispatcher.emit_report(now);
     }
 
@@ -383,11 +371,14 @@ impl Handler for Stub<'_> {
                 self.end_waiting_jobs(conn, now, commands);
             }
             self.end_if_done(channel, now, commands);
+            self.start_streams(commands);
         } else if channel.stream.is_some() {
             self.ending.remove(&channel);
+            self.started.remove(&channel);
         } else {
             self.drop_jobs(conn);
             self.ending.retain(|channel| channel.conn != conn);
+            self.started.retain(|channel| channel.conn != conn);
             self.dispatcher.greeted.remove(&conn);
             self.dispatcher.ended.remove(&conn);
             if let Ended::Refused(why) = how {
@@ -425,6 +416,7 @@ impl Handler for Stub<'_> {
         while let Some(job) = self.waiting.take_due(now) {
             self.run(job, now, commands);
         }
+        self.start_streams(commands);
         commands.extend(
             self.dispatcher
                 .rate_limit

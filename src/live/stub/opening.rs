@@ -13,6 +13,49 @@ use crate::live::script::value::{Fill, OpenValue};
 use crate::protocol::peer::{Outgoing, Readiness};
 
 impl Stub<'_> {
+    /// Opens a connection, and sends the first bytes of the script.
+    pub(super) fn open(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
+        let before = self.bytes_before().unwrap_or_else(|why| {
+            commands.push(Command::Log(format!("before: {why}")));
+            Vec::new()
+        });
+        if self.endpoint.has_streams() {
+            return self.endpoint.opened(conn, now, commands);
+        }
+        if self.silent {
+            self.endpoint.opened(conn, now, commands);
+            // A hello in these bytes counts as the hello.
+            self.endpoint.send_bytes(conn, before, now, commands);
+        } else {
+            if !before.is_empty() {
+                commands.push(Command::Send(conn.into(), before));
+            }
+            self.endpoint.opened(conn, now, commands);
+        }
+    }
+
+    fn bytes_before(&self) -> Result<Vec<u8>, String> {
+        let before = self.before.as_ref().map(|b| b.fill(&Fill::default()));
+        before.transpose().map(Option::unwrap_or_default)
+    }
+
+    /// Puts the first bytes of the script before what is sent first on a stream.
+    pub(super) fn start_streams(&mut self, commands: &mut Vec<Command>) {
+        if self.before.is_none() || !self.endpoint.has_streams() {
+            return;
+        }
+        for command in std::mem::take(commands) {
+            if let Command::Send(channel, _) = &command
+                && self.started.insert(*channel)
+                && let Ok(before) = self.bytes_before()
+                && !before.is_empty()
+            {
+                commands.push(Command::Send(*channel, before));
+            }
+            commands.push(command);
+        }
+    }
+
     /// Reacts to connections that are open, refused or closing.
     pub(super) fn handle_events(&mut self, conn: u32, commands: &mut Vec<Command>, now: i64) {
         for event in self.endpoint.events() {

@@ -188,9 +188,20 @@ impl Observer for Silent {}
 
 #[test]
 fn stub_answers_on_the_stream_of_the_request_and_pushes_on_its_own() {
+    stub_answers("");
+}
+
+#[test]
+fn stub_sends_bytes_before_everything_else_on_each_stream() {
+    stub_answers("noise");
+}
+
+/// A stub that sends `before` first on each stream.
+fn stub_answers(before: &str) {
     let (_, server_tls, client_tls) = certificate();
     let (_folder, path) = folder();
     let script = r#"
+        before = "BEFORE"
         [[on]]
         match = 'subject=StreamEvents'
         items = [{ value = { status = "RINGING" } }, { after = "20ms", value = { status = "ANSWERED" } }]
@@ -198,9 +209,10 @@ fn stub_answers_on_the_stream_of_the_request_and_pushes_on_its_own() {
         [[on]]
         match = 'subject=Barge'
         result = {}
-    "#;
+    "#
+    .replace("BEFORE", before);
     let settings = StubConfig {
-        script: Script::read("s.toml", script, telequick()).unwrap_or_else(|e| panic!("{e}")),
+        script: Script::read("s.toml", &script, telequick()).unwrap_or_else(|e| panic!("{e}")),
         on_miss: OnMiss::Error,
         stdio: false,
         dials: false,
@@ -250,11 +262,13 @@ fn stub_answers_on_the_stream_of_the_request_and_pushes_on_its_own() {
             .unwrap();
         call.finish().unwrap();
         let answer = answer.read_to_end(100).await.unwrap();
+        let answer = answer.strip_prefix(before.as_bytes()).unwrap();
         assert_eq!(hex::encode(answer), "0a00000012fabbe5000000000000");
         let mut pushes = client.accept_uni().await.unwrap();
         assert_eq!(u64::from(pushes.id()), 3);
-        let mut events = vec![0; 2 * event.len() + 1];
+        let mut events = vec![0; before.len() + 2 * event.len() + 1];
         pushes.read_exact(&mut events).await.unwrap();
+        let events = events.strip_prefix(before.as_bytes()).unwrap();
         assert_eq!(events.get(4..8), event.get(4..8));
         client.close(VarInt::from_u32(7), b"");
         // The close is sent while the runtime is active.
