@@ -61,7 +61,7 @@ pub struct ListenAddress {
     /// Never let a slow reader of stderr block the child; the recording keeps all of it
     #[arg(long, help_heading = "Children")]
     drain_stderr: bool,
-    /// Move lines of the child's stdout that are not messages to stderr; each line waits until it is complete
+    /// Move text of the child's stdout that is no message to stderr; each line waits until it is complete
     #[arg(long, help_heading = "Children")]
     quarantine: bool,
     /// After the child has exited, forward output of its own children for this time [default: until they close it]
@@ -319,13 +319,13 @@ fn run_child(mut ask: ScreenRequest<'_>) -> Result<Exit> {
     let name = ask.protocol.map(Protocol::name);
     let speaks = ask.protocol.filter(|p| uses_lines(*p));
     let limit = ask.decode.as_ref().map_or(16 << 20, |o| o.limits.message);
-    let quarantine = match speaks {
-        Some(protocol) if ask.place.quarantine => Some(Quarantine::new(protocol, limit as usize)),
-        None if ask.place.quarantine => {
-            anyhow::bail!("--quarantine needs a protocol that uses lines: name it with -p")
-        }
-        _ => None,
-    };
+    let framing = ask.decode.as_ref().and_then(|options| options.framing);
+    let quarantine = ask.protocol.filter(|_| ask.place.quarantine);
+    let quarantine = quarantine.and_then(|p| Quarantine::new(p, framing, limit as usize));
+    anyhow::ensure!(
+        quarantine.is_some() || !ask.place.quarantine,
+        "--quarantine needs a protocol with lines or Content-Length: name it with -p"
+    );
     let argv = ask.place.command.clone();
     let header = Header {
         transport: Some("stdio".into()),

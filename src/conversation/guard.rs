@@ -3,15 +3,19 @@
 //! ```text
 //!   Compiling oracle v0.1.0       foreign: the peer reads it as a message, so all later answers are off by one line
 //!   {"jsonrpc":"2.0","id":0,…     a message, complete or broken
+//!
+//!   Content-Length: 2 CR LF CR LF {} INFO started LF      foreign: the text after the body, up to the next header block
 //! ```
 
 use crate::decoder::{DecodeOptions, Decoder, Origin};
 use crate::encoding::Want;
-use crate::framing::{Framing, Limits, starts_block};
+use crate::framing::{FrameStart, Framing, Limits, frame_start, starts_block};
 use crate::protocol::{Direction, Evidence, Protocol};
 
 /// Maximum length of a line that is shown, in bytes.
 const MAX_SHOWN: usize = 160;
+/// Maximum length of text between messages that is held until its line ends, in bytes.
+const MAX_HELD: usize = 1 << 16;
 
 /// Returns `true` if children of a protocol write lines, so that a line can be foreign.
 pub fn uses_lines(protocol: &dyn Protocol) -> bool {
@@ -189,29 +193,47 @@ pub enum LineTarget {
 /// Receives the lines.
 pub type LineSink<'s, E> = dyn FnMut(LineTarget, &[u8]) -> Result<(), E> + 's;
 
-/// Holds each line until it is complete, and diverts foreign lines.
+/// Diverts lines that are not messages. A line waits until it is complete, a body after a header block does not.
 pub struct Quarantine {
     protocol: &'static dyn Protocol,
+    has_blocks: bool,
+    /// The incomplete line, or header block.
     line: Vec<u8>,
     /// Longer lines are not held; their bytes are passed on at once.
     limit: usize,
     /// The current line is such a line.
     is_long_line: bool,
+    /// The bytes of the current body that are still to come.
+    body: u64,
 }
 
 impl Quarantine {
-    /// Returns a quarantine for the stdout of one child.
-    pub fn new(protocol: &'static dyn Protocol, limit: usize) -> Self {
-        Self {
+    /// Returns a quarantine for the stdout of one child, with a limit in bytes; `None` if messages are neither lines nor
+    /// have header blocks.
+    pub fn new(
+        protocol: &'static dyn Protocol,
+        framing: Option<Framing>,
+        limit: usize,
+    ) -> Option<Self> {
+        let mut framings = protocol.descriptor().framings.iter().copied();
+        let is_supported = |f: &Framing| matches!(f, Framing::Lines | Framing::ContentLength);
+        let framing = framing.or_else(|| framings.find(is_supported));
+        let framing = framing.filter(is_supported)?;
+        Some(Self {
             protocol,
+            has_blocks: framing == Framing::ContentLength,
             line: Vec::new(),
             limit,
             is_long_line: false,
-        }
+            body: 0,
+        })
     }
 
     /// Handles bytes; complete lines go to `sink`.
     pub fn push<E>(&mut self, bytes: &[u8], sink: &mut LineSink<'_, E>) -> Result<(), E> {
+        if self.has_blocks {
+            return self.push_blocks(bytes, sink);
+        }
         for piece in lines(bytes) {
             let is_complete = piece.ends_with(b"\n");
             if self.is_long_line {
@@ -233,6 +255,10 @@ impl Quarantine {
 
     /// Handles the end of the stream.
     pub fn finish<E>(&mut self, sink: &mut LineSink<'_, E>) -> Result<(), E> {
+        if self.has_blocks {
+            while self.emit_start(true, sink)? {}
+            return Ok(());
+        }
         if self.line.is_empty() {
             return Ok(());
         }
@@ -249,6 +275,58 @@ impl Quarantine {
         self.line.clear();
         self.line.shrink_to(1 << 20);
         result
+    }
+
+    /// Handles bytes of messages with header blocks.
+    fn push_blocks<E>(&mut self, bytes: &[u8], sink: &mut LineSink<'_, E>) -> Result<(), E> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let of_body = usize::try_from(self.body).map_or(rest.len(), |n| n.min(rest.len()));
+            let (body, after) = rest.split_at(of_body);
+            if !body.is_empty() {
+                self.body -= of_body as u64;
+                sink(LineTarget::Peer, body)?;
+            }
+            let (part, after) = after.split_at(after.len().min(MAX_HELD));
+            self.line.extend_from_slice(part);
+            while self.body == 0 && self.emit_start(false, sink)? {}
+            if self.body > 0 {
+                let line = std::mem::take(&mut self.line);
+                self.push_blocks(&line, sink)?;
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Passes on the header block, or the foreign text, at the start of the held bytes. Returns `false` if more bytes
+    /// decide. `eof`: no more bytes follow.
+    fn emit_start<E>(&mut self, eof: bool, sink: &mut LineSink<'_, E>) -> Result<bool, E> {
+        let held = &self.line;
+        if held.is_empty() {
+            return Ok(false);
+        }
+        let (target, len) = match frame_start(held) {
+            FrameStart::Header(len, body) => {
+                self.body = body.unwrap_or(0);
+                (LineTarget::Peer, len)
+            }
+            FrameStart::Partial if !eof => return Ok(false),
+            FrameStart::Partial | FrameStart::Other => {
+                let block = (1..held.len()).find(|at| starts_block(held.get(*at..).unwrap_or(b"")));
+                let end = memchr::memchr(b'\n', held).map(|at| at + 1);
+                // The last 15 bytes may start a header block.
+                let full = (held.len() > MAX_HELD).then(|| held.len() - 15);
+                let full = full.or(eof.then_some(held.len()));
+                let Some(len) = block.into_iter().chain(end).min().or(full) else {
+                    return Ok(false);
+                };
+                (LineTarget::Stderr, len)
+            }
+        };
+        let result = sink(target, held.get(..len).unwrap_or(held));
+        self.line.drain(..len.min(self.line.len()));
+        result.map(|()| true)
     }
 }
 
@@ -296,31 +374,37 @@ mod tests {
         assert_eq!(guard.stdout(3, b"again\n"), None, "only the first");
     }
 
+    /// Returns what goes to the peer and to stderr of a stream that arrives in pieces of this size.
+    fn divert(protocol: &str, stream: &str, size: usize) -> [String; 2] {
+        let (mut on, mut aside) = (Vec::new(), Vec::new());
+        let protocol = registry::find(protocol).unwrap();
+        let mut quarantine = Quarantine::new(protocol, None, 1 << 20).unwrap();
+        let mut sink = |target, line: &[u8]| {
+            match target {
+                LineTarget::Peer => on.extend_from_slice(line),
+                LineTarget::Stderr => aside.extend_from_slice(line),
+            }
+            Ok::<(), ()>(())
+        };
+        for piece in stream.as_bytes().chunks(size) {
+            quarantine.push(piece, &mut sink).unwrap();
+        }
+        quarantine.finish(&mut sink).unwrap();
+        [on, aside].map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
     #[test]
     fn foreign_lines_are_diverted_for_any_split() {
-        let stream = b"{\"jsonrpc\":\"2.0\"}\nnoise\n\n{\"jsonrpc\":\"2.0\"}\r\nend";
+        let stream = "{\"jsonrpc\":\"2.0\"}\nnoise\n\n{\"jsonrpc\":\"2.0\"}\r\nend";
+        let want = "{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\"}\r\n";
         for size in 1..stream.len() {
-            let (mut on, mut aside) = (Vec::new(), Vec::new());
-            let mut quarantine = Quarantine::new(oracle(), 1 << 20);
-            let mut sink = |target, line: &[u8]| {
-                match target {
-                    LineTarget::Peer => on.extend_from_slice(line),
-                    LineTarget::Stderr => aside.extend_from_slice(line),
-                }
-                Ok::<(), ()>(())
-            };
-            for piece in stream.chunks(size) {
-                quarantine.push(piece, &mut sink).unwrap();
-            }
-            quarantine.finish(&mut sink).unwrap();
-            assert_eq!(on, b"{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\"}\r\n");
-            assert_eq!(aside, b"noise\n\nend");
+            assert_eq!(divert("oracle", stream, size), [want, "noise\n\nend"]);
         }
     }
 
     #[test]
     fn a_line_over_the_limit_is_not_held() {
-        let mut quarantine = Quarantine::new(oracle(), 4);
+        let mut quarantine = Quarantine::new(oracle(), None, 4).unwrap();
         let mut on = Vec::new();
         let mut sink = |target, line: &[u8]| {
             assert_eq!(target, LineTarget::Peer);
@@ -331,5 +415,30 @@ mod tests {
             quarantine.push(piece, &mut sink).unwrap();
         }
         assert_eq!(on, [10, 6]);
+    }
+
+    #[test]
+    fn text_between_header_blocks_is_diverted_for_any_split() {
+        let one = "Content-Length: 4\r\n\r\n\"\u{e4}\"";
+        let bad = "Content-Length: x\r\n\r\n";
+        let parts = [
+            (one, true),
+            ("[info] ready\n", false),
+            ("glued ", false),
+            (one, true),
+            ("\n", false),
+            (bad, true),
+            ("{\"a\":1}\n", false),
+            (one, true),
+            ("end", false),
+        ];
+        let stream: String = parts.iter().map(|(text, _)| *text).collect();
+        let of = |to_peer: bool| -> String {
+            let parts = parts.iter().filter(|(_, peer)| *peer == to_peer);
+            parts.map(|(text, _)| *text).collect()
+        };
+        for size in 1..=stream.len() {
+            assert_eq!(divert("lsp", &stream, size), [true, false].map(of));
+        }
     }
 }

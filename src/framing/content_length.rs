@@ -161,6 +161,29 @@ fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!name.is_empty() && name.iter().all(|b| is_token(*b))).then_some((name, value))
 }
 
+/// What the start of a window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameStart {
+    /// A header block of this length, and the length of the body if the block has a valid one.
+    Header(usize, Option<u64>),
+    /// Perhaps the start of a header block.
+    Partial,
+    /// No header block.
+    Other,
+}
+
+/// Reads the start of a window as a header block.
+pub(crate) fn frame_start(window: &[u8]) -> FrameStart {
+    match block(window) {
+        Block::Whole(head, value) => {
+            let length = value.and_then(|value| number(value.of(window)));
+            FrameStart::Header(head, length)
+        }
+        Block::Partial => FrameStart::Partial,
+        Block::Other => FrameStart::Other,
+    }
+}
+
 /// Returns the position of the length in the header block at the start of a frame.
 pub(crate) fn header_length(frame: &[u8]) -> Option<Span> {
     match block(frame) {

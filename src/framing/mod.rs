@@ -37,7 +37,7 @@ mod wire;
 mod write;
 
 pub(crate) use backlog::Backlog;
-pub(crate) use content_length::{header_length, starts_block};
+pub(crate) use content_length::{FrameStart, frame_start, header_length, starts_block};
 pub use custom::{CustomFraming, FramingReader};
 #[cfg(feature = "diff")]
 pub(crate) use frame::OwnedPlaces;

@@ -216,7 +216,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         if entries.is_empty() {
             self.scopes.remove(&scope);
         }
-        all.sort_by_key(|(_, asked, _)| asked.place.index);
+        all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
         all
     }
 
@@ -229,7 +229,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         for (_, asked, _) in &all {
             forget(&mut self.indexes, asked);
         }
-        all.sort_by_key(|(_, asked, _)| asked.place.index);
+        all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
         all
     }
 
@@ -237,7 +237,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
     pub fn end_all(&mut self) -> Vec<(K, OpenRequest, S)> {
         let scopes: Vec<_> = self.scopes.keys().copied().collect();
         let mut all: Vec<_> = scopes.into_iter().flat_map(|s| self.end(s)).collect();
-        all.sort_by_key(|(_, asked, _)| asked.place.index);
+        all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
         all
     }
 
@@ -281,6 +281,11 @@ fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &OpenRequest) {
     }
 }
 
+/// Returns the order of a request: that of the messages, and in a batch that of the ids.
+fn age(asked: &OpenRequest) -> (u64, &str) {
+    (asked.place.index, &asked.id)
+}
+
 fn by_age<'o, K, S>(
     entries: impl Iterator<Item = (&'o K, &'o (OpenRequest, S))>,
 ) -> Vec<(&'o K, &'o OpenRequest, &'o S)> {
@@ -288,7 +293,7 @@ fn by_age<'o, K, S>(
         .map(|(k, (asked, state))| (k, asked, state))
         .collect();
     work::count_visits(all.len());
-    all.sort_by_key(|(_, asked, _)| asked.place.index);
+    all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
     all
 }
 

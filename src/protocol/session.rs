@@ -95,13 +95,7 @@ impl Report {
 
     /// Adds a broken rule. The text states the actual value and the expected value.
     pub fn broken(&mut self, rule: &'static str, place: Place, text: impl Into<String>) {
-        self.broken.push(Broken {
-            rule,
-            place,
-            text: text.into(),
-            related: None,
-            at_most: Severity::Error,
-        });
+        self.broken_with(rule, place, None, text);
     }
 
     /// Adds a broken rule that involves another message.
@@ -112,11 +106,22 @@ impl Report {
         related: u64,
         text: impl Into<String>,
     ) {
+        self.broken_with(rule, place, Some(related), text);
+    }
+
+    /// Adds a broken rule that may involve another message.
+    pub(crate) fn broken_with(
+        &mut self,
+        rule: &'static str,
+        place: Place,
+        related: Option<u64>,
+        text: impl Into<String>,
+    ) {
         self.broken.push(Broken {
             rule,
             place,
             text: text.into(),
-            related: Some(related),
+            related,
             at_most: Severity::Error,
         });
     }

@@ -85,7 +85,30 @@ def result(cls):
     return names[0] if len(names) == 1 else f"Type::Either(&[{', '.join(sorted(names))}])"
 
 
-rows = []
+# The capability of the receiver that a method needs, where it is not NAMEProvider.
+NEEDS = {
+    "textDocument/colorPresentation": "colorProvider", "textDocument/documentColor": "colorProvider",
+    "textDocument/formatting": "documentFormattingProvider", "textDocument/onTypeFormatting": "documentOnTypeFormattingProvider",
+    "textDocument/prepareCallHierarchy": "callHierarchyProvider", "textDocument/prepareRename": "renameProvider",
+    "textDocument/prepareTypeHierarchy": "typeHierarchyProvider", "textDocument/rangeFormatting": "documentRangeFormattingProvider",
+    "textDocument/rangesFormatting": "documentRangeFormattingProvider", "textDocument/semanticTokens/": "semanticTokensProvider",
+    "window/showDocument": "window.showDocument", "window/workDoneProgress/create": "window.workDoneProgress",
+    "workspace/applyEdit": "workspace.applyEdit", "workspace/configuration": "workspace.configuration",
+    "workspace/diagnostic": "diagnosticProvider", "workspace/executeCommand": "executeCommandProvider",
+    "workspace/symbol": "workspaceSymbolProvider", "workspace/workspaceFolders": "workspace.workspaceFolders",
+}
+
+
+def need(method):
+    if method.endswith("/refresh"):
+        name = method.split("/")[1]
+        return "workspace." + {"diagnostic": "diagnostics"}.get(name, name)
+    if "semanticTokens" in method or method in NEEDS: return NEEDS.get(method)
+    # The two requests before a document is saved are options of textDocumentSync.
+    if method.startswith("textDocument/") and "willSave" not in method: return method.split("/")[1] + "Provider"
+
+
+rows, needs = [], dict(NEEDS)
 for method, (kind, response, params, _) in sorted(lsp.METHOD_TO_TYPES.items()):
     way = lsp.message_direction(method)
     since = re.search(r"@since 3\.(\d+)", kind.__doc__ or "")
@@ -101,8 +124,9 @@ for method, (kind, response, params, _) in sorted(lsp.METHOD_TO_TYPES.items()):
     about = re.sub(r"\{@link (\w+)[^}]*\}|`", lambda m: m.group(1) or "", kind.__doc__ or "")
     about = re.split(r"(?<=[a-z])\. |\n\n|, the response|\. The request", " ".join(about.split("\n\n")[0].split()))[0]
     rows.append(row + f',')
+    if response and need(method): needs[method] = need(method)
 print("// Long: data.")
-print("//! The methods of version 3.18.0, made by tests/peers/lsp_methods.py.\n")
+print("//! The methods of version 3.18.0, made by `tests/peers/lsp_methods.py`.\n")
 print("use super::{SINCE_3_17, SINCE_3_18};")
 print("use crate::protocol::Direction::{ToClient, ToServer};")
 print("use crate::protocol::schema::{ANY, ARRAY, BOOL, INT, MessageSchema, OBJECT, TEXT, Type, UINT, message, must, nullable, object, request};\n")
@@ -114,4 +138,10 @@ for const in order:
     if const in used: print(f"const {const}: Type = {consts[const]};")
 print("\n/// All methods.\npub(super) static METHODS: &[MessageSchema] = &[")
 print("\n".join(rows))
+print("];")
+print("\n/// The capability of the receiver that a method needs, by the start of its name.")
+print('#[cfg(feature = "rules")]')
+print("pub(in super::super) const NEEDS: &[(&str, &str)] = &[")
+# The longest start that fits comes first.
+for method, path in sorted(needs.items(), reverse=True): print(f'("{method}", "{path}"),')
 print("];")

@@ -1,63 +1,38 @@
-//! Interprets messages: the evidence for the protocol, secrets, and the names of codes.
+//! Interprets messages: the evidence for the protocol, and secrets.
 
 use super::schema::{self, DIALECT};
 use crate::protocol::rpc::{Call, read};
 use crate::protocol::{Evidence, Notes, Role};
 use crate::tape::Node;
 
-/// Starts of methods that no other protocol has.
-const OWN: [&str; 5] = ["fs/", "session/", "terminal/", "providers/", "nes/"];
-/// Members of results that no other protocol has.
-const OWN_RESULTS: [&str; 5] = [
-    "agentCapabilities",
-    "authMethods",
-    "outcome",
-    "stopReason",
-    "terminalId",
-];
-
 /// Returns the evidence of a message. Other protocols have a handshake with the same name.
 pub(super) fn judge(call: &Call<'_>, role: Role) -> Evidence {
-    match role {
-        Role::Request | Role::Notification => {
-            let name = call.method.and_then(Node::text).unwrap_or_default();
-            let version = call.params.and_then(|params| params.get("protocolVersion"));
-            if OWN.iter().any(|own| name.starts_with(own)) {
-                Evidence::Certain
-            } else if name == "initialize" {
-                // Text is refused by some agents, but the member below is only here.
-                let own = call
-                    .params
-                    .and_then(|params| params.get("clientCapabilities"));
-                let number = version.is_some_and(|version| version.number_text().is_some());
-                if number || own.is_some() {
-                    Evidence::Certain
-                } else {
-                    Evidence::None
-                }
-            } else if DIALECT.find(&name).is_some() || schema::is_extension(&name) {
-                Evidence::Possible
-            } else {
-                Evidence::None
-            }
-        }
-        Role::Response => {
-            let result = call.result.filter(|result| result.is_map());
-            let has = |name: &str| result.and_then(|result| result.get(name));
-            let version = has("protocolVersion").is_some_and(|node| node.number_text().is_some());
-            if version || OWN_RESULTS.iter().any(|name| has(name).is_some()) {
-                Evidence::Certain
-            } else {
-                Evidence::Possible
-            }
-        }
-        _ => Evidence::Possible,
+    let is_number = |node: Option<Node<'_>>| node.is_some_and(|node| node.number_text().is_some());
+    let has = |of: Option<Node<'_>>| is_number(of.and_then(|of| of.get("protocolVersion")));
+    // Text is refused by some agents, but the member below is only here.
+    let capabilities = || {
+        call.params
+            .is_some_and(|p| p.get("clientCapabilities").is_some())
+    };
+    let opens = || match call.method {
+        Some(method) => method.is_text("initialize") && (has(call.params) || capabilities()),
+        None => has(call.result),
+    };
+    let evidence = schema::SIGNS.judge(&DIALECT, call, role, opens);
+    let is_extension = || {
+        call.method
+            .and_then(Node::text)
+            .is_some_and(|m| m.starts_with('_'))
+    };
+    if evidence == Evidence::None && is_extension() {
+        return Evidence::Possible;
     }
+    evidence
 }
 
 /// Adds remarks, and marks the values of environment variables and headers, which hold keys.
 pub(super) fn annotate(root: Node<'_>, notes: &mut Notes) {
-    read::annotate(root, notes, code_name);
+    read::annotate(root, notes, schema::CODES);
     let params = Call::of(root).params;
     let servers = params.and_then(|params| params.get("mcpServers"));
     let servers = servers.into_iter().filter(|node| node.is_array());
@@ -70,15 +45,4 @@ pub(super) fn annotate(root: Node<'_>, notes: &mut Notes) {
             }
         }
     }
-}
-
-/// Returns the name of an error code.
-pub(super) fn code_name(code: i128) -> Option<&'static str> {
-    Some(match code {
-        -32000 => "authentication required",
-        -32002 => "resource not found",
-        -32022 => "unsupported protocol version",
-        -32800 => "cancelled",
-        _ => return None,
-    })
 }

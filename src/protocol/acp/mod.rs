@@ -25,7 +25,7 @@ mod session;
 
 use super::rpc::read;
 use super::{Descriptor, Message, Protocol, Role};
-use crate::framing::{Framing, Hints};
+use crate::framing::Framing;
 
 /// The protocol.
 pub struct Acp;
@@ -33,26 +33,12 @@ pub struct Acp;
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "acp",
-    port: None,
     framings: &[Framing::Lines, Framing::Http, Framing::WebSocket],
-    hints: Hints {
-        measure: None,
-        plausible: None,
-    },
     sides: ["client", "agent"],
-    provider: None,
-    dialects: &[],
-    settings: &[],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: || schema::DIALECT.shapes(),
-    faults: read::FAULTS,
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
-    is_fallback: false,
     http: Some(schema::HTTP),
+    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
+        schema::DIALECT.shapes()
+    })
 };
 
 #[cfg(feature = "rules")]
@@ -65,7 +51,7 @@ super::session::behavior!(
         "rules.md"
     ],
     "$CARGO_MANIFEST_DIR/fixtures/acp/rules",
-    |_, config| session::session(config),
+    |_, config| super::rpc::session::RpcSession::<session::Agent>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 

@@ -18,7 +18,7 @@ mod schema;
 mod session;
 
 use super::{Descriptor, Protocol, rpc};
-use crate::framing::{Framing, Hints};
+use crate::framing::Framing;
 
 /// The protocol.
 pub struct JsonRpc;
@@ -28,31 +28,17 @@ pub const FAULTS: &[(&str, &str)] = rpc::read::FAULTS;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "jsonrpc",
-    port: None,
     framings: &[
         Framing::Lines,
         Framing::ContentLength,
         Framing::Http,
         Framing::WebSocket,
     ],
-    hints: Hints {
-        measure: None,
-        plausible: None,
-    },
     sides: ["client", "server"],
-    provider: None,
-    dialects: &[],
-    settings: &[],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: || schema::DIALECT.shapes(),
-    faults: FAULTS,
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
     is_fallback: true,
-    http: None,
+    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
+        schema::DIALECT.shapes()
+    })
 };
 
 #[cfg(feature = "rules")]
@@ -60,12 +46,12 @@ super::session::behavior!(
     JsonRpc,
     ["../rpc/rules.md", "rules.md"],
     "$CARGO_MANIFEST_DIR/fixtures/jsonrpc/rules",
-    |_, config| session::session(config),
+    |_, config| super::rpc::session::RpcSession::<session::Rules>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 
 impl Protocol for JsonRpc {
     super::rpc::family_methods!(DESCRIPTOR, schema::DIALECT, message::read, |root, notes| {
-        rpc::read::annotate(root, notes, |_| None);
+        rpc::read::annotate(root, notes, &[]);
     },);
 }

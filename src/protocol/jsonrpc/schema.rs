@@ -1,11 +1,10 @@
 //! The schema: any method.
 
+use crate::protocol::Id;
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
-use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{ANY, INT, TEXT, Type};
-use crate::protocol::{Id, Kind};
 use std::sync::LazyLock;
 
 /// JSON-RPC 2.0 section 4: "a String, Number, or NULL".
@@ -17,6 +16,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,
+    others: &[""],
     batches: true,
     object_results: false,
     id: ID,
@@ -25,9 +25,6 @@ pub(super) static DIALECT: Dialect = Dialect {
     new_id: |id_gen| Id::Number(id_gen.number().into()).text().into_owned(),
     empty_params: false,
 };
-
-/// Every kind of message.
-pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(read::kinds);
 
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());

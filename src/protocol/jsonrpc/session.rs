@@ -5,18 +5,13 @@ use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
-use crate::protocol::rpc::session::RpcSession;
+use crate::protocol::session::Report;
 use crate::protocol::session::text::quote;
-use crate::protocol::session::{Report, Session, SessionConfig};
 use crate::tape::Node;
 
-/// Creates the session of a conversation.
-pub(super) fn session(config: &SessionConfig) -> impl Session + use<> {
-    RpcSession::new(Rules, config)
-}
-
 /// The rules that only this protocol has.
-struct Rules;
+#[derive(Default)]
+pub(super) struct Rules;
 
 impl Extension for Rules {
     type Own = ();

@@ -23,7 +23,7 @@ mod schema;
 mod session;
 
 use super::{Descriptor, Message, Protocol, rpc};
-use crate::framing::{Framing, Hints};
+use crate::framing::Framing;
 
 /// The protocol.
 pub struct Lsp;
@@ -33,26 +33,12 @@ pub const FAULTS: &[(&str, &str)] = rpc::read::FAULTS;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "lsp",
-    port: None,
     framings: &[Framing::ContentLength, Framing::Http, Framing::WebSocket],
-    hints: Hints {
-        measure: None,
-        plausible: None,
-    },
     sides: ["client", "server"],
-    provider: None,
-    dialects: &[],
-    settings: &[],
     kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: || schema::DIALECT.shapes(),
-    faults: FAULTS,
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
-    is_fallback: false,
-    http: None,
+    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
+        schema::DIALECT.shapes()
+    })
 };
 
 #[cfg(feature = "rules")]
@@ -60,13 +46,13 @@ super::session::behavior!(
     Lsp,
     ["../rpc/rules.md", "../rpc/methods.md", "rules.md"],
     "$CARGO_MANIFEST_DIR/fixtures/lsp/rules",
-    |_, config| session::session(config),
+    |_, config| super::rpc::session::RpcSession::<session::Server>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 
 impl Protocol for Lsp {
     super::rpc::family_methods!(DESCRIPTOR, schema::DIALECT, message::read, |root, notes| {
-        rpc::read::annotate(root, notes, schema::code_name);
+        rpc::read::annotate(root, notes, schema::CODES);
     },);
 
     fn is_hello(&self, message: &Message<'_>) -> bool {

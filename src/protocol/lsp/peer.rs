@@ -1,5 +1,6 @@
 //! The peers of the Language Server Protocol. The client opens the session; what else a server answers is for the script.
 
+use super::schema::DIALECT;
 use crate::protocol::Direction;
 use crate::protocol::peer::{Peer, PeerConfig};
 use crate::protocol::rpc::peer::{Opening, RpcPeer};
@@ -13,8 +14,10 @@ const OPENING: Opening = Opening {
 
 /// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
-    let peer = RpcPeer::new(side, Some(OPENING), config);
-    let peer = peer.replying("initialize", r#"{"capabilities":{}}"#);
+    let peer = RpcPeer::new(&DIALECT, side, Some(OPENING), config);
+    let peer = peer.answering(|method, _| {
+        (method == "initialize").then(|| Ok(r#"{"capabilities":{}}"#.into()))
+    });
     // "A notification to ask the server to exit its process."
     Box::new(peer.ending(side, "exit"))
 }

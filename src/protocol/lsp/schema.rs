@@ -11,6 +11,8 @@ use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{ANY, Fresh, Releases, TEXT, Type};
 use crate::protocol::{Id, Kind};
+#[cfg(feature = "rules")]
+pub(super) use methods::NEEDS;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -27,6 +29,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,
+    others: &["$/"],
     batches: false,
     object_results: false,
     id: ID,
@@ -83,64 +86,12 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks
 });
 
-/// Returns the name of a code that only this protocol has.
-pub(super) fn code_name(code: i128) -> Option<&'static str> {
-    Some(match code {
-        -32001 => "unknown error",
-        -32002 => "server not initialized",
-        -32800 => "request cancelled",
-        -32801 => "content modified",
-        -32802 => "server cancelled",
-        -32803 => "request failed",
-        _ => return None,
-    })
-}
-
-/// Returns the member of the server's capabilities that announces a method; `None` if it needs none.
-#[cfg(feature = "rules")]
-pub(super) fn server_capability(method: &str) -> Option<Cow<'static, str>> {
-    Some(match method {
-        "textDocument/documentColor" | "textDocument/colorPresentation" => "colorProvider".into(),
-        "textDocument/formatting" => "documentFormattingProvider".into(),
-        "textDocument/rangeFormatting" | "textDocument/rangesFormatting" => {
-            "documentRangeFormattingProvider".into()
-        }
-        "textDocument/onTypeFormatting" => "documentOnTypeFormattingProvider".into(),
-        "textDocument/prepareRename" => "renameProvider".into(),
-        "textDocument/prepareCallHierarchy" => "callHierarchyProvider".into(),
-        "textDocument/prepareTypeHierarchy" => "typeHierarchyProvider".into(),
-        "workspace/symbol" => "workspaceSymbolProvider".into(),
-        "workspace/executeCommand" => "executeCommandProvider".into(),
-        "workspace/diagnostic" => "diagnosticProvider".into(),
-        _ if method.starts_with("textDocument/semanticTokens/") => "semanticTokensProvider".into(),
-        // The others are the options of `textDocumentSync`.
-        _ => {
-            let name = method.strip_prefix("textDocument/")?;
-            let known = DIALECT.find(method).is_some_and(|method| method.answered);
-            let synced = name.starts_with("willSave");
-            return (known && !synced).then(|| format!("{name}Provider").into());
-        }
-    })
-}
-
-/// Returns the path in the client's capabilities that announces a request of the server; `None` if it needs none.
-#[cfg(feature = "rules")]
-pub(super) fn client_capability(method: &str) -> Option<Cow<'static, str>> {
-    Some(match method {
-        "workspace/configuration" => "workspace.configuration".into(),
-        "workspace/applyEdit" => "workspace.applyEdit".into(),
-        "workspace/workspaceFolders" => "workspace.workspaceFolders".into(),
-        "window/workDoneProgress/create" => "window.workDoneProgress".into(),
-        "window/showDocument" => "window.showDocument".into(),
-        _ => {
-            let name = method
-                .strip_prefix("workspace/")?
-                .strip_suffix("/refresh")?;
-            let name = match name {
-                "diagnostic" => "diagnostics",
-                name => name,
-            };
-            format!("workspace.{name}").into()
-        }
-    })
-}
+/// The meaning of error codes.
+pub(super) const CODES: read::Codes = &[
+    (-32001, "unknown error"),
+    (-32002, "server not initialized"),
+    (-32800, "request cancelled"),
+    (-32801, "content modified"),
+    (-32802, "server cancelled"),
+    (-32803, "request failed"),
+];

@@ -24,7 +24,7 @@ mod session;
 
 use super::rpc::read;
 use super::{Descriptor, Message, Protocol, Setting};
-use crate::framing::{Framing, Hints};
+use crate::framing::Framing;
 
 /// The protocol.
 pub struct Mcp;
@@ -32,26 +32,13 @@ pub struct Mcp;
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcp",
-    port: None,
     framings: &[Framing::Lines, Framing::Http, Framing::WebSocket],
-    hints: Hints {
-        measure: None,
-        plausible: None,
-    },
     sides: ["client", "server"],
-    provider: None,
-    dialects: &[],
     settings: &[Setting::Tools],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: || schema::DIALECT.shapes(),
-    faults: read::FAULTS,
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
-    is_fallback: false,
     http: Some(schema::HTTP),
+    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
+        schema::DIALECT.shapes()
+    })
 };
 
 #[cfg(feature = "rules")]
@@ -64,7 +51,7 @@ super::session::behavior!(
         "rules.md"
     ],
     "$CARGO_MANIFEST_DIR/fixtures/mcp/rules",
-    |_, config| session::session(config),
+    |_, config| super::rpc::session::RpcSession::<session::McpSession>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 
@@ -73,7 +60,7 @@ impl Protocol for Mcp {
         DESCRIPTOR,
         schema::DIALECT,
         |frame, context, parsed| read::read(frame, context, parsed, message::judge),
-        |root, notes| read::annotate(root, notes, message::code_name),
+        |root, notes| read::annotate(root, notes, schema::CODES),
     );
 
     fn is_hello(&self, message: &Message<'_>) -> bool {

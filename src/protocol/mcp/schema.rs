@@ -7,35 +7,20 @@
 
 mod methods;
 
-use crate::protocol::HttpSession;
-use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
-use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
-pub(super) use methods::{CALL, STATELESS};
-use std::sync::LazyLock;
-
-/// The field with the version of the session, since 2025-06-18.
-pub(super) const VERSION_FIELD: &str = "mcp-protocol-version";
-
-/// Sessions over HTTP.
-pub(super) const HTTP: HttpSession = HttpSession {
-    name: "mcp-session-id",
-    version: Some((VERSION_FIELD, "protocolVersion")),
-    part: None,
+#[cfg(feature = "rules")]
+pub(super) use methods::{
+    BATCHES, CAPABILITIES_KEY, FIRST, HEADER_SINCE, NEEDS, NEWEST_SESSION, VERSION_KEY,
 };
-
-/// The prefix that the protocol reserves in `_meta`.
-pub(super) const OWN_PREFIX: &[u8] = b"io.modelcontextprotocol/";
+pub(super) use methods::{CALL, CODES, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSIONS};
+use std::sync::LazyLock;
 
 /// An integer, also one that is written with a fraction of 0.
 const WHOLE: Type = Type::Whole(i64::MIN as i128, i64::MAX as i128);
-
-/// Every kind of message.
-pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(read::kinds);
 
 const ID: Type = Type::Either(&[TEXT, WHOLE]);
 
@@ -45,6 +30,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: true,
+    others: &["$/"],
     batches: true,
     object_results: true,
     id: ID,
@@ -60,26 +46,6 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.reci
 
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
-
-/// The published versions, the oldest first.
-pub(super) const VERSIONS: [(&str, Releases); 5] = [
-    ("2024-11-05", FIRST),
-    ("2025-03-26", methods::V2025_03),
-    ("2025-06-18", methods::V2025_06),
-    ("2025-11-25", methods::V2025_11),
-    ("2026-07-28", STATELESS),
-];
-/// The first version.
-pub(super) const FIRST: Releases = Releases(1);
-/// The newest version with a handshake.
-pub(super) const NEWEST_SESSION: &str = "2025-11-25";
-/// The only version with batches.
-pub(super) const BATCHES: Releases = methods::V2025_03;
-/// The first version that HTTP requests name in a field.
-pub(super) const HEADER_SINCE: Releases = methods::V2025_06;
-/// The members of `_meta` that say what a handshake would.
-pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Returns the version with this name. Servers also answer one that was never published.
 pub(super) fn version(name: Node<'_>) -> Option<Releases> {

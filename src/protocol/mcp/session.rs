@@ -6,199 +6,130 @@
 //!   SSE     GET -> event `endpoint` with ?sessionId=…; messages are posted there, and all answers are events
 //! ```
 
-mod needs;
-mod state;
+mod handshake;
+mod progress;
 mod tools;
 
 use super::schema::{self, DIALECT};
-use crate::framing::Head;
+use crate::protocol::Direction::{ToClient, ToServer};
+use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, RpcMessage};
+use crate::protocol::rpc::extension::{Extension, RpcMessage, SessionField};
 use crate::protocol::rpc::pairing::SentRequest;
-use crate::protocol::rpc::session::RpcSession;
-use crate::protocol::rpc::shape::{ShapeViolation, usual_rule};
-use crate::protocol::session::memory::{Connections, RecentEntries};
-use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{
-    ConnectionChange, Report, Seen, Session, SessionConfig, Severity, http,
-};
-use crate::protocol::{Direction, Origin, Role};
-use state::{RequestContext, SessionState, Stage, own_version};
+use crate::protocol::session::text::short;
+use crate::protocol::session::{Report, Seen, Severity, http};
+use crate::tape::Node;
+use handshake::{Handshake, own_version};
+use progress::{Key, Tokens};
+use tools::Tools;
 
-/// The largest numbers of sessions, of connections and of cancellations.
-const MAX_SESSIONS: usize = 1 << 10;
 /// A result that comes this much after a cancellation, in ns, does not cross it.
 const CROSSING: i64 = 500_000_000;
 
-/// Creates the session of a conversation.
-pub(super) fn session(config: &SessionConfig) -> impl Session + use<> {
-    let rules = McpRules {
-        sessions: RecentEntries::with_capacity(MAX_SESSIONS),
-        connections: Connections::with_capacity(MAX_SESSIONS, 0),
-        cancellations: RecentEntries::with_capacity(MAX_SESSIONS),
-        gives_names: false,
-    };
-    RpcSession::new(rules, config)
+/// The state of a session.
+#[derive(Default)]
+pub(super) struct McpSession {
+    handshake: Handshake,
+    capabilities: Capabilities,
+    tools: Tools,
+    tokens: Tokens,
 }
 
-/// The rules that only this protocol has.
-struct McpRules {
-    sessions: RecentEntries<SessionKey, SessionState>,
-    /// The session of each connection, if it is not the connection's own.
-    connections: Connections<Option<SessionKey>>,
-    /// The times of cancellations by index.
-    cancellations: RecentEntries<u64, i64>,
-    /// The server names sessions.
-    gives_names: bool,
+/// The stored part of a request, until its answer.
+#[derive(Debug, Default)]
+pub(super) struct RequestContext {
+    /// The offered version of `initialize`.
+    version: Option<Box<str>>,
+    /// The name of the tool.
+    tool: Option<Box<str>>,
+    /// The list starts with a cursor.
+    paged: bool,
+    /// The key of its progress token.
+    progress: Option<Key>,
+    /// It named its version itself.
+    stateless: bool,
 }
 
-/// The owner of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum SessionKey {
-    Connection(Option<u32>),
-    /// The name that the server gave; empty if it gives none.
-    Named(Box<str>),
-}
-
-impl McpRules {
-    fn key(&self, origin: Origin) -> SessionKey {
-        let named = self.connections.get(origin.conn).cloned().flatten();
-        named.unwrap_or(SessionKey::Connection(origin.conn))
-    }
-
-    fn state(&mut self, key: &SessionKey) -> Option<&mut SessionState> {
-        if self.sessions.get(key).is_none() {
-            self.sessions.insert(key.clone(), SessionState::default());
-        }
-        self.sessions.get_mut(key)
-    }
-
-    /// Notes to which session the exchange on a connection belongs.
-    fn read_head(&mut self, seen: &Seen<'_>) {
-        let Head::Http {
-            start,
-            status,
-            event,
-            ..
-        } = seen.frame.head
-        else {
-            return;
-        };
-        let conn = seen.origin.conn;
-        let own = SessionKey::Connection(conn);
-        let (name, answers) = if event {
-            let body = seen.frame.view.body();
-            let path = std::str::from_utf8(body).unwrap_or_default();
-            (query_session(path), true)
-        } else {
-            let name = http::head(seen).and_then(|head| http::field(head, schema::HTTP.name).0);
-            let path = start.split(' ').nth(1).unwrap_or_default();
-            (name.or_else(|| query_session(path)), status > 0)
-        };
-        let entry = self.connections.entry_or_evict(conn, || None);
-        match name {
-            Some(name) => {
-                let named = SessionKey::Named(name.into());
-                *entry = Some(named.clone());
-                if answers && !event {
-                    self.gives_names = true;
-                }
-                if answers && let Some(state) = self.sessions.remove(&own) {
-                    self.sessions.insert(named, state);
-                } else if self.sessions.get(&named).is_none() {
-                    let mut state = SessionState::default();
-                    if !answers {
-                        // It was opened before the capture began.
-                        state.stage = Stage::Assumed;
-                    }
-                    self.sessions.insert(named, state);
-                }
-            }
-            // A request that opens a session, or of a server without sessions.
-            None if !answers && seen.message.subject.as_deref() == Some("initialize") => {
-                *entry = None;
-            }
-            None if !answers => *entry = Some(SessionKey::Named("".into())),
-            None => {}
-        }
-    }
-
+impl McpSession {
     /// Checks the fields of the head of a posted message.
-    fn check_head(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    fn check_head(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
         let seen = message.seen;
+        if own_version(message).is_none() && message.check_session_field(report) {
+            return;
+        }
         let Some(head) = http::head(seen).filter(|_| !message.is("initialize")) else {
             return;
         };
-        let field = |name| http::field(head, name);
+        let mut check = |rule, name, wanted: &str| {
+            let (value, place) = http::field(head, name);
+            let is_encoded = value.as_ref().is_some_and(|value| value.starts_with("=?"));
+            if value.as_deref() != Some(wanted) && !is_encoded {
+                let value = value.map_or("missing".into(), |value| short(&value));
+                let text = format!("{name} is {value}; it should be {}", short(wanted));
+                report.broken(rule, seen.span(place), text);
+            }
+        };
         if own_version(message).is_some() {
-            let method = message.call.method;
             let name = message.param("name").or(message.param("uri"));
-            for (field_name, node) in [("Mcp-Method", method), ("Mcp-Name", name)] {
-                let (value, place) = field(field_name);
-                let is_encoded = value.as_ref().is_some_and(|value| value.starts_with("=?"));
-                if let Some(node) = node
-                    .filter(|node| !is_encoded && node.text() != value.as_deref().map(Into::into))
-                {
-                    let value = value.map_or("not there".into(), |value| short(&value));
-                    let text = format!("{field_name} is {value}; it should be {}", quote(node));
-                    report.broken("header-mismatch", seen.span(place), text);
+            for (field, node) in [("Mcp-Method", message.call.method), ("Mcp-Name", name)] {
+                if let Some(wanted) = node.and_then(Node::text) {
+                    check("header-mismatch", field, &wanted);
                 }
             }
             return;
         }
-        if self.gives_names && field(schema::HTTP.name).0.is_none() {
-            let text = "Mcp-Session-Id is not there; the server gave one";
-            return report.broken(
-                "session-missing",
-                seen.span(field(schema::HTTP.name).1),
-                text,
+        let version = self.handshake.version;
+        if let Some(version) = version.filter(|version| version.0 >= schema::HEADER_SINCE.0) {
+            check(
+                "version-header",
+                "MCP-Protocol-Version",
+                schema::name(version),
             );
         }
-        let key = self.key(seen.origin);
-        let version = self.state(&key).and_then(|state| state.version);
-        let (value, place) = field(schema::VERSION_FIELD);
-        if let Some(version) = version.filter(|version| version.0 >= schema::HEADER_SINCE.0)
-            && value.as_deref() != Some(schema::name(version))
-        {
-            let value = value.map_or("not there".into(), |value| short(&value));
-            let name = schema::name(version);
-            let text = format!("MCP-Protocol-Version is {value}; it should be {name}");
-            report.broken("version-header", seen.span(place), text);
+    }
+
+    /// Reports a method or a member that the negotiated version does not have.
+    fn check_release(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let own = own_version(message).map(|_| schema::STATELESS);
+        let (Some(version), Some(method), Some(node)) = (
+            self.handshake.version.or(own),
+            message.method,
+            message.call.method,
+        ) else {
+            return;
+        };
+        let (name, what) = (schema::name(version), method.name);
+        let of_params = method.releases_of(message.call.params, None);
+        if method.releases.and(version).is_empty() {
+            let text = format!("version {name}, which was agreed on, has no {what}");
+            report.broken("not-in-version", message.seen.at(node), text);
+        } else if of_params.and(version).is_empty() {
+            let text = format!(
+                "version {name}, which was agreed on, has {what} without some of these params"
+            );
+            report.broken("not-in-version", message.seen.at(node), text);
+            report.at_most(Severity::Info);
         }
     }
 }
 
-/// Returns the session in a path of the older transport.
-fn query_session(path: &str) -> Option<String> {
-    let (_, query) = path.split_once('?')?;
-    let mut pairs = query
-        .split(['&', ' '])
-        .filter_map(|pair| pair.split_once('='));
-    let found = pairs.find(|(name, _)| matches!(*name, "sessionId" | "session_id"));
-    found.map(|(_, value)| value.trim().to_owned())
-}
-
-impl Extension for McpRules {
+impl Extension for McpSession {
     type Own = RequestContext;
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = ["client", "server"];
-    const SESSION_FIELD: Option<&'static str> = Some(schema::HTTP.name);
+    const SESSION_FIELD: Option<SessionField> = Some(SessionField {
+        name: "Mcp-Session-Id",
+        rule: "session-missing",
+    });
     const CANCELS: &'static [(&'static str, &'static str)] =
         &[("notifications/cancelled", "requestId")];
-
-    fn rule(violation: ShapeViolation) -> &'static str {
-        match violation {
-            ShapeViolation::UnknownMethod | ShapeViolation::UnknownNotification => "unknown-method",
-            violation => usual_rule(violation),
-        }
-    }
+    const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
     fn frame(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        self.read_head(seen);
-        let key = self.key(seen.origin);
-        if seen.message.kind == "batch"
-            && let Some(version) = self.state(&key).and_then(|state| state.version)
+        if let Some(version) = self.handshake.version
+            && seen.message.kind == "batch"
             && version != schema::BATCHES
         {
             let name = schema::name(version);
@@ -208,24 +139,48 @@ impl Extension for McpRules {
     }
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> RequestContext {
-        if message.requester() == Direction::ToServer {
+        if message.is_from_client() {
             self.check_head(message, report);
         }
-        if message.is("notifications/cancelled")
-            && let Some(time) = message.seen.origin.time
-        {
-            self.cancellations.insert(message.seen.index, time);
-        }
-        let key = self.key(message.seen.origin);
-        let unnamed = key == SessionKey::Named("".into());
-        let Some(state) = self.state(&key) else {
-            return RequestContext::default();
-        };
         // Without a name several clients look like one session.
-        if unnamed {
-            state.stage = Stage::Assumed;
+        if message.unnamed {
+            self.missed();
         }
-        state.asks(message, report)
+        let before = report.broken.len();
+        self.handshake
+            .check_era(message, &mut self.capabilities, report);
+        if message.is_from_client() {
+            self.handshake.check_order(message, report);
+        }
+        let text = |name: &str| Some(message.param(name)?.text()?.as_ref().into());
+        let mut context = RequestContext {
+            stateless: own_version(message).is_some(),
+            paged: message.param("cursor").is_some(),
+            progress: self.tokens.ask(message, report),
+            ..RequestContext::default()
+        };
+        match &*message.name() {
+            "initialize" => {
+                let declared = message.param("capabilities");
+                self.capabilities.read(ToServer, declared);
+                context.version = text("protocolVersion");
+            }
+            schema::CALL => {
+                context.tool = text("name");
+                self.tools.check_call(message, report);
+            }
+            "notifications/tools/list_changed" => self.tools.change_announced = true,
+            _ => {}
+        }
+        if report.broken.len() == before {
+            self.check_release(message, report);
+            // The first version had no capability for it.
+            let is_first = self.handshake.version == Some(schema::FIRST);
+            if !is_first || !message.name().starts_with("completion/") {
+                self.capabilities.check_method::<Self>(message, report);
+            }
+        }
+        context
     }
 
     fn answers(
@@ -235,47 +190,68 @@ impl Extension for McpRules {
         request: &SentRequest<RequestContext>,
         report: &mut Report,
     ) {
-        if let Some(cancel) = request.cancelled.filter(|_| message.role == Role::Response) {
+        let (seen, own) = (message.seen, &request.own);
+        if let Some((cancel, time)) = request.cancelled.filter(|_| message.role == Role::Response) {
             let text = format!("the request was cancelled by #{cancel}, and still has a result");
-            report.broken_by("answer-after-cancel", message.seen.whole(), cancel, text);
-            let time = self.cancellations.get(&cancel);
-            let late = time.zip(message.seen.origin.time);
-            if late.is_none_or(|(from, to)| to.saturating_sub(*from) < CROSSING) {
+            report.broken_by("answer-after-cancel", seen.whole(), cancel, text);
+            let late = time.zip(seen.origin.time);
+            if late.is_none_or(|(from, to)| to.saturating_sub(from) < CROSSING) {
                 report.at_most(Severity::Info);
             }
         }
-        let key = self.key(message.seen.origin);
-        if let Some(state) = self.state(&key) {
-            state.answers(message, asked, request, report);
+        self.handshake
+            .answers(message, asked, own.version.as_deref(), report);
+        self.tokens.answer(message, own.progress.as_ref());
+        let Some(result) = message.result() else {
+            return;
+        };
+        if own.stateless && result.get("resultType").is_none() {
+            let text = "resultType is missing; clients take it for \"complete\"";
+            report.broken("result-type-missing", seen.at(result), text);
+        }
+        let name = request.method.map_or("", |method| method.name);
+        let content = match name {
+            "initialize" | "server/discover" => {
+                let declared = result.get("capabilities");
+                return self.capabilities.read(ToClient, declared);
+            }
+            "tools/list" => return self.tools.read(message, own.paged, report),
+            schema::CALL => "content",
+            "prompts/get" => "messages",
+            "resources/read" => "contents",
+            _ => return,
+        };
+        if let Some(tool) = own.tool.as_ref().filter(|_| name == schema::CALL) {
+            self.tools.check_result(tool, message, result, report);
+        }
+        let others = [content, "task", "inputRequests", "requestState"];
+        if result.is_map() && others.iter().all(|name| result.get(name).is_none()) {
+            let text = format!("the result of {name} has no {content}");
+            report.broken("missing-content", seen.at(result), text);
         }
     }
 
-    fn event(&mut self, origin: Origin, what: ConnectionChange, _: &mut Report) {
-        match what {
-            ConnectionChange::Opened => {
-                self.connections.remove(origin.conn);
-            }
-            ConnectionChange::Lost => {
-                let key = self.key(origin);
-                if let Some(state) = self.state(&key) {
-                    state.stage = Stage::Assumed;
-                }
-            }
-            _ => {}
+    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest, report: &mut Report) {
+        if asked.subject.as_deref() == Some("initialize") {
+            let text = "initialize is cancelled; a client that gives up closes the connection";
+            let (place, index) = (message.seen.whole(), asked.place.index);
+            report.broken_by("cancel-initialize", place, index, text);
         }
+    }
+
+    fn missed(&mut self) {
+        self.handshake.assume();
     }
 
     fn waits(&self, request: &SentRequest<RequestContext>) -> Option<String> {
-        let cancel = request.cancelled?;
+        let (cancel, _) = request.cancelled?;
         Some(format!(
             "it is cancelled by #{cancel}: no answer should follow"
         ))
     }
 
     fn needs_answer(request: &SentRequest<RequestContext>) -> bool {
-        let stays_open = request
-            .method
-            .is_some_and(|m| m.name == "subscriptions/listen");
-        request.cancelled.is_none() && !stays_open
+        let method = request.method.map_or("", |method| method.name);
+        request.cancelled.is_none() && method != "subscriptions/listen"
     }
 }

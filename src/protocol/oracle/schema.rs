@@ -77,6 +77,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     open: false,
     any_method: false,
+    others: &["$/"],
     batches: false,
     object_results: true,
     id: ID,

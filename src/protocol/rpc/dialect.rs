@@ -27,6 +27,8 @@ pub(in crate::protocol) struct Dialect {
     pub(in crate::protocol) open: bool,
     /// Methods that are not in the schema are written and not reported.
     pub(in crate::protocol) any_method: bool,
+    /// Starts of other methods that are not reported.
+    pub(in crate::protocol) others: &'static [&'static str],
     /// Batches are written and not reported.
     pub(in crate::protocol) batches: bool,
     /// No peer reads a result that is not an object.

@@ -6,12 +6,21 @@ use super::pairing::{IdSpace, SentRequest};
 use super::shape::{ShapeViolation, usual_rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::MessageSchema;
-use crate::protocol::session::{ConnectionChange, Report, Seen};
-use crate::protocol::{Direction, Origin, Role};
+use crate::protocol::session::text::short;
+use crate::protocol::session::{Report, Seen, http};
+use crate::protocol::{Direction, Role};
 use crate::tape::Node;
+use std::borrow::Cow;
 
-/// The part of a session that only one protocol has.
-pub(in crate::protocol) trait Extension: Send {
+/// The field that names the session, and the rule that its absence breaks.
+#[derive(Clone, Copy)]
+pub(in crate::protocol) struct SessionField {
+    pub(in crate::protocol) name: &'static str,
+    pub(in crate::protocol) rule: &'static str,
+}
+
+/// The state of one session that only one protocol has. A session is a connection, or what a field of HTTP heads names.
+pub(in crate::protocol) trait Extension: Default + Send {
     /// The state of an open request that only the protocol uses.
     type Own: Default + Send;
     /// The schema.
@@ -19,11 +28,16 @@ pub(in crate::protocol) trait Extension: Send {
     /// The names of the sides.
     const SIDES: [&'static str; 2];
     /// The field of HTTP heads that names the session. Protocols with one also have the rule `refused`.
-    const SESSION_FIELD: Option<&'static str> = None;
+    const SESSION_FIELD: Option<SessionField> = None;
     /// Each message may be a line.
     const HAS_LINES: bool = true;
     /// Messages that cancel a request, and the param that is its id.
     const CANCELS: &'static [(&'static str, &'static str)] = &[];
+
+    /// The capability that a method needs, by the start of its name: a path such as `tools.listChanged`.
+    const NEEDS: &'static [(&'static str, &'static str)] = &[];
+    /// The rules that a missing capability of the client, and of the server, breaks.
+    const CAPABILITY_RULES: [&'static str; 2] = ["capability-missing"; 2];
 
     /// Returns the rule that an error of a message breaks; empty if none does.
     fn rule(violation: ShapeViolation) -> &'static str {
@@ -52,13 +66,16 @@ pub(in crate::protocol) trait Extension: Send {
         let _ = (message, asked, request, report);
     }
 
-    /// Handles an event of a connection.
-    fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
-        let _ = (origin, what, report);
+    /// Handles a message that cancels an open request.
+    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest, report: &mut Report) {
+        let _ = (message, asked, report);
     }
 
-    /// Handles the end of the input.
-    fn finish(&mut self, report: &mut Report) {
+    /// Messages of the session may be missing in the capture.
+    fn missed(&mut self) {}
+
+    /// Handles the end of the session or of the input.
+    fn end(&self, report: &mut Report) {
         let _ = report;
     }
 
@@ -77,6 +94,7 @@ pub(in crate::protocol) trait Extension: Send {
 
 /// A message, or a member of a batch, with what the rules need.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(in crate::protocol) struct RpcMessage<'t, 'a> {
     pub(in crate::protocol) seen: &'t Seen<'a>,
     pub(in crate::protocol) call: Call<'a>,
@@ -87,6 +105,12 @@ pub(in crate::protocol) struct RpcMessage<'t, 'a> {
     pub(in crate::protocol) id_space: IdSpace,
     /// It breaks a rule by itself.
     pub(in crate::protocol) breaks_rule: bool,
+    /// The order of the two directions is known.
+    pub(in crate::protocol) order: bool,
+    /// It is sent over HTTP, and names no session.
+    pub(in crate::protocol) unnamed: bool,
+    /// The field that it lacks, because an earlier answer named the session in it.
+    pub(super) lacks: Option<SessionField>,
     pub(super) in_batch: bool,
 }
 
@@ -97,13 +121,46 @@ impl<'a> RpcMessage<'_, 'a> {
         known.unwrap_or(Direction::ToServer)
     }
 
+    /// Returns true if the client sends it, most likely.
+    pub(in crate::protocol) fn is_from_client(&self) -> bool {
+        self.requester() == Direction::ToServer
+    }
+
+    /// Returns the name of the method; empty if there is none.
+    pub(in crate::protocol) fn name(&self) -> Cow<'a, str> {
+        let name = self.call.method.and_then(Node::text);
+        name.unwrap_or_default()
+    }
+
+    /// Returns the name of the method for a text.
+    pub(in crate::protocol) fn short_name(&self) -> String {
+        short(&self.name())
+    }
+
     /// Returns a param.
     pub(in crate::protocol) fn param(&self, name: &str) -> Option<Node<'a>> {
         self.call.params.and_then(|params| params.get(name))
     }
 
+    /// Returns the result, if there is no error.
+    pub(in crate::protocol) fn result(&self) -> Option<Node<'a>> {
+        self.call.result.filter(|_| self.call.error().is_none())
+    }
+
     /// Returns true if the method has this name.
     pub(in crate::protocol) fn is(&self, name: &str) -> bool {
         self.call.method.is_some_and(|method| method.is_text(name))
+    }
+
+    /// Reports that the head of the message does not name the session, although an earlier answer does. Returns true if
+    /// so.
+    pub(in crate::protocol) fn check_session_field(&self, report: &mut Report) -> bool {
+        let missing = self.lacks.zip(http::head(self.seen));
+        if let Some((field, head)) = missing {
+            let text = format!("{} is missing, but an earlier answer has it", field.name);
+            let (_, place) = http::field(head, field.name);
+            report.broken(field.rule, self.seen.span(place), text);
+        }
+        missing.is_some()
     }
 }

@@ -125,8 +125,8 @@ pub(in crate::protocol) struct SentRequest<S> {
     pub(in crate::protocol) breaks_rule: bool,
     /// The answer may have been missed.
     pub(in crate::protocol) may_be_missed: bool,
-    /// The message that cancelled it.
-    pub(in crate::protocol) cancelled: Option<u64>,
+    /// The index and the time of the message that cancelled it.
+    pub(in crate::protocol) cancelled: Option<(u64, Option<i64>)>,
     /// Requests that used the same id while this one was open.
     duplicates: Vec<OpenRequest>,
     /// There was at least one request with the same id.

@@ -4,13 +4,15 @@
 //!   client   opening request --> answer --> notification: calls are possible
 //! ```
 
-use super::build;
+use super::build::{self, METHOD_NOT_FOUND};
+use super::dialect::Dialect;
 use super::{Call, spelling};
 use crate::error::Refusal;
 use crate::protocol::make::IdGen;
 use crate::protocol::peer::{
     MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request, as_json,
 };
+use crate::protocol::schema::check::fits;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::Node;
@@ -38,12 +40,23 @@ enum Stage {
     Refused(String),
 }
 
+/// An answer that a side gives by itself: a result, or a code and a text.
+pub(in crate::protocol) type PeerAnswer = Result<String, (i32, String)>;
+/// Returns the answer to a request by its method and params; `None` if the script must answer.
+pub(in crate::protocol) type Answerer =
+    Box<dyn FnMut(&str, Option<Node<'_>>) -> Option<PeerAnswer> + Send>;
+
+/// Builds a result from a value of the script.
+type ResultBuilder = fn(&str) -> String;
+
 /// A side of a conversation.
 pub(in crate::protocol) struct RpcPeer {
+    dialect: &'static Dialect,
     config: PeerConfig,
     opening: Option<Opening>,
-    /// A method that this side answers by itself, and the result.
-    reply: Option<(&'static str, &'static str)>,
+    answer: Answerer,
+    /// A method whose results are built from values of the script.
+    builder: Option<(&'static str, ResultBuilder)>,
     /// A notification after which this side ends the connection.
     end: Option<&'static str>,
     id_gen: IdGen,
@@ -53,26 +66,40 @@ pub(in crate::protocol) struct RpcPeer {
 impl RpcPeer {
     /// Creates the side that sends in direction `side`. Only a client sends the opening.
     pub(in crate::protocol) fn new(
+        dialect: &'static Dialect,
         side: Direction,
         opening: Option<Opening>,
         config: &PeerConfig,
     ) -> Self {
         Self {
+            dialect,
             config: config.clone(),
             opening: opening.filter(|_| side == Direction::ToServer),
-            reply: None,
+            answer: Box::new(|_, _| None),
+            builder: None,
             end: None,
             id_gen: config.mint(),
             stages: RecentValues::with_capacity(MAX_ENTRIES),
         }
     }
 
-    /// The side answers a method by itself; a recorded answer replaces this one.
-    pub(in crate::protocol) fn replying(self, method: &'static str, result: &'static str) -> Self {
-        Self {
-            reply: Some((method, result)),
-            ..self
-        }
+    /// The side answers some requests by itself; a recorded answer replaces this one.
+    pub(in crate::protocol) fn answering(
+        self,
+        answer: impl FnMut(&str, Option<Node<'_>>) -> Option<PeerAnswer> + Send + 'static,
+    ) -> Self {
+        let answer = Box::new(answer);
+        Self { answer, ..self }
+    }
+
+    /// The side builds the results of a method from values of the script.
+    pub(in crate::protocol) fn building(
+        self,
+        method: &'static str,
+        result: fn(&str) -> String,
+    ) -> Self {
+        let builder = Some((method, result));
+        Self { builder, ..self }
     }
 
     /// A server ends the connection after this notification.
@@ -101,10 +128,18 @@ impl Peer for RpcPeer {
         let conn = seen.origin.conn.unwrap_or_default();
         let call = seen.root().map(Call::of).unwrap_or_default();
         let answers = matches!(seen.message.role, Some(Role::Response | Role::Error));
-        if let (Some((method, result)), Some(id), false) = (self.reply, call.id, answers)
-            && call.method.is_some_and(|name| name.is_text(method))
+        let id = call
+            .id
+            .filter(|id| !id.is_null() || fits(*id, &self.dialect.id));
+        if let (Some(method), Some(id), false) = (call.method, id, answers)
+            && let Some(answer) = (self.answer)(&method.text().unwrap_or_default(), call.params)
         {
-            outgoing.push(Outgoing::new(conn, build::result(spelling(id), result)));
+            let id = spelling(id);
+            let message = match answer {
+                Ok(result) => build::result(id, &result),
+                Err((code, why)) => build::error(id, &code.to_string(), &why, None),
+            };
+            outgoing.push(Outgoing::new(conn, message));
             return;
         }
         let ends = (self.end).is_some_and(|end| call.method.is_some_and(|name| name.is_text(end)));
@@ -175,6 +210,16 @@ impl Peer for RpcPeer {
         reply: PeerReply<'_>,
         _: i64,
     ) -> Result<Outgoing, Refusal> {
+        let built;
+        let reply = match (reply, self.builder) {
+            (PeerReply::Result(value), Some((method, result)))
+                if to.subject.as_deref() == Some(method) =>
+            {
+                built = result(as_json(value, "result")?);
+                PeerReply::Result(&built)
+            }
+            _ => reply,
+        };
         let message = match reply {
             PeerReply::Ask(method, params) => {
                 let id = self.new_id();
@@ -189,4 +234,15 @@ impl Peer for RpcPeer {
         };
         Ok(Outgoing::new(to.conn, message))
     }
+}
+
+/// Returns the answer to a request of a method that a side does not have.
+pub(in crate::protocol) fn method_not_found(method: &str) -> PeerAnswer {
+    let why = format!("Method not found: {}", shorten(method));
+    Err((METHOD_NOT_FOUND, why))
+}
+
+/// Returns a text of the other side for an answer.
+pub(in crate::protocol) fn shorten(text: &str) -> String {
+    text.chars().take(80).collect()
 }

@@ -7,6 +7,7 @@
 //!
 //! Over HTTP a body that is not a message is no fault: it belongs to the exchange.
 
+use super::dialect::Dialect;
 use super::{Call, line_hint, outcome};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
@@ -15,6 +16,7 @@ use crate::framing::{Frame, Framing, Head, Places};
 use crate::protocol::{Context, Evidence, Id, Kind, Message, Notes, Role};
 use crate::span::SpannedText;
 use crate::tape::Node;
+use std::sync::LazyLock;
 
 /// The fault codes of all of these protocols.
 pub(in crate::protocol) const FAULTS: &[(&str, &str)] = &[
@@ -53,6 +55,9 @@ const KINDS: [(&str, Option<Role>, &str); 9] = [
     ),
 ];
 
+/// The kinds of messages that all of these protocols have.
+pub(in crate::protocol) static ALL_KINDS: LazyLock<Vec<Kind>> = LazyLock::new(kinds);
+
 /// Returns the kinds of messages that all of these protocols have.
 pub(in crate::protocol) fn kinds() -> Vec<Kind> {
     let kind = |(name, role, about)| Kind { name, role, about };
@@ -64,6 +69,49 @@ const MAX_EXAMINED: usize = 64;
 
 /// Returns the evidence that a message of this role belongs to a protocol.
 pub(in crate::protocol) type Judge = fn(&Call<'_>, Role) -> Evidence;
+
+/// Names of error codes that only one protocol has.
+pub(in crate::protocol) type Codes = &'static [(i128, &'static str)];
+
+/// Names that only one protocol has.
+pub(in crate::protocol) struct Signs {
+    /// Starts of methods.
+    pub(in crate::protocol) methods: &'static [&'static str],
+    /// Members of results.
+    pub(in crate::protocol) results: &'static [&'static str],
+}
+
+impl Signs {
+    /// Returns the evidence of a message. `is_own` finds other signs, such as those of the handshake, which has the
+    /// same name in several protocols.
+    pub(in crate::protocol) fn judge(
+        &self,
+        dialect: &Dialect,
+        call: &Call<'_>,
+        role: Role,
+        is_own: impl Fn() -> bool,
+    ) -> Evidence {
+        if matches!(role, Role::Request | Role::Notification) {
+            let name = call.method.and_then(Node::text).unwrap_or_default();
+            let is_sign = self.methods.iter().any(|own| name.starts_with(own));
+            return if is_sign || is_own() {
+                Evidence::Certain
+            } else if name != "initialize" && dialect.find(&name).is_some() {
+                Evidence::Possible
+            } else {
+                Evidence::None
+            };
+        }
+        let result = call.result.filter(|result| result.is_map());
+        let result = result.filter(|_| role == Role::Response);
+        let has = |result: Node<'_>| self.results.iter().any(|name| result.get(name).is_some());
+        if result.is_some_and(|result| has(result) || is_own()) {
+            Evidence::Certain
+        } else {
+            Evidence::Possible
+        }
+    }
+}
 
 /// Reads a frame.
 pub(in crate::protocol) fn read<'a>(
@@ -283,20 +331,18 @@ pub(in crate::protocol) fn header<'a>(frame: &Frame<'a>, name: &str) -> Option<&
     head.get(found.value)
 }
 
-/// Adds the meaning of error codes. `name` knows those of the protocol.
-pub(in crate::protocol) fn annotate(
-    root: Node<'_>,
-    notes: &mut Notes,
-    name: fn(i128) -> Option<&'static str>,
-) {
+/// Adds the meaning of error codes.
+pub(in crate::protocol) fn annotate(root: Node<'_>, notes: &mut Notes, codes: Codes) {
     if !notes.has_remarks() {
         return;
     }
+    let own = |number| codes.iter().find(|(code, _)| *code == number);
+    let own = |number| own(number).map(|(_, name)| *name);
     for node in members(root).take(MAX_EXAMINED) {
         let code = Call::of(node).error().and_then(|error| error.get("code"));
         if let Some(code) = code
             && let Some(number) = code.as_i128()
-            && let Some(name) = name(number).or_else(|| code_name(number))
+            && let Some(name) = own(number).or_else(|| code_name(number))
         {
             notes.remark(code, name);
         }

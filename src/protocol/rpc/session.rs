@@ -9,29 +9,23 @@
 
 use super::Call;
 use super::extension::{Extension, RpcMessage};
+use super::http::{MAX_CONNECTIONS, Sessions};
 use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
 use super::read;
 use super::shape::CallShape;
 use crate::framing::Head;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::session::memory::Connections;
+use crate::protocol::session::memory::{ConnId, Connections};
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{
-    ConnectionChange, Report, Seen, Session, SessionConfig, Waiting, http,
-};
+use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
-
-/// The largest number of connections.
-const MAX_CONNECTIONS: usize = 1 << 12;
 
 /// A connection.
 #[derive(Default)]
 struct Connection {
     http: bool,
-    /// The HTTP session.
-    session: Option<Box<str>>,
     /// The request in the last exchange.
     posted: Option<PairKey>,
     /// Bytes were lost, or the capture does not start with the connection.
@@ -40,20 +34,22 @@ struct Connection {
 
 /// The state of a conversation.
 pub(in crate::protocol) struct RpcSession<E: Extension> {
-    own: E,
+    sessions: Sessions<E>,
     pairs: Pairing<E::Own>,
     connections: Connections<Connection>,
     /// The connections of open requests over HTTP, by their key in [`IdSpace::Http`].
-    elsewhere: HashMap<PairKey, Vec<Option<u32>>>,
+    elsewhere: HashMap<PairKey, Vec<ConnId>>,
+    order: bool,
 }
 
 impl<E: Extension> RpcSession<E> {
-    pub(in crate::protocol) fn new(own: E, config: &SessionConfig) -> Self {
+    pub(in crate::protocol) fn new(config: &SessionConfig) -> Self {
         Self {
-            own,
+            sessions: Sessions::new(),
             pairs: Pairing::with_capacity(config.max_open),
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
             elsewhere: HashMap::default(),
+            order: config.order,
         }
     }
 
@@ -65,23 +61,25 @@ impl<E: Extension> RpcSession<E> {
         let mut direction = seen.origin.direction;
         if let Head::Http { status, event, .. } = seen.frame.head {
             connection.http = true;
+            let posted = connection.posted.take();
             let asks = status == 0 && !event;
             direction = direction.or(Some(if asks {
                 Direction::ToServer
             } else {
                 Direction::ToClient
             }));
-            let session = E::SESSION_FIELD.zip(http::head(seen));
-            let session = session.and_then(|(name, head)| http::field(head, name).0);
-            connection.session = session.map(Into::into).or(connection.session.take());
-            let posted = connection.posted.take();
+            self.sessions.read(seen, asks);
             let answers = matches!(seen.message.id, Id::Json(id) if id != "null");
             match posted {
                 Some(key) if status >= 400 && !answers => {
                     self.handle_refusal(&key, seen, status, report);
                 }
                 // The events of a response follow its head.
-                Some(key) if event => connection.posted = Some(key),
+                Some(key) if event => {
+                    if let Some(connection) = self.connections.get_mut(seen.origin.conn) {
+                        connection.posted = Some(key);
+                    }
+                }
                 _ => {}
             }
         }
@@ -89,7 +87,7 @@ impl<E: Extension> RpcSession<E> {
             let text = "a line without a message; readers skip it";
             report.broken("blank-line", seen.whole(), text);
         }
-        self.own.frame(seen, report);
+        self.sessions.state(seen.origin.conn).frame(seen, report);
         direction
     }
 
@@ -98,7 +96,8 @@ impl<E: Extension> RpcSession<E> {
         if let Some((asked, _)) = self.pairs.open.close(key) {
             self.forget(key);
             report.answers(&asked, seen, true);
-            if E::SESSION_FIELD.is_some() {
+            let is_gone = status == 404 && self.sessions.deleted(seen.origin.conn).is_some();
+            if E::SESSION_FIELD.is_some() && !is_gone {
                 report_refusal(seen, &asked, status, report);
             }
         }
@@ -174,6 +173,9 @@ impl<E: Extension> RpcSession<E> {
             direction: context.direction,
             id_space: IdSpace::Pipe(seen.origin.conn),
             breaks_rule: context.faulty || report.broken.len() > before,
+            order: self.order,
+            unnamed: self.sessions.name(seen.origin.conn) == Some(""),
+            lacks: self.sessions.lacks(seen.origin.conn),
             in_batch: context.in_batch,
         };
         match role {
@@ -189,7 +191,15 @@ impl<E: Extension> RpcSession<E> {
         shape: &CallShape<'_, '_>,
         report: &mut Report,
     ) {
-        let own = self.own.asks(message, report);
+        let deleted = self.sessions.deleted(message.seen.origin.conn);
+        if let Some(index) = deleted.filter(|_| message.requester() == Direction::ToServer) {
+            let text = format!("the session was ended by #{index}; a new one is needed");
+            report.broken_by("session-ended", message.seen.whole(), index, text);
+        }
+        let own = self
+            .sessions
+            .state(message.seen.origin.conn)
+            .asks(message, report);
         if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| message.is(name)) {
             self.cancels(message, id, report);
         }
@@ -231,7 +241,12 @@ impl<E: Extension> RpcSession<E> {
         };
         let key = self.resolve(key, message.seen);
         match self.pairs.open.get_mut(&key) {
-            Some((_, request)) => request.cancelled = Some(message.seen.index),
+            Some((asked, request)) => {
+                request.cancelled = Some((message.seen.index, message.seen.origin.time));
+                let asked = asked.clone();
+                let state = self.sessions.state(message.seen.origin.conn);
+                state.cancels(message, &asked, report);
+            }
             None if self.pairs.answered.get(&key).is_some() => {}
             None => {
                 let text = format!("no open request has the id {}", quote(id));
@@ -246,11 +261,7 @@ impl<E: Extension> RpcSession<E> {
         if self.pairs.open.get(&key).is_some() || !self.is_http(seen) {
             return key;
         }
-        let session = |conn| {
-            self.connections
-                .get(conn)
-                .and_then(|c| c.session.as_deref())
-        };
+        let session = |conn| self.sessions.name(conn).filter(|name| !name.is_empty());
         let mine = session(seen.origin.conn);
         let conns = self.elsewhere.get(&key.at(IdSpace::Http));
         let mut conns = conns.into_iter().flatten().copied();
@@ -303,7 +314,8 @@ impl<E: Extension> RpcSession<E> {
                     let index = asked.place.index;
                     report.broken_by("batch-answer", seen.whole(), index, text);
                 }
-                self.own.answers(message, &asked, &request, report);
+                let state = self.sessions.state(seen.origin.conn);
+                state.answers(message, &asked, &request, report);
             }
         }
     }
@@ -364,6 +376,7 @@ impl<E: Extension> Session for RpcSession<E> {
         match what {
             ConnectionChange::Opened => {
                 self.connections.remove(origin.conn);
+                self.sessions.open(origin.conn);
             }
             ConnectionChange::Lost => {
                 let connection = self
@@ -374,6 +387,7 @@ impl<E: Extension> Session for RpcSession<E> {
                     request.may_be_missed = true;
                     true
                 });
+                self.sessions.state(origin.conn).missed();
             }
             // An answer may come on another connection.
             _ if http => {}
@@ -385,16 +399,18 @@ impl<E: Extension> Session for RpcSession<E> {
                 for (_, asked, request) in &gone {
                     Self::unanswered(asked, request, report);
                 }
+                if answers != Some(Direction::ToServer) {
+                    self.sessions.end(origin.conn, report);
+                }
             }
         }
-        self.own.event(origin, what, report);
     }
 
     fn finish(&mut self, report: &mut Report) {
         for (_, asked, request) in self.pairs.open.sorted() {
             Self::unanswered(asked, request, report);
         }
-        self.own.finish(report);
+        self.sessions.finish(report);
     }
 
     fn waiting(&self) -> Vec<Waiting> {
@@ -402,7 +418,7 @@ impl<E: Extension> Session for RpcSession<E> {
             if request.breaks_rule {
                 Some("it breaks a rule itself, so peers may not answer it".to_owned())
             } else {
-                self.own.waits(request)
+                self.sessions.waits(request)
             }
         };
         let open = self.pairs.open.sorted().into_iter();

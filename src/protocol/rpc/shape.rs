@@ -111,13 +111,9 @@ impl<'a> CallShape<'_, 'a> {
         report: &mut Report,
     ) {
         if let Some(id) = self.call.id {
-            let (rule, place, text) = ((self.rule)(violation), self.seen.at(id), text(&quote(id)));
-            if rule.is_empty() {
-                return;
-            }
-            match related {
-                Some(related) => report.broken_by(rule, place, related, text),
-                None => report.broken(rule, place, text),
+            let (rule, place) = ((self.rule)(violation), self.seen.at(id));
+            if !rule.is_empty() {
+                report.broken_with(rule, place, related, text(&quote(id)));
             }
         }
     }
@@ -203,8 +199,8 @@ impl<'a> CallShape<'_, 'a> {
                 Some(_) => (ShapeViolation::UnknownMethod, "method"),
                 None => (ShapeViolation::UnknownNotification, "notification"),
             };
-            // Such messages may be ignored.
-            if !name.starts_with("$/") {
+            let mut others = self.dialect.others.iter();
+            if !others.any(|start| name.starts_with(start)) {
                 let text = format!("no release has a {what} {}", short(&name));
                 self.report_flaw(violation, at(node), text, report);
             }
@@ -426,10 +422,7 @@ pub(in crate::protocol) const fn usual_rule(violation: ShapeViolation) -> &'stat
         ShapeViolation::IdTypeChanged => "id-type-changed",
         ShapeViolation::AnsweredTwice => "answered-twice",
         ShapeViolation::Orphan => "orphan",
-        ShapeViolation::UnknownMethod
-        | ShapeViolation::UnknownNotification
-        | ShapeViolation::NullIdOfError
-        | ShapeViolation::NullResult
-        | ShapeViolation::IdRange => "",
+        ShapeViolation::UnknownMethod | ShapeViolation::UnknownNotification => "unknown-method",
+        ShapeViolation::NullIdOfError | ShapeViolation::NullResult | ShapeViolation::IdRange => "",
     }
 }

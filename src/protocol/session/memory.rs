@@ -88,6 +88,13 @@ pub struct RecentEntries<K, V> {
     capacity: usize,
 }
 
+impl<K: Clone + Eq + Hash, V> Default for RecentEntries<K, V> {
+    fn default() -> Self {
+        const USUAL: usize = 1 << 12;
+        Self::with_capacity(USUAL)
+    }
+}
+
 impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
     /// Creates a table for at most `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
@@ -101,7 +108,22 @@ impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
 
     /// Inserts an entry, or replaces the one with the same key.
     pub fn insert(&mut self, key: K, value: V) {
-        if self.order.len() >= self.capacity
+        self.add_key(&key);
+        self.entries.insert(key, (self.count, value));
+    }
+
+    /// Returns the entry of a key; creates it if there is none.
+    pub fn entry(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
+        if !self.entries.contains_key(&key) {
+            self.add_key(&key);
+        }
+        let count = self.count;
+        &mut self.entries.entry(key).or_insert_with(|| (count, new())).1
+    }
+
+    /// Notes the order of a new key. If there is no space, the oldest entry is removed.
+    fn add_key(&mut self, key: &K) {
+        if self.is_full()
             && let Some((oldest, number)) = self.order.pop_front()
             && self.entries.get(&oldest).is_some_and(|(n, _)| *n == number)
         {
@@ -109,7 +131,6 @@ impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
         }
         self.count += 1;
         self.order.push_back((key.clone(), self.count));
-        self.entries.insert(key, (self.count, value));
     }
 
     /// Returns the entry of a key.
@@ -125,6 +146,19 @@ impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
     /// Removes the entry of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         self.entries.remove(key).map(|(_, value)| value)
+    }
+
+    /// Returns true if entries may have been removed because there was no space.
+    pub fn is_full(&self) -> bool {
+        self.order.len() >= self.capacity
+    }
+
+    /// Returns all entries, in order of insertion.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.order.iter().filter_map(|(key, number)| {
+            let (newest, value) = self.entries.get(key)?;
+            (newest == number).then_some(value)
+        })
     }
 
     /// Returns the number of stored entries.

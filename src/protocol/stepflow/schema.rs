@@ -273,6 +273,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     answers: &[RESPONSE, FAILURE],
     open: true,
     any_method: false,
+    others: &["$/"],
     batches: false,
     object_results: true,
     id: ID,

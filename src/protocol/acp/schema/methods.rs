@@ -2,6 +2,7 @@
 //! methods that only `schema.unstable.json` has.
 
 use crate::protocol::Direction::{ToClient, ToServer};
+use crate::protocol::rpc::read::{Codes, Signs};
 use crate::protocol::schema::{
     ANY, ARRAY, BOOL, Fresh, INT, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type, UINT,
     ValueForm, may, message, must, nullable, object, request,
@@ -340,3 +341,86 @@ pub(in super::super) const PERMISSION: &str = "session/request_permission";
 
 const EXIT: Type = object![nullable("exitCode", INT), nullable("signal", TEXT)];
 const CANCELLED: Type = object![must("requestId", ANY), META];
+
+/// What needs a capability, and its path.
+#[cfg(feature = "rules")]
+type Needs = &'static [(&'static str, &'static str)];
+/// The capability of the receiver that a method needs, by the start of its name.
+#[cfg(feature = "rules")]
+pub(in super::super) const NEEDS: Needs = &[
+    ("fs/read_text_file", "fs.readTextFile"),
+    ("fs/write_text_file", "fs.writeTextFile"),
+    ("session/close", "sessionCapabilities.close"),
+    ("session/delete", "sessionCapabilities.delete"),
+    ("session/list", "sessionCapabilities.list"),
+    ("session/load", "loadSession"),
+    ("session/resume", "sessionCapabilities.resume"),
+    ("terminal/", "terminal"),
+];
+/// The capability that a kind of content in a prompt needs.
+#[cfg(feature = "rules")]
+const CONTENT: Needs = &[
+    ("audio", "promptCapabilities.audio"),
+    ("image", "promptCapabilities.image"),
+    ("resource", "promptCapabilities.embeddedContext"),
+];
+/// The capability that a kind of MCP server needs.
+#[cfg(feature = "rules")]
+const SERVER_KINDS: Needs = &[
+    ("http", "mcpCapabilities.http"),
+    ("sse", "mcpCapabilities.sse"),
+];
+/// The capabilities that parts of a list need by their type: the start of the method, the list, and the types.
+#[cfg(feature = "rules")]
+pub(in super::super) const PART_NEEDS: [(&str, &str, Needs); 2] = [
+    (PROMPT, "prompt", CONTENT),
+    ("session/", "mcpServers", SERVER_KINDS),
+];
+
+/// The kinds of updates.
+#[cfg(feature = "rules")]
+pub(in super::super) const UPDATES: [&str; 14] = [
+    "user_message_chunk",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call",
+    "tool_call_update",
+    "plan",
+    "available_commands_update",
+    "current_mode_update",
+    "config_option_update",
+    "session_info_update",
+    "usage_update",
+    "notice",
+    "compaction_update",
+    "compaction_summary_chunk",
+];
+/// Kinds of updates in drafts.
+#[cfg(feature = "rules")]
+pub(in super::super) const DRAFT_UPDATES: [&str; 5] = [
+    "plan_update",
+    "plan_removed",
+    "subagent_update",
+    "session_message",
+    "session_message_chunk",
+];
+
+/// Names that no other protocol has.
+pub(in super::super) const SIGNS: Signs = Signs {
+    methods: &["fs/", "session/", "terminal/", "providers/", "nes/"],
+    results: &[
+        "agentCapabilities",
+        "authMethods",
+        "outcome",
+        "stopReason",
+        "terminalId",
+    ],
+};
+
+/// The meaning of error codes.
+pub(in super::super) const CODES: Codes = &[
+    (-32000, "authentication required"),
+    (-32002, "resource not found"),
+    (-32022, "unsupported protocol version"),
+    (-32800, "cancelled"),
+];

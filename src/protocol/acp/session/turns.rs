@@ -13,7 +13,7 @@ use crate::protocol::session::{Report, Seen, Severity};
 use crate::tape::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The number of sessions and terminals that are stored.
+/// The number of sessions of a list that are read.
 const MAX_SESSIONS: usize = 1 << 10;
 /// The number of tool calls of a turn that are stored.
 const MAX_CALLS: usize = 1 << 12;
@@ -25,12 +25,11 @@ fn state_name(state: usize) -> &'static str {
 }
 
 /// The sessions of a connection.
+#[derive(Default)]
 pub(super) struct Turns {
     sessions: RecentEntries<Box<str>, Turn>,
     /// Terminals, with the index of their release.
     terminals: RecentEntries<Box<str>, Option<u64>>,
-    /// The number of sessions that were given.
-    given: usize,
 }
 
 /// The state of a session.
@@ -57,16 +56,6 @@ pub(super) struct TurnRequest {
     terminal: Option<Box<str>>,
     /// The offered options of a request for permission.
     options: Vec<Box<str>>,
-}
-
-impl Default for Turns {
-    fn default() -> Self {
-        Self {
-            sessions: RecentEntries::with_capacity(MAX_SESSIONS),
-            terminals: RecentEntries::with_capacity(MAX_SESSIONS),
-            given: 0,
-        }
-    }
 }
 
 /// Returns a text member.
@@ -135,7 +124,7 @@ impl Turns {
             "session/load" | "session/resume" | "session/fork" | "session/delete"
         ) {
             self.give(id);
-        } else if self.given < MAX_SESSIONS
+        } else if !self.sessions.is_full()
             && let Some(node) = params.and_then(|params| params.get("sessionId"))
         {
             let text = format!(
@@ -149,7 +138,6 @@ impl Turns {
     }
 
     fn give(&mut self, id: &str) {
-        self.given += 1;
         self.sessions.insert(id.into(), Turn::default());
     }
 

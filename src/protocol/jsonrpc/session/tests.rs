@@ -1,9 +1,10 @@
 //! Cases that a recording of a rule does not show: HTTP, batches, lost bytes and damage.
 
-use super::session;
+use super::Rules;
 use crate::conversation::{Judge, follow};
 use crate::decoder::{DecodeOptions, Decoder};
 use crate::protocol::jsonrpc::JsonRpc;
+use crate::protocol::rpc::session::RpcSession;
 use crate::protocol::session::{
     Behavior as _, ConnectionChange, Report, Session as _, SessionConfig,
 };
@@ -20,7 +21,7 @@ struct Found {
 /// Follows messages: connection, direction (`>` or `<`) and text; a text of `lost` is lost bytes.
 fn found(max_open: usize, said: &[(u32, char, String)]) -> Found {
     let mut decoder = Decoder::new(DecodeOptions::new(vec![&JsonRpc]));
-    let mut session = session(&SessionConfig {
+    let mut session = RpcSession::<Rules>::new(&SessionConfig {
         max_open,
         ..SessionConfig::default()
     });

@@ -47,6 +47,7 @@ impl Unit {
 
 /// An open document.
 struct Document {
+    unit: Unit,
     version: Option<i128>,
     /// `None` if it is too long, or a change could not be applied.
     text: Option<String>,
@@ -102,8 +103,14 @@ impl Documents {
                 .filter(|text| text.len() <= MAX_TEXT)
                 .map(std::borrow::Cow::into_owned);
             let version = version.and_then(Node::as_i128);
-            self.open
-                .insert(uri.as_ref().into(), Document { version, text });
+            self.open.insert(
+                uri.as_ref().into(),
+                Document {
+                    unit: self.unit,
+                    version,
+                    text,
+                },
+            );
             return;
         }
         let Some(known) = self.open.get_mut(uri.as_ref()) else {
@@ -136,19 +143,19 @@ impl Documents {
                 .into_iter()
                 .flat_map(Node::children);
             for change in changes {
-                check_range(known, self.unit, change.get("range"), message, report);
-                known.apply(change, self.unit);
+                known.check_range(change.get("range"), message, report);
+                known.apply(change);
             }
         } else {
-            check_position(known, self.unit, message.param("position"), message, report);
-            check_range(known, self.unit, message.param("range"), message, report);
+            known.check_position(message.param("position"), message, report);
+            known.check_range(message.param("range"), message, report);
         }
     }
 }
 
 impl Document {
     /// Applies a change: to a range, or of the whole text.
-    fn apply(&mut self, change: Node<'_>, unit: Unit) {
+    fn apply(&mut self, change: Node<'_>) {
         let new = change.get("text").and_then(Node::text);
         let (Some(text), Some(new)) = (self.text.as_mut(), new) else {
             self.text = None;
@@ -162,7 +169,7 @@ impl Document {
         let at = |end: &str| {
             range
                 .get(end)
-                .and_then(|position| offset(text, position, unit))
+                .and_then(|position| offset(text, position, self.unit))
         };
         let (start, end) = (at("start"), at("end"));
         match start.zip(end).filter(|(start, end)| start <= end) {
@@ -170,6 +177,70 @@ impl Document {
                 text.replace_range(start..end, &new);
             }
             _ => self.text = None,
+        }
+    }
+
+    /// Checks both ends of a range.
+    fn check_range(
+        &self,
+        range: Option<Node<'_>>,
+        message: &RpcMessage<'_, '_>,
+        report: &mut Report,
+    ) {
+        let ends = range.and_then(|range| Some((range.get("start")?, range.get("end")?)));
+        let Some((start, end)) = ends else {
+            return;
+        };
+        if let (Some(from), Some(to)) = (parts(start), parts(end))
+            && from > to
+        {
+            let text = "the end of the range is before its start";
+            report.broken("range", message.seen.at(end), text);
+        }
+        self.check_position(Some(start), message, report);
+        // An end after the last line is usual for a whole document.
+        let is_inside = |(number, _)| Some(line(self.text.as_ref()?, number).is_some());
+        if parts(end).and_then(is_inside) == Some(true) {
+            self.check_position(Some(end), message, report);
+        }
+    }
+
+    /// Checks that a position is in the text of its document.
+    fn check_position(
+        &self,
+        position: Option<Node<'_>>,
+        message: &RpcMessage<'_, '_>,
+        report: &mut Report,
+    ) {
+        let (Some(text), Some(position)) = (&self.text, position) else {
+            return;
+        };
+        let Some((number, character)) = parts(position) else {
+            return;
+        };
+        let place = message.seen.at(position);
+        let Some((line, _)) = line(text, number) else {
+            let text = format!("line {number} is past the last line of the document");
+            return report.broken("position", place, text);
+        };
+        let length = self.unit.length(line);
+        if character <= length {
+            return;
+        }
+        let unit = self.unit.name();
+        let mut units = Unit::ALL.into_iter();
+        let fits = units.find(|other| character <= other.length(line));
+        let hint = fits.map_or(String::new(), |fits| {
+            let fits = fits.name();
+            format!(". It is inside if {fits} is counted: perhaps the wrong position encoding")
+        });
+        let text = format!(
+            "character {character} is past the end of line {number}, which has {length} characters, counted in {unit}{hint}"
+        );
+        report.broken("position", place, text);
+        // The specification moves it to the end of the line.
+        if fits.is_none() {
+            report.at_most(Severity::Info);
         }
     }
 }
@@ -209,82 +280,6 @@ fn offset(text: &str, position: Node<'_>, unit: Unit) -> Option<usize> {
         counted += unit.width(c);
     }
     Some(start + line.len())
-}
-
-/// Checks both ends of a range.
-fn check_range(
-    document: &Document,
-    unit: Unit,
-    range: Option<Node<'_>>,
-    message: &RpcMessage<'_, '_>,
-    report: &mut Report,
-) {
-    let Some((start, end)) = range.and_then(|range| Some((range.get("start")?, range.get("end")?)))
-    else {
-        return;
-    };
-    if let (Some(from), Some(to)) = (parts(start), parts(end))
-        && from > to
-    {
-        let text = "the range ends before it starts";
-        report.broken("range", message.seen.at(end), text);
-    }
-    check_position(document, unit, Some(start), message, report);
-    // An end after the last line is usual for a whole document.
-    let inside = parts(end).filter(|(number, _)| {
-        document
-            .text
-            .as_ref()
-            .is_none_or(|text| line(text, *number).is_some())
-    });
-    check_position(
-        document,
-        unit,
-        Some(end).filter(|_| inside.is_some()),
-        message,
-        report,
-    );
-}
-
-/// Checks that a position is in the text of its document.
-fn check_position(
-    document: &Document,
-    unit: Unit,
-    position: Option<Node<'_>>,
-    message: &RpcMessage<'_, '_>,
-    report: &mut Report,
-) {
-    let (Some(text), Some(position)) = (&document.text, position) else {
-        return;
-    };
-    let Some((number, character)) = parts(position) else {
-        return;
-    };
-    let place = message.seen.at(position);
-    let Some((line, _)) = line(text, number) else {
-        let text = format!("line {number} is past the end of the document");
-        return report.broken("position", place, text);
-    };
-    let length = unit.length(line);
-    if character > length {
-        let name = unit.name();
-        let mut others = Unit::ALL.into_iter().filter(|other| *other != unit);
-        let fits = others.find(|other| character <= other.length(line));
-        let hint = fits.map_or(String::new(), |fits| {
-            format!(
-                "; in {} it is inside: perhaps the wrong position encoding",
-                fits.name()
-            )
-        });
-        let text = format!(
-            "character {character} is past the end of line {number}, which has {length} in {name}{hint}"
-        );
-        report.broken("position", place, text);
-        // The specification moves it to the end of the line.
-        if fits.is_none() {
-            report.at_most(Severity::Info);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
+// Long: data.
 //! The messages of all versions: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28, from the `schema.ts` of
 //! each.
 //!
 //! Members that only some versions require are optional here. In 2026-07-28 only servers send progress.
 
 use crate::protocol::Direction::{ToClient, ToServer};
+use crate::protocol::HttpSession;
+use crate::protocol::rpc::read::{Codes, Signs};
 use crate::protocol::schema::{
     ANY, ARRAY, BOOL, Fresh, INT, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type, UINT,
     may, message, must, nullable, object, request,
@@ -431,3 +434,109 @@ const PROGRESS: Type = object![
     META,
 ];
 const CANCELLED: Type = object![may("requestId", TOKEN), may("reason", TEXT), META];
+
+/// The capability that a method needs, by the start of its name. The receiver of a request declares it, and the sender
+/// of a notification.
+#[cfg(feature = "rules")]
+pub(in super::super) const NEEDS: &[(&str, &str)] = &[
+    ("completion/", "completions"),
+    ("elicitation/", "elicitation"),
+    ("logging/", "logging"),
+    ("notifications/message", "logging"),
+    ("notifications/prompts/list_changed", "prompts.listChanged"),
+    (
+        "notifications/resources/list_changed",
+        "resources.listChanged",
+    ),
+    ("notifications/resources/updated", "resources.subscribe"),
+    ("notifications/roots/list_changed", "roots.listChanged"),
+    ("notifications/tools/list_changed", "tools.listChanged"),
+    ("prompts/", "prompts"),
+    ("resources/subscribe", "resources.subscribe"),
+    ("resources/unsubscribe", "resources.subscribe"),
+    ("resources/", "resources"),
+    ("roots/", "roots"),
+    ("sampling/", "sampling"),
+    ("tasks/cancel", "tasks.cancel"),
+    ("tasks/list", "tasks.list"),
+    ("tasks/", "tasks"),
+    ("tools/", "tools"),
+];
+
+/// Names that no other protocol has.
+pub(in super::super) const SIGNS: Signs = Signs {
+    methods: &[
+        "completion/",
+        "logging/",
+        "notifications/",
+        "prompts/",
+        "resources/",
+        "roots/",
+        "sampling/",
+        "server/discover",
+        "subscriptions/",
+        "tasks/",
+        "tools/",
+        "ui/",
+    ],
+    results: &[
+        "inputRequests",
+        "nextCursor",
+        "resourceTemplates",
+        "resultType",
+        "roots",
+        "structuredContent",
+        "supportedVersions",
+        "tools",
+    ],
+};
+
+/// The meaning of error codes.
+pub(in super::super) const CODES: Codes = &[
+    (-32000, "connection closed, or a server error"),
+    (-32001, "time-out, or a session that is not known"),
+    (-32002, "resource not found"),
+    (-32020, "header mismatch"),
+    (-32021, "missing client capability"),
+    (-32022, "unsupported protocol version"),
+    (-32042, "URL elicitation required"),
+    (-32800, "cancelled"),
+];
+
+/// The field with the version of the session, since 2025-06-18.
+const VERSION_FIELD: &str = "mcp-protocol-version";
+
+/// Sessions over HTTP.
+pub(in super::super) const HTTP: HttpSession = HttpSession {
+    name: "mcp-session-id",
+    version: Some((VERSION_FIELD, "protocolVersion")),
+    part: None,
+};
+
+/// The prefix that the protocol reserves in `_meta`.
+pub(in super::super) const OWN_PREFIX: &[u8] = b"io.modelcontextprotocol/";
+
+/// The published versions, the oldest first.
+pub(in super::super) const VERSIONS: [(&str, Releases); 5] = [
+    ("2024-11-05", FIRST),
+    ("2025-03-26", V2025_03),
+    ("2025-06-18", V2025_06),
+    ("2025-11-25", V2025_11),
+    ("2026-07-28", STATELESS),
+];
+/// The first version.
+pub(in super::super) const FIRST: Releases = Releases(1);
+/// The newest version with a handshake.
+#[cfg(feature = "rules")]
+pub(in super::super) const NEWEST_SESSION: &str = "2025-11-25";
+/// The only version with batches.
+#[cfg(feature = "rules")]
+pub(in super::super) const BATCHES: Releases = V2025_03;
+/// The first version that HTTP requests name in a field.
+#[cfg(feature = "rules")]
+pub(in super::super) const HEADER_SINCE: Releases = V2025_06;
+/// The members of `_meta` that say what a handshake would.
+#[cfg(feature = "rules")]
+pub(in super::super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+#[cfg(feature = "rules")]
+pub(in super::super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";

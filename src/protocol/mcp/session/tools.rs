@@ -9,7 +9,7 @@
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::schema::validate::{Budget, first_mismatch};
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Report, Seen, Severity};
+use crate::protocol::session::{Report, Severity};
 use crate::tape::Node;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -39,45 +39,32 @@ impl Tools {
         };
         let is_end = result.is_some_and(|result| result.get("nextCursor").is_none());
         self.complete = is_end && (self.complete || !paged);
-        for tool in list.children().take(MAX_TOOLS) {
-            if let Some(name) = tool.get("name") {
-                self.read_tool(seen, tool, name, report);
+        for tool in list.children() {
+            let Some(name) = tool.get("name").filter(|name| name.is_string()) else {
+                continue;
+            };
+            if self.known.len() >= MAX_TOOLS {
+                self.complete = false;
+                return;
             }
+            let text: Box<str> = name.text().unwrap_or_default().as_ref().into();
+            let new = self.budget.take(tool);
+            if let (Some((index, Some(old))), Some(new)) = (self.known.get(&text), &new)
+                && let Some(member) = changed_member(old, new)
+            {
+                let text = format!(
+                    "{member} of the tool {} differs from the definition in #{index}",
+                    quote(name)
+                );
+                let place = tool.get(&member).unwrap_or(tool);
+                report.broken_by("tool-changed", seen.at(place), *index, text);
+                if self.change_announced {
+                    report.at_most(Severity::Info);
+                }
+            }
+            self.known.insert(text, (seen.index, new));
         }
         self.change_announced &= !is_end;
-    }
-
-    fn read_tool(&mut self, seen: &Seen<'_>, tool: Node<'_>, name: Node<'_>, report: &mut Report) {
-        let Some(text) = name.text().filter(|_| name.is_string()) else {
-            return;
-        };
-        if self.known.len() >= MAX_TOOLS && !self.known.contains_key(text.as_ref()) {
-            self.complete = false;
-            return;
-        }
-        let definition = self.budget.take(tool);
-        let before = self
-            .known
-            .insert(text.as_ref().into(), (seen.index, definition));
-        let Some((index, Some(old))) = before else {
-            return;
-        };
-        let new = self
-            .known
-            .get(text.as_ref())
-            .and_then(|(_, new)| new.as_ref());
-        let Some(member) = new.and_then(|new| changed_member(&old, new)) else {
-            return;
-        };
-        let text = format!(
-            "{member} of the tool {} is not the one of #{index}",
-            quote(name)
-        );
-        let place = tool.get(&member).unwrap_or(tool);
-        report.broken_by("tool-changed", seen.at(place), index, text);
-        if self.change_announced {
-            report.at_most(Severity::Info);
-        }
     }
 
     /// Checks the arguments of a call.
@@ -87,30 +74,22 @@ impl Tools {
             return;
         };
         let text = name.text().unwrap_or_default();
-        let Some((index, definition)) = self.known.get(text.as_ref()) else {
-            if self.complete && !self.change_announced {
-                let text = format!("no tool is called {}", quote(name));
-                report.broken("unknown-tool", seen.at(name), text);
+        if let Some((index, schema)) = self.schema(&text, "inputSchema") {
+            let wrong = match arguments {
+                Some(arguments) => first_mismatch(schema, arguments, "arguments"),
+                None => {
+                    required(schema).map(|name| format!("the required argument {name} is missing"))
+                }
+            };
+            if let Some(wrong) = wrong {
+                let place = arguments.map_or(seen.whole(), |node| seen.at(node));
+                let tool = short(&text);
+                let text = format!("the arguments of {tool} do not fit its inputSchema: {wrong}");
+                report.broken_by("tool-arguments", place, index, text);
             }
-            return;
-        };
-        let schema = definition.as_ref().and_then(|tool| tool.get("inputSchema"));
-        let Some(schema) = schema else {
-            return;
-        };
-        let wrong = match arguments {
-            Some(arguments) => first_mismatch(schema, arguments, "arguments"),
-            None => {
-                required(schema).map(|name| format!("arguments has no `{name}`, which is required"))
-            }
-        };
-        if let Some(wrong) = wrong {
-            let place = arguments.map_or(seen.whole(), |node| seen.at(node));
-            let text = format!(
-                "the arguments of {} do not fit its inputSchema: {wrong}",
-                short(&text)
-            );
-            report.broken_by("tool-arguments", place, *index, text);
+        } else if self.complete && !self.change_announced && !self.known.contains_key(&*text) {
+            let text = format!("tools/list has no tool {}", quote(name));
+            report.broken("unknown-tool", seen.at(name), text);
         }
     }
 
@@ -122,33 +101,32 @@ impl Tools {
         result: Node<'_>,
         report: &mut Report,
     ) {
-        let seen = message.seen;
         let failed = result.get("isError").and_then(Node::as_bool) == Some(true);
         // A task, or a question, comes before the result.
         let open = ["task", "inputRequests", "requestState"];
         if failed || open.iter().any(|name| result.get(name).is_some()) {
             return;
         }
-        let Some((index, Some(definition))) = self.known.get(tool) else {
+        let Some((index, schema)) = self.schema(tool, "outputSchema") else {
             return;
         };
-        let Some(schema) = definition.get("outputSchema") else {
-            return;
-        };
-        let (place, wrong) = match result.get("structuredContent") {
-            Some(content) => (
-                content,
-                first_mismatch(schema, content, "structuredContent"),
-            ),
-            None => (result, Some("structuredContent is not there".to_owned())),
+        let content = result.get("structuredContent");
+        let wrong = match content {
+            Some(content) => first_mismatch(schema, content, "structuredContent"),
+            None => Some("structuredContent is missing".to_owned()),
         };
         if let Some(wrong) = wrong {
-            let text = format!(
-                "the result of {} does not fit its outputSchema: {wrong}",
-                short(tool)
-            );
-            report.broken_by("tool-result", seen.at(place), *index, text);
+            let place = message.seen.at(content.unwrap_or(result));
+            let tool = short(tool);
+            let text = format!("the result of {tool} does not fit its outputSchema: {wrong}");
+            report.broken_by("tool-result", place, index, text);
         }
+    }
+
+    /// Returns a schema of a tool, and the index of the list that has it.
+    fn schema(&self, tool: &str, member: &str) -> Option<(u64, &Value)> {
+        let (index, definition) = self.known.get(tool)?;
+        Some((*index, definition.as_ref()?.get(member)?))
     }
 }
 

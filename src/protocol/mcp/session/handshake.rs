@@ -1,0 +1,144 @@
+//! The handshake of a session, and its version.
+//!
+//! ```text
+//!   2024-11-05 to 2025-11-25   initialize -> result: a version, capabilities of both sides -> notifications/initialized
+//!   2026-07-28                 no handshake: version and capabilities are in the `_meta` of each request
+//! ```
+
+use super::super::schema;
+use crate::protocol::Direction;
+use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rpc::capabilities::Capabilities;
+use crate::protocol::rpc::extension::RpcMessage;
+use crate::protocol::rpc::handshake::{Disorder, Stage};
+use crate::protocol::schema::Releases;
+use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::{Report, Seen};
+use crate::tape::Node;
+
+/// The state of the handshake.
+#[derive(Default)]
+pub(super) struct Handshake {
+    stage: Stage,
+    /// The negotiated version.
+    pub(super) version: Option<Releases>,
+    /// A request without a handshake named its version.
+    stateless: bool,
+}
+
+/// Returns the version that a request names in its `_meta`.
+pub(super) fn own_version<'a>(message: &RpcMessage<'_, 'a>) -> Option<Node<'a>> {
+    message.param("_meta")?.get(schema::VERSION_KEY)
+}
+
+impl Handshake {
+    /// The handshake may have been missed.
+    pub(super) fn assume(&mut self) {
+        self.stage = Stage::Assumed;
+    }
+
+    /// Checks that a message belongs to the kind of session: with or without a handshake.
+    pub(super) fn check_era(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        capabilities: &mut Capabilities,
+        report: &mut Report,
+    ) {
+        let seen = message.seen;
+        let is_request = message.call.id.is_some();
+        let is_stateless = self.stateless && self.version.is_none();
+        match own_version(message) {
+            Some(own) if self.version.is_some() => {
+                let text = "the session has a negotiated version; a request should not name one";
+                report.broken("era-mixed", seen.at(own), text);
+            }
+            Some(own) => {
+                self.stateless = true;
+                let meta = message.param("_meta");
+                let declared = meta.and_then(|meta| meta.get(schema::CAPABILITIES_KEY));
+                capabilities.read(Direction::ToServer, declared);
+                check_version(seen, Some(own), report);
+                if declared.is_none() && is_request {
+                    let text = format!("_meta has no {}", schema::CAPABILITIES_KEY);
+                    report.broken("meta-missing", seen.at(own), text);
+                }
+            }
+            None if !is_stateless || !is_request => {}
+            None if !message.is_from_client() => {
+                let text = "without a session a server asks nothing; it answers with inputRequests";
+                report.broken("server-request", seen.whole(), text);
+            }
+            // The next attempt of a client whose server has no stateless version.
+            None if message.is("initialize") => self.stateless = false,
+            None => {
+                let key = schema::VERSION_KEY;
+                let text = format!("_meta has no {key}, but earlier requests have it");
+                report.broken("meta-missing", seen.whole(), text);
+            }
+        }
+    }
+
+    /// Checks the order of a message of the client.
+    pub(super) fn check_order(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        if message.is("initialize") {
+            check_version(message.seen, message.param("protocolVersion"), report);
+        } else if self.stateless || own_version(message).is_some() || message.is("ping") {
+            return;
+        }
+        // A cancellation of initialize has a rule of its own.
+        let cancels = message.is("notifications/cancelled");
+        let Some((disorder, cause, text)) = self.stage.asks(message, "notifications/initialized")
+        else {
+            return;
+        };
+        let rule = match disorder {
+            Disorder::Again => "second-initialize",
+            Disorder::ConfirmedEarly => "initialized-early",
+            Disorder::BeforeRequest => "before-initialize",
+            Disorder::BeforeAnswer if cancels => return,
+            Disorder::BeforeAnswer | Disorder::BeforeConfirmation => "before-initialized",
+        };
+        report.broken_with(rule, message.seen.whole(), cause, text);
+        if disorder != Disorder::Again {
+            self.stage = Stage::Assumed;
+        }
+    }
+
+    /// Handles an answer; `offered` is the version in the request.
+    pub(super) fn answers(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        asked: &OpenRequest,
+        offered: Option<&str>,
+        report: &mut Report,
+    ) {
+        let (seen, index) = (message.seen, asked.place.index);
+        let result = message.result();
+        self.stage.answered(index, message);
+        let opens = asked.subject.as_deref() == Some("initialize");
+        let Some(result) = result.filter(|_| opens) else {
+            return;
+        };
+        let version = result.get("protocolVersion");
+        check_version(seen, version, report);
+        self.version = version.and_then(schema::version);
+        self.stateless = false;
+        if let (Some(node), Some(offered)) = (version, offered)
+            && node.text().is_some_and(|got| got != offered)
+        {
+            let (got, offered) = (quote(node), short(offered));
+            let text = format!("the server answers {got}; the client offered {offered}");
+            report.broken_by("version-lowered", seen.at(node), index, text);
+        }
+    }
+}
+
+/// Reports a version that was never published.
+fn check_version(seen: &Seen<'_>, version: Option<Node<'_>>, report: &mut Report) {
+    let version = version.filter(|node| node.is_string() && schema::version(*node).is_none());
+    if let Some(node) = version {
+        let (got, known) = (quote(node), schema::names());
+        let text = format!("there is no version {got}; known ones are {known}");
+        report.broken("unknown-version", seen.at(node), text);
+    }
+}

@@ -1,0 +1,91 @@
+//! Values that later messages repeat: progress tokens of requests, and cursors of lists.
+
+use crate::protocol::Direction;
+use crate::protocol::rpc::extension::RpcMessage;
+use crate::protocol::rpc::spelling;
+use crate::protocol::schema::check::number;
+use crate::protocol::session::Report;
+use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::text::quote;
+use crate::tape::Node;
+
+/// A progress token, with the direction of its request.
+pub(super) type Key = (Direction, Box<str>);
+
+/// The tokens and cursors of a session.
+#[derive(Default)]
+pub(super) struct Tokens {
+    progress: RecentEntries<Key, TokenState>,
+    cursors: RecentEntries<Box<str>, ()>,
+}
+
+/// The progress of a request.
+struct TokenState {
+    index: u64,
+    last: Option<f64>,
+    answered: bool,
+}
+
+impl Tokens {
+    /// Checks a request or a notification. Returns the key of its progress token.
+    pub(super) fn ask(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> Option<Key> {
+        if message.is("notifications/progress") {
+            self.check_progress(message, report);
+        }
+        if let Some(cursor) = message.param("cursor") {
+            let text = cursor.text().unwrap_or_default();
+            if self.cursors.get(&text.as_ref().into()).is_none() && !self.cursors.is_full() {
+                let text = format!("no list ended with the cursor {}", quote(cursor));
+                report.broken("unknown-cursor", message.seen.at(cursor), text);
+            }
+        }
+        message.call.id?;
+        let token = message.param("_meta")?.get("progressToken")?;
+        let key = (message.requester(), spelling(token).into());
+        let progress = TokenState {
+            index: message.seen.index,
+            last: None,
+            answered: false,
+        };
+        self.progress.insert(Key::clone(&key), progress);
+        Some(key)
+    }
+
+    fn check_progress(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+        let (seen, value) = (message.seen, message.param("progress"));
+        let Some(token) = message.param("progressToken") else {
+            return;
+        };
+        let is_full = self.progress.is_full();
+        let key = (message.requester().other(), spelling(token).into());
+        let Some(progress) = self.progress.get_mut(&key) else {
+            if !is_full {
+                let text = format!("no request has the progress token {}", quote(token));
+                report.broken("progress-token", seen.at(token), text);
+            }
+            return;
+        };
+        let (index, new) = (progress.index, value.and_then(number));
+        if progress.answered {
+            let text = format!("progress of #{index}, which is answered");
+            report.broken_by("progress-after-answer", seen.whole(), index, text);
+        } else if let (Some(new), Some(last), Some(value)) = (new, progress.last, value)
+            && new <= last
+        {
+            let text = format!("progress is {new}; before it was {last}, and it should increase");
+            report.broken_by("progress-order", seen.at(value), index, text);
+        }
+        progress.last = new.or(progress.last);
+    }
+
+    /// Handles an answer to a request with this key.
+    pub(super) fn answer(&mut self, message: &RpcMessage<'_, '_>, key: Option<&Key>) {
+        if let Some(progress) = key.and_then(|key| self.progress.get_mut(key)) {
+            progress.answered = true;
+        }
+        let cursor = message.result().and_then(|result| result.get("nextCursor"));
+        if let Some(cursor) = cursor.and_then(Node::text) {
+            self.cursors.insert(cursor.as_ref().into(), ());
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Sessions over HTTP: a field of each head, or a part of its path, names the session.
+//!
+//! ```text
+//!   POST initialize -> 200, Mcp-Session-Id: a session; later requests repeat it, on any connection
+//!   DELETE -> 200: the session has ended, and later requests are answered with 404
+//!   GET -> event `endpoint` with ?sessionId=…: messages are posted there, and all answers are events
+//! ```
+
+use super::extension::{Extension, SessionField};
+use super::pairing::SentRequest;
+use crate::framing::Head;
+use crate::protocol::Role;
+use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
+use crate::protocol::session::{Report, Seen, http};
+use std::sync::Arc;
+
+/// The largest number of connections.
+pub(super) const MAX_CONNECTIONS: usize = 1 << 12;
+
+/// The owner of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum SessionKey {
+    Connection(ConnId),
+    /// The name that the server gave; empty if a request has none.
+    Named(Arc<str>),
+}
+
+/// A session.
+#[derive(Default)]
+struct State<E> {
+    own: E,
+    /// Its end was handled.
+    is_ended: bool,
+    /// The index of the request that deleted it.
+    deleted: Option<u64>,
+}
+
+/// The exchanges of a connection.
+#[derive(Default)]
+struct Exchanges {
+    /// The name of the session, or an empty text if the last request had none.
+    name: Option<Arc<str>>,
+    /// The last request deletes the session; its index.
+    deletes: Option<u64>,
+}
+
+/// All sessions of a conversation.
+pub(super) struct Sessions<E> {
+    states: RecentEntries<SessionKey, State<E>>,
+    connections: Connections<Exchanges>,
+    /// The server names sessions.
+    gives_names: bool,
+}
+
+impl<E: Extension> Sessions<E> {
+    pub(super) fn new() -> Self {
+        Self {
+            states: RecentEntries::default(),
+            connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
+            gives_names: false,
+        }
+    }
+
+    /// Returns the name of the session in the last exchange of a connection: empty if the request had none.
+    pub(super) fn name(&self, conn: ConnId) -> Option<&str> {
+        self.connections.get(conn)?.name.as_deref()
+    }
+
+    fn key(&self, conn: ConnId) -> SessionKey {
+        let name = self.connections.get(conn).and_then(|c| c.name.clone());
+        name.map_or(SessionKey::Connection(conn), SessionKey::Named)
+    }
+
+    /// Returns the state of the session that a connection belongs to.
+    pub(super) fn state(&mut self, conn: ConnId) -> &mut E {
+        &mut self.states.entry(self.key(conn), State::default).own
+    }
+
+    /// Returns the field that a request on a connection should have, because the server has named the session in it.
+    pub(super) fn lacks(&self, conn: ConnId) -> Option<SessionField> {
+        E::SESSION_FIELD.filter(|_| self.gives_names && self.name(conn) == Some(""))
+    }
+
+    /// Returns the index of the request that deleted the session of a connection.
+    pub(super) fn deleted(&self, conn: ConnId) -> Option<u64> {
+        self.states.get(&self.key(conn))?.deleted
+    }
+
+    /// Notes to which session the exchange on a connection belongs. `asks`: it is a request.
+    pub(super) fn read(&mut self, seen: &Seen<'_>, asks: bool) {
+        let Some(field) = E::SESSION_FIELD else {
+            return;
+        };
+        let conn = seen.origin.conn;
+        let connection = self.connections.entry_or_evict(conn, Exchanges::default);
+        let name = session_name(seen, field.name);
+        if let Some(name) = name {
+            let key = SessionKey::Named(connection.name.insert(name.into()).clone());
+            let is_head = matches!(seen.frame.head, Head::Http { event: false, .. });
+            self.gives_names |= !asks && is_head;
+            let own = (!asks).then(|| self.states.remove(&SessionKey::Connection(conn)));
+            if let Some(state) = own.flatten() {
+                self.states.insert(key, state);
+            } else if asks && self.states.get(&key).is_none() {
+                // It was opened before the capture began.
+                self.state(conn).missed();
+            }
+        } else if asks {
+            // A request that opens a session, or of a server without sessions.
+            let is_opening = seen.message.subject.as_deref() == Some("initialize");
+            connection.name = (!is_opening).then(Arc::default);
+            if self.gives_names && !is_opening {
+                self.state(conn).missed();
+            }
+        }
+        self.read_deletion(seen);
+    }
+
+    /// Handles a request that deletes a session, and the response to it.
+    fn read_deletion(&mut self, seen: &Seen<'_>) {
+        let (
+            Head::Http {
+                start,
+                status,
+                event: false,
+                ..
+            },
+            conn,
+        ) = (seen.frame.head, seen.origin.conn)
+        else {
+            return;
+        };
+        let Some(connection) = self.connections.get_mut(conn) else {
+            return;
+        };
+        let deletes = connection.deletes.take();
+        if status == 0 {
+            connection.deletes = start.starts_with("DELETE ").then_some(seen.index);
+        } else if let Some(index) = deletes.filter(|_| (200..300).contains(&status)) {
+            let key = self.key(conn);
+            self.states.entry(key, State::default).deleted = Some(index);
+        }
+    }
+
+    /// Handles a connection that opens.
+    pub(super) fn open(&mut self, conn: ConnId) {
+        self.connections.remove(conn);
+        self.states.remove(&SessionKey::Connection(conn));
+    }
+
+    /// Handles the end of a connection.
+    pub(super) fn end(&mut self, conn: ConnId, report: &mut Report) {
+        if let Some(state) = self.states.get_mut(&SessionKey::Connection(conn)) {
+            state.own.end(report);
+            state.is_ended = true;
+        }
+    }
+
+    /// Handles the end of the input.
+    pub(super) fn finish(&self, report: &mut Report) {
+        for state in self.states.values().filter(|state| !state.is_ended) {
+            state.own.end(report);
+        }
+    }
+
+    /// Returns the reason why a request waits.
+    pub(super) fn waits(&self, request: &SentRequest<E::Own>) -> Option<String> {
+        self.states
+            .values()
+            .find_map(|state| state.own.waits(request))
+    }
+}
+
+/// Returns the name of the session in a head, or in the event that starts the older transport.
+fn session_name(seen: &Seen<'_>, field: &str) -> Option<String> {
+    let Head::Http { start, event, .. } = seen.frame.head else {
+        return None;
+    };
+    if event {
+        let is_message = seen.message.role != Some(Role::Control);
+        let path = std::str::from_utf8(seen.frame.view.body()).ok();
+        return query_session(path.filter(|_| !is_message)?);
+    }
+    let name = http::head(seen).and_then(|head| http::field(head, field).0);
+    name.or_else(|| query_session(start.split(' ').nth(1)?))
+}
+
+/// Returns the session in a path of the older transport.
+fn query_session(path: &str) -> Option<String> {
+    let (_, query) = path.split_once('?')?;
+    let mut pairs = query
+        .split(['&', ' '])
+        .filter_map(|pair| pair.split_once('='));
+    let found = pairs.find(|(name, _)| matches!(*name, "sessionId" | "session_id"));
+    found.map(|(_, value)| value.trim().to_owned())
+}
