@@ -26,7 +26,7 @@ use crate::protocol::{Direction, Link, Origin, Role, is_unidirectional};
 use crate::tape::Node;
 use audio::Audio;
 use calls::PhoneCalls;
-use conn::{ConnectionStream, DirectionStream, KnownHistory, TelequickConnection};
+use conn::{KnownHistory, TelequickConnection};
 use shape::{Parts, bare_envelope_as_frame, quote_text};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -85,7 +85,7 @@ impl<'s> TelequickSession<'s> {
     /// Checks a frame that has no fault.
     fn check_single(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
         let conn = conn::entry(&mut self.conns, seen.origin);
-        let stream = conn.stream(ConnectionStream::of(seen.origin.direction));
+        let stream = conn.streams.get_mut(seen.origin.direction);
         if let Head::Method { id, mode, .. } = seen.frame.head {
             if let Some(mode) = mode {
                 stream.check_length(mode, seen, report);
@@ -201,25 +201,19 @@ impl<'s> TelequickSession<'s> {
     }
 
     fn subscribe(&mut self, seen: &Seen<'_>, parts: &Parts<'_>) {
-        let client = parts.fields.and_then(|f| f.get(name::CLIENT));
         if self.subscriptions.len() >= SUBSCRIPTIONS {
             self.subscriptions.pop_front();
         }
-        // This length distinguishes clients.
-        let client = client.map_or(&b""[..], Node::raw_text);
-        let client = client.get(..256).unwrap_or(client);
         self.subscriptions.push_back(Subscription {
             asked: OpenRequest::of(seen),
-            client: client.into(),
+            client: client_name(parts).into(),
         });
     }
 
     /// Handles an event: it belongs to the subscription of its client, preferably on the same connection.
     fn push(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
         let own = |s: &&Subscription| s.asked.origin().conn == seen.origin.conn;
-        let client = parts.fields.and_then(|f| f.get(name::CLIENT));
-        let own_name = client.map_or(&b""[..], Node::raw_text);
-        let own_name = own_name.get(..256).unwrap_or(own_name);
+        let own_name = client_name(parts);
         let meant = |s: &&Subscription| s.client.is_empty() || *s.client == *own_name;
         let all = || self.subscriptions.iter().rev();
         let found = all().filter(own).find(meant).or_else(|| all().find(meant));
@@ -232,7 +226,8 @@ impl<'s> TelequickSession<'s> {
         };
         report.answers(&latest.asked, seen, false);
         let state = conn::entry(&mut self.conns, seen.origin);
-        if let Some(client) = client.filter(|_| !own_name.is_empty())
+        if !own_name.is_empty()
+            && let Some(client) = parts.fields.and_then(|f| f.get(name::CLIENT))
             && self.subscriptions.len() < SUBSCRIPTIONS
             && !std::mem::replace(&mut state.wrong_client, true)
         {
@@ -298,10 +293,16 @@ impl<'s> TelequickSession<'s> {
     }
 }
 
+/// Returns the name of the client in a message; its first bytes distinguish clients.
+fn client_name<'a>(parts: &Parts<'a>) -> &'a [u8] {
+    let client = parts.fields.and_then(|f| f.get(name::CLIENT));
+    let client = client.map_or(&b""[..], Node::raw_text);
+    client.get(..256).unwrap_or(client)
+}
+
 impl Session for TelequickSession<'_> {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let (frame, message) = (seen.frame, seen.message);
-        let way = ConnectionStream::of(seen.origin.direction);
         let sound = frame.fault.is_none() && message.faults.is_empty() && message.valid;
         let conn = conn::entry(&mut self.conns, seen.origin);
         if let Some((len, size)) = bare_envelope_as_frame(seen).filter(|_| !conn.queues.is_empty())
@@ -317,7 +318,7 @@ impl Session for TelequickSession<'_> {
             self.answer(seen, method, false, report);
         }
         let conn = conn::entry(&mut self.conns, seen.origin);
-        let stream = conn.stream(way);
+        let stream = conn.streams.get_mut(seen.origin.direction);
         stream.is_active = true;
         let skipped = frame.control.is_some();
         if skipped || !sound {
@@ -342,7 +343,7 @@ impl Session for TelequickSession<'_> {
             return;
         };
         if message.kind == name::AUDIO {
-            self.audio.handle_frame(way, gaps, fields, seen, report);
+            self.audio.handle_frame(gaps, fields, seen, report);
         }
         if message.kind != UNKNOWN {
             self.calls.record(fields, opened, seen, report);
@@ -350,7 +351,6 @@ impl Session for TelequickSession<'_> {
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
-        let way = ConnectionStream::of(origin.direction);
         match what {
             ConnectionChange::Opened => {
                 self.close(origin.link(), false, report);
@@ -360,26 +360,19 @@ impl Session for TelequickSession<'_> {
             ConnectionChange::Lost => {
                 let conn = conn::entry(&mut self.conns, origin);
                 conn.known = KnownHistory::Partly;
-                for stream in &mut conn.streams {
+                for stream in conn.streams.iter_mut() {
                     stream.gaps += 1;
                 }
                 self.calls.partial = true;
             }
-            ConnectionChange::Ended if way != ConnectionStream::Unknown => {
+            ConnectionChange::Ended if origin.direction.is_some() => {
                 if origin.stream.is_none() {
-                    self.audio.end(origin.conn, Some(way), true, report);
+                    self.audio.end(origin.conn, origin.direction, true, report);
                 }
                 let conn = conn::entry(&mut self.conns, origin);
-                conn.stream(way).ended = true;
-                let both = matches!(
-                    conn.streams,
-                    [
-                        DirectionStream { ended: true, .. },
-                        DirectionStream { ended: true, .. },
-                        _,
-                    ]
-                );
-                if both || origin.stream.is_some_and(is_unidirectional) {
+                conn.streams.get_mut(origin.direction).ended = true;
+                let other = origin.direction.map(Direction::other);
+                if conn.streams.get(other).ended || origin.stream.is_some_and(is_unidirectional) {
                     self.close(origin.link(), true, report);
                 }
             }
@@ -405,7 +398,7 @@ impl Session for TelequickSession<'_> {
             // listed.
             let others = conn.answered.is_some();
             let owes = asked.origin().direction.map(Direction::other);
-            let silent = owes.is_some_and(|owes| !conn.received(owes));
+            let silent = owes.is_some() && !conn.streams.get(owes).is_active;
             // One direction alone also looks silent.
             let wrong_mode =
                 pending.inclusive && silent && conn.known == KnownHistory::Opened && !others;

@@ -25,8 +25,9 @@ pub(super) struct PhoneCalls<'s> {
     pub partial: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
 enum CallPhase {
+    #[default]
     Announced,
     Made,
     Created,
@@ -43,43 +44,9 @@ struct PhoneCall {
 /// The events of one call so far.
 #[derive(Default)]
 struct ReportedEvents {
-    stage: CallStage,
+    phase: CallPhase,
     held: Option<bool>,
     last: u64,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
-enum CallStage {
-    #[default]
-    Unknown,
-    Created,
-    Answered,
-    Over,
-}
-
-/// The meaning of an event.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CallEvent {
-    Nothing,
-    Create,
-    Answer,
-    Over,
-    Hold,
-    Resume,
-}
-
-impl CallEvent {
-    fn of(kind: Node<'_>) -> Option<Self> {
-        Some(match kind.text()?.as_ref() {
-            "UNKNOWN" => Self::Nothing,
-            "CHANNEL_CREATE" => Self::Create,
-            "CHANNEL_ANSWER" => Self::Answer,
-            "CHANNEL_HANGUP_COMPLETE" => Self::Over,
-            "CHANNEL_HOLD" => Self::Hold,
-            "CHANNEL_RESUME" => Self::Resume,
-            _ => return None,
-        })
-    }
 }
 
 impl<'s> PhoneCalls<'s> {
@@ -235,38 +202,36 @@ impl<'s> PhoneCalls<'s> {
         let Some(kind) = fields.get("event_type") else {
             return;
         };
-        let event = CallEvent::of(kind);
+        let event = kind.text().unwrap_or_default();
         check_times(fields, seen, report);
-        if matches!(
-            event,
-            Some(CallEvent::Create | CallEvent::Answer | CallEvent::Hold | CallEvent::Resume)
-        ) && let Some((name, early)) = self.at_end.iter().find_map(|name| {
-            let value = fields.get(name)?;
-            // An invalid double has its own finding.
-            let set = value.as_i128().is_none_or(|n| n != 0);
-            set.then_some((name, value))
-        }) {
+        let (phase, turn) = match event.as_ref() {
+            "CHANNEL_CREATE" => (CallPhase::Created, None),
+            "CHANNEL_ANSWER" => (CallPhase::Answered, None),
+            "CHANNEL_HOLD" => (CallPhase::Answered, Some(true)),
+            "CHANNEL_RESUME" => (CallPhase::Answered, Some(false)),
+            "CHANNEL_HANGUP_COMPLETE" => (CallPhase::Over, None),
+            "UNKNOWN" => {
+                let text = "event_type is 0, UNKNOWN: no event has it";
+                return report.broken("unknown-event", seen.at(kind), text);
+            }
+            _ => return,
+        };
+        if phase != CallPhase::Over
+            && let Some((name, early)) = self.at_end.iter().find_map(|name| {
+                let value = fields.get(name)?;
+                // An invalid double has its own finding.
+                let set = value.as_i128().is_none_or(|n| n != 0);
+                set.then_some((name, value))
+            })
+        {
             let text = format!("{name} is set, though the call is not over");
             report.broken("early-statistics", seen.at(early), text);
         }
-        let Some(event) = event else {
-            return;
-        };
-        let phase = match event {
-            CallEvent::Nothing => {
-                let text = "event_type is 0, UNKNOWN: no event has it";
-                report.broken("unknown-event", seen.at(kind), text);
-                return;
-            }
-            CallEvent::Create => CallPhase::Created,
-            CallEvent::Answer | CallEvent::Hold | CallEvent::Resume => CallPhase::Answered,
-            CallEvent::Over => CallPhase::Over,
-        };
         let by = seen.index;
         let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
         // A late CREATE does not renew an answered call; one after the hang-up does.
-        let late = event == CallEvent::Create && known == Some(CallPhase::Answered);
-        if !late && (known != Some(CallPhase::Over) || event == CallEvent::Create) {
+        let late = phase == CallPhase::Created && known == Some(CallPhase::Answered);
+        if !late && (known != Some(CallPhase::Over) || phase == CallPhase::Created) {
             self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
         }
         let name = (seen.origin.conn, sid.raw_text());
@@ -274,7 +239,7 @@ impl<'s> PhoneCalls<'s> {
             self.reported.put(name, ReportedEvents::default());
         }
         if let Some(reported) = self.reported.get(name) {
-            reported.next(event, kind, seen, report);
+            reported.next(phase, turn, kind, seen, report);
         }
         if phase == CallPhase::Over {
             self.by_sid.finish_entry(sid.raw_text());
@@ -289,58 +254,55 @@ impl<'s> PhoneCalls<'s> {
 }
 
 impl ReportedEvents {
-    /// Handles the next event of the call.
-    fn next(&mut self, event: CallEvent, kind: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+    /// Handles the next event of the call: a phase, and `turn` if the call is put on hold or resumed.
+    fn next(
+        &mut self,
+        phase: CallPhase,
+        turn: Option<bool>,
+        kind: Node<'_>,
+        seen: &Seen<'_>,
+        report: &mut Report,
+    ) {
         let last = self.last;
         let name = kind.text().unwrap_or_default();
         let place = seen.at(kind);
-        let stage = match event {
-            CallEvent::Create => CallStage::Created,
-            CallEvent::Answer => CallStage::Answered,
-            CallEvent::Over => CallStage::Over,
-            _ => self.stage,
-        };
-        if self.stage == CallStage::Over {
+        // An event about holding does not show that the call was answered before.
+        let phase = if turn.is_some() { self.phase } else { phase };
+        if self.phase == CallPhase::Over {
             let text = format!("{name} is after #{last}, which ended the call");
             report.broken_by("event-after-hangup", place, last, text);
             // Only a new call continues.
-            if event == CallEvent::Create {
+            if phase == CallPhase::Created {
                 *self = Self {
-                    stage,
+                    phase,
                     held: None,
                     last: seen.index,
                 };
             }
             return;
         }
-        let turn = match event {
-            CallEvent::Hold => Some(true),
-            CallEvent::Resume => Some(false),
-            _ => None,
-        };
-        if matches!(event, CallEvent::Create | CallEvent::Answer) && stage <= self.stage {
-            let now = if self.stage == CallStage::Created {
+        // A call that was created is not on hold.
+        let held = self
+            .held
+            .or((self.phase >= CallPhase::Created).then_some(false));
+        if turn.is_some() && held == turn {
+            let now = if turn == Some(true) { "is" } else { "is not" };
+            let text = format!("{name} comes after #{last}: the call {now} on hold");
+            report.broken_by("hold-order", place, last, text);
+        } else if turn.is_none() && phase != CallPhase::Over && phase <= self.phase {
+            let now = if self.phase == CallPhase::Created {
                 "created"
             } else {
                 "answered"
             };
             let text = format!("{name} comes after #{last}: the call is already {now}");
             report.broken_by("event-order", place, last, text);
-        } else if turn.is_some() && self.held.or(self.initial_hold()) == turn {
-            let now = if turn == Some(true) { "is" } else { "is not" };
-            let text = format!("{name} comes after #{last}: the call {now} on hold");
-            report.broken_by("hold-order", place, last, text);
         }
         self.held = turn.or(self.held);
-        if stage > self.stage {
-            self.stage = stage;
+        if phase > self.phase {
+            self.phase = phase;
         }
         self.last = seen.index;
-    }
-
-    /// Returns `Some(false)` if the start of the call was seen: it is not on hold.
-    fn initial_hold(&self) -> Option<bool> {
-        (self.stage != CallStage::Unknown).then_some(false)
     }
 }
 

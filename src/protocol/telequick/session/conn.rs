@@ -6,31 +6,14 @@
 //! ```
 
 use crate::framing::LengthMode;
+use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Report, Seen};
-use crate::protocol::{Direction, Link, Origin, Role};
+use crate::protocol::{Link, Origin, Role};
 use crate::span::Span;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The number of reported ids that are stored, for each direction of a connection.
 const REPORTED_IDS: usize = 64;
-
-/// A byte stream of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum ConnectionStream {
-    ToServer,
-    ToClient,
-    Unknown,
-}
-
-impl ConnectionStream {
-    pub fn of(direction: Option<Direction>) -> Self {
-        match direction {
-            Some(Direction::ToServer) => Self::ToServer,
-            Some(Direction::ToClient) => Self::ToClient,
-            None => Self::Unknown,
-        }
-    }
-}
 
 /// A connection.
 #[derive(Default)]
@@ -49,7 +32,7 @@ pub(super) struct TelequickConnection {
     pub wrong_client: bool,
     /// Open requests by the id of their method, the oldest first.
     pub queues: HashMap<u32, VecDeque<u64>>,
-    pub streams: [DirectionStream; 3],
+    pub streams: PerDirection<DirectionStream>,
 }
 
 /// The completeness of a connection.
@@ -87,23 +70,6 @@ pub(super) struct DirectionStream {
 }
 
 impl TelequickConnection {
-    pub fn stream(&mut self, way: ConnectionStream) -> &mut DirectionStream {
-        let [to_server, to_client, unknown] = &mut self.streams;
-        match way {
-            ConnectionStream::ToServer => to_server,
-            ConnectionStream::ToClient => to_client,
-            ConnectionStream::Unknown => unknown,
-        }
-    }
-
-    pub fn received(&self, direction: Direction) -> bool {
-        let [to_server, to_client, _] = &self.streams;
-        match direction {
-            Direction::ToServer => to_server.is_active,
-            Direction::ToClient => to_client.is_active,
-        }
-    }
-
     /// Returns the method of the only open request.
     pub fn open_alone(&self) -> Option<u32> {
         let (method, queue) = self.queues.iter().next()?;

@@ -8,7 +8,7 @@ use crate::encoding::serde_envelope::{
     COMPAT_VERSION, FIELDS, FieldType, HEADER, Struct, StructField, TAIL, Types, VERSION,
 };
 use crate::framing::{Framing, Head};
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::session::{Place, Report, Seen, text};
 use crate::protocol::telequick::length_mode;
 use crate::protocol::telequick::schema::{FieldMark, Schema, fixed, label, member, name};
 use crate::protocol::{Direction, Role};
@@ -17,16 +17,10 @@ use crate::tape::{Node, Scalar, Value};
 
 /// The suffix of the fields that define the first action of a call.
 const DEFAULT: &str = "default_app";
-/// Longer texts are truncated in findings.
-const LONGEST: usize = 40;
 
 /// Quotes a text for findings.
 pub(super) fn quote_text(node: Node<'_>) -> String {
-    let text = String::from_utf8_lossy(node.raw_text());
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
-        None => format!("{text:?}"),
-    }
+    text::quote_text(&String::from_utf8_lossy(node.raw_text()))
 }
 
 /// Reports the method id. The caller calls this once for each id.
@@ -65,27 +59,12 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     pub fn of(root: Node<'a>) -> Self {
-        const NAMES: [&str; 5] = [
-            fixed(VERSION),
-            fixed(COMPAT_VERSION),
-            fixed(FIELDS),
-            fixed(TAIL),
-            fixed(label::AFTER),
-        ];
-        let mut parts = [None; NAMES.len()];
-        for (key, value) in root.members() {
-            let at = NAMES.iter().position(|name| key.is_text(name));
-            if let Some(part) = at.and_then(|at| parts.get_mut(at)) {
-                *part = Some(value);
-            }
-        }
-        let [version, compat, fields, tail, after] = parts;
         Self {
-            version,
-            compat,
-            fields,
-            tail,
-            after,
+            version: member(root, VERSION),
+            compat: member(root, COMPAT_VERSION),
+            fields: member(root, FIELDS),
+            tail: member(root, TAIL),
+            after: member(root, label::AFTER),
         }
     }
 }
@@ -131,18 +110,9 @@ pub(super) fn check_message(
         seen,
         request: seen.message.role == Some(Role::Request),
     };
-    let envelope = EnvelopeParts {
-        version: parts.version,
-        compat: parts.compat,
-        fields,
-        tail: parts.tail,
-        whole: seen.whole(),
-        // The missing fields are then in these bytes.
-        cut: parts.after.is_some(),
-    };
-    look.versions(&envelope, report);
+    look.versions(parts, report);
     if let Some(layout) = layout(schema, seen) {
-        look.envelope(layout, &envelope, report);
+        look.envelope(layout, parts, seen.whole(), report);
         check_outcome(fields, seen, report);
         check_tones(fields, seen, report);
     }
@@ -202,16 +172,6 @@ fn check_outcome(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
     }
 }
 
-/// An envelope: that of the frame or an inner one.
-struct EnvelopeParts<'a> {
-    version: Option<Node<'a>>,
-    compat: Option<Node<'a>>,
-    fields: Node<'a>,
-    tail: Option<Node<'a>>,
-    whole: Place,
-    cut: bool,
-}
-
 struct FrameCheck<'l> {
     schema: &'l Schema,
     types: &'l Types,
@@ -220,7 +180,7 @@ struct FrameCheck<'l> {
 }
 
 impl FrameCheck<'_> {
-    fn versions(&self, envelope: &EnvelopeParts<'_>, report: &mut Report) {
+    fn versions(&self, envelope: &Parts<'_>, report: &mut Report) {
         let number = |node: Option<Node<'_>>| node.and_then(Node::as_i128).unwrap_or(0);
         let (version, compat) = (number(envelope.version), number(envelope.compat));
         if let Some(node) = envelope.compat
@@ -231,10 +191,12 @@ impl FrameCheck<'_> {
         }
     }
 
-    fn envelope(&self, layout: &Struct, envelope: &EnvelopeParts<'_>, report: &mut Report) {
+    /// Checks an envelope: that of the frame or an inner one.
+    fn envelope(&self, layout: &Struct, envelope: &Parts<'_>, whole: Place, report: &mut Report) {
         let version = envelope.version.and_then(Node::as_i128).unwrap_or(0);
         let mut present = 0;
-        for ((_, value), field) in envelope.fields.members().zip(&layout.fields) {
+        let fields = envelope.fields.into_iter().flat_map(Node::members);
+        for ((_, value), field) in fields.zip(&layout.fields) {
             present += 1;
             self.value(&field.kind, field, value, report);
         }
@@ -243,17 +205,17 @@ impl FrameCheck<'_> {
         let missing = |f: &&StructField| !matches!(f.kind, FieldType::Vector(_));
         let due = |f: &&StructField| f.since as i128 <= version;
         let (described, name) = (layout.version, self.types.name(layout.name));
-        if envelope.cut {
-            // This was reported above.
+        if envelope.after.is_some() {
+            // The missing fields are in these bytes, which were reported.
         } else if let Some(field) = absent.iter().filter(missing).find(due) {
             let field = self.types.name(field.name);
             let text = format!("{name} of version {version} ends before {field}");
-            report.broken("missing-fields", envelope.whole, text);
+            report.broken("missing-fields", whole, text);
         } else if let Some(field) = absent.iter().find(missing) {
             let (field, since) = (self.types.name(field.name), field.since);
             let text =
                 format!("{name} has version {version}: {field}, of version {since}, is missing");
-            report.broken("older-version", envelope.whole, text);
+            report.broken("older-version", whole, text);
         }
         if let Some(tail) = envelope.tail {
             let (count, place) = (tail.span().len, self.seen.at(tail));
@@ -281,17 +243,15 @@ impl FrameCheck<'_> {
             let key = value.children().next();
             first != fixed(VERSION) && key.is_some_and(|k| k.is_text(fixed(VERSION)))
         });
-        let part = |name| wrapped.and_then(|_| member(value, name));
-        let envelope = EnvelopeParts {
-            version: part(VERSION),
-            compat: part(COMPAT_VERSION),
-            fields: wrapped.unwrap_or(value),
-            tail: part(TAIL),
-            whole: self.seen.at(value),
-            cut: false,
+        let envelope = match wrapped {
+            Some(_) => Parts::of(value),
+            None => Parts {
+                fields: Some(value),
+                ..Parts::default()
+            },
         };
         self.versions(&envelope, report);
-        self.envelope(layout, &envelope, report);
+        self.envelope(layout, &envelope, self.seen.at(value), report);
     }
 
     fn value(&self, kind: &FieldType, field: &StructField, value: Node<'_>, report: &mut Report) {
