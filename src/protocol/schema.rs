@@ -154,6 +154,7 @@ pub enum Default {
 
 /// A member of an object.
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 #[non_exhaustive]
 pub struct Member {
     /// The name.
@@ -179,6 +180,7 @@ pub struct Member {
 
 /// A kind of message, or one form of it.
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 #[non_exhaustive]
 pub struct MessageSchema {
     /// The name: a method, a kind, a type.
@@ -266,13 +268,11 @@ pub const fn one(name: &'static str, ty: Type) -> Member {
 
 impl Member {
     /// Sets the releases that write it.
-    #[must_use]
     pub const fn releases(self, releases: Releases) -> Self {
         Self { releases, ..self }
     }
 
     /// Sets another name, and the releases that use it.
-    #[must_use]
     pub const fn spelled(self, name: &'static str, releases: Releases) -> Self {
         Self {
             spelled: Some((name, releases)),
@@ -281,7 +281,6 @@ impl Member {
     }
 
     /// Sets the JSON that `make` writes if no word sets the member.
-    #[must_use]
     pub const fn default(self, json: &'static str) -> Self {
         Self {
             default: Default::Json(json),
@@ -290,7 +289,6 @@ impl Member {
     }
 
     /// Sets the function that makes a new value if no word sets the member.
-    #[must_use]
     pub const fn new(self, new: fn(&mut IdGen) -> String) -> Self {
         Self {
             default: Default::New(new),
@@ -299,7 +297,6 @@ impl Member {
     }
 
     /// Sets the position if members are written as an array.
-    #[must_use]
     pub const fn at(self, position: usize) -> Self {
         Self {
             position: Some(position),
@@ -308,7 +305,6 @@ impl Member {
     }
 
     /// Sets the lint rules that it breaks: missing or excluded by another member, and wrong value.
-    #[must_use]
     pub const fn rules(self, missing: &'static str, wrong: &'static str) -> Self {
         Self {
             rules: [missing, wrong],
@@ -317,7 +313,6 @@ impl Member {
     }
 
     /// Sets the properties beyond its type.
-    #[must_use]
     pub const fn marked(self, marks: &'static [Mark]) -> Self {
         Self { marks, ..self }
     }
@@ -355,37 +350,31 @@ pub const fn request(name: &'static str, direction: Direction) -> MessageSchema 
 impl MessageSchema {
     /// Sets the role, for messages that are neither a request nor a notification; `None` if direction or content
     /// decides.
-    #[must_use]
     pub const fn role(self, role: Option<Role>) -> Self {
         Self { role, ..self }
     }
 
     /// Sets the type of the content.
-    #[must_use]
     pub const fn of(self, ty: Type) -> Self {
         Self { ty, ..self }
     }
 
     /// Sets the marks of the id.
-    #[must_use]
     pub const fn id(self, id: &'static [Mark]) -> Self {
         Self { id, ..self }
     }
 
     /// Sets the type of the result.
-    #[must_use]
     pub const fn result(self, result: Type) -> Self {
         Self { result, ..self }
     }
 
     /// Sets the releases that have the message.
-    #[must_use]
     pub const fn releases(self, releases: Releases) -> Self {
         Self { releases, ..self }
     }
 
     /// Sets the member that only this form of the kind has.
-    #[must_use]
     pub const fn when(self, member: &'static str) -> Self {
         Self {
             when: Some(member),
@@ -394,7 +383,6 @@ impl MessageSchema {
     }
 
     /// Sets the words from which it is made: see [`make`].
-    #[must_use]
     pub const fn words(self, words: &'static str) -> Self {
         Self {
             words: Some(words),
@@ -403,7 +391,6 @@ impl MessageSchema {
     }
 
     /// Sets the name on the command line.
-    #[must_use]
     pub const fn recipe(self, name: &'static str) -> Self {
         Self {
             recipe: Some(name),
@@ -412,13 +399,11 @@ impl MessageSchema {
     }
 
     /// Sets the description for help.
-    #[must_use]
     pub const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
     /// Sets a check of the whole message that only code can make.
-    #[must_use]
     pub const fn check(self, check: fn(Node<'_>) -> Result<(), Refusal>) -> Self {
         Self {
             check: Some(check),

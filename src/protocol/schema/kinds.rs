@@ -36,7 +36,6 @@ impl MessageSchema {
     }
 
     /// Both sides send the message; the direction is that of `make`.
-    #[must_use]
     pub const fn both_ways(self) -> Self {
         Self {
             both_ways: true,

@@ -34,24 +34,16 @@ fn parts(words: &'static str) -> impl Iterator<Item = WordPart> {
         let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
         let optional = inner.is_some();
         let inner = inner.unwrap_or(word);
-        if let Some((label, path)) = inner.split_once('=') {
-            let path = if path.is_empty() { label } else { path };
-            let (rest, key) = (false, true);
-            return WordPart {
-                label,
-                path,
-                optional,
-                rest,
-                key,
-            };
-        }
         let (rest, inner) = match inner.strip_suffix('…') {
             Some(inner) => (true, inner),
             None => (false, inner),
         };
-        let last = || (inner.rsplit('.').next().unwrap_or(inner), inner);
-        let (label, path) = inner.split_once(':').unwrap_or_else(last);
-        let key = false;
+        let key = inner.contains('=');
+        let (label, path) = match inner.split_once(['=', ':']) {
+            Some((label, "")) => (label, label),
+            Some(parts) => parts,
+            None => (inner.rsplit('.').next().unwrap_or(inner), inner),
+        };
         WordPart {
             label,
             path,
