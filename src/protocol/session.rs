@@ -11,6 +11,7 @@
 //!
 //! A session names the rules that are broken; [`Rule`] describes each.
 
+mod current;
 pub(super) mod heartbeat;
 pub(super) mod http;
 pub(crate) mod memory;
@@ -22,6 +23,7 @@ pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Origin};
+pub(crate) use current::Current;
 pub use waiting::Waiting;
 
 /// An event of a connection.

@@ -8,8 +8,9 @@
 //! ```
 
 use crate::protocol::Direction;
+use crate::protocol::peer::RecentValues;
+use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Values, ValuesMut};
-use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 /// A connection, if there are several.
@@ -79,57 +80,38 @@ impl<T> PerDirection<T> {
 
 /// Recent entries by key. If there is no space, the oldest is removed.
 #[derive(Debug)]
-pub struct RecentEntries<K, V> {
-    entries: HashMap<K, (u64, V)>,
-    /// Keys in order of insertion, each with its number. An entry may have been replaced since.
-    order: VecDeque<(K, u64)>,
-    count: u64,
-    capacity: usize,
-}
+pub struct RecentEntries<K, V>(RecentValues<K, V>);
 
 impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
     /// Creates a table for at most `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self {
-            entries: HashMap::new(),
-            order: VecDeque::new(),
-            count: 0,
-            capacity,
-        }
+        Self(RecentValues::with_capacity(capacity))
     }
 
     /// Inserts an entry, or replaces the one with the same key.
     pub fn insert(&mut self, key: K, value: V) {
-        if self.order.len() >= self.capacity
-            && let Some((oldest, number)) = self.order.pop_front()
-            && self.entries.get(&oldest).is_some_and(|(n, _)| *n == number)
-        {
-            self.entries.remove(&oldest);
-        }
-        self.count += 1;
-        self.order.push_back((key.clone(), self.count));
-        self.entries.insert(key, (self.count, value));
+        self.0.put(key, value);
     }
 
     /// Returns the entry of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.entries.get(key).map(|(_, value)| value)
+        self.0.get(key)
     }
 
     /// Returns the entry of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        self.entries.get_mut(key).map(|(_, value)| value)
+        self.0.get_mut(key)
     }
 
     /// Removes the entry of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
-        self.entries.remove(key).map(|(_, value)| value)
+        self.0.take(key)
     }
 
     /// Returns the number of stored entries.
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.entries.len().max(self.order.len())
+        self.0.len()
     }
 }
 

@@ -10,7 +10,7 @@
 use super::recent::RecentTable;
 use super::shape::quote_text;
 use crate::protocol::Direction;
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::session::{Current, Place, Report};
 use crate::protocol::telequick::schema::name;
 use crate::tape::{Node, Scalar, Value};
 
@@ -87,13 +87,7 @@ impl Audio {
     }
 
     /// Handles a frame; `gaps` is the number of unreadable frames of its direction before it.
-    pub fn handle_frame(
-        &mut self,
-        gaps: u32,
-        fields: Node<'_>,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) {
+    pub fn handle_frame(&mut self, gaps: u32, fields: Node<'_>, seen: Current<'_, '_>) {
         let Some(frame) = AudioFrame::of(fields) else {
             return;
         };
@@ -111,8 +105,8 @@ impl Audio {
         let Some(audio) = self.calls.get_in(conn, name) else {
             return;
         };
-        audio.count(&frame, gaps, seen, report);
-        audio.reported.check_content(&frame, seen, report);
+        audio.count(&frame, gaps, seen);
+        audio.reported.check_content(&frame, seen);
         if frame.ends {
             self.calls.finish_in(conn, name);
         }
@@ -149,7 +143,7 @@ impl Audio {
 }
 
 impl CallAudio {
-    fn count(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>, report: &mut Report) {
+    fn count(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: Current<'_, '_>) {
         let seq = frame.seq;
         let alone = self.rows[1].is_none();
         let Some(row) = self.row_for(seq) else {
@@ -158,12 +152,12 @@ impl CallAudio {
         let related = row.last.index;
         if row.ended {
             let text = format!("sequence_number {seq} comes after end_of_stream");
-            report.broken_by("audio-after-end", seen.at(frame.number), related, text);
+            seen.broken_by("audio-after-end", seen.at(frame.number), related, text);
         } else if row.gaps == gaps && seq != row.next {
             let next = row.next;
             let text = format!("sequence_number is {seq}; it should be {next}, after #{related}");
             let rule = if seq > next { "seq-gap" } else { "seq-back" };
-            report.broken_by(rule, seen.at(frame.number), related, text);
+            seen.broken_by(rule, seen.at(frame.number), related, text);
         }
         let codec = frame.codec();
         if codec != row.codec && alone {
@@ -172,7 +166,7 @@ impl CallAudio {
                 "codec is {}, but #{related} has {before}",
                 quote_text(frame.codec)
             );
-            report.broken_by("codec-change", seen.at(frame.codec), related, text);
+            seen.broken_by("codec-change", seen.at(frame.codec), related, text);
         }
         *row = Row::after(frame, gaps, seen);
     }
@@ -193,7 +187,7 @@ impl CallAudio {
         }
     }
 
-    fn start_row(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>) {
+    fn start_row(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: Current<'_, '_>) {
         let [first, second] = &mut self.rows;
         let free = if first.is_none() { first } else { second };
         *free = Some(Row::after(frame, gaps, seen));
@@ -201,7 +195,7 @@ impl CallAudio {
 }
 
 impl Row {
-    fn after(frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>) -> Self {
+    fn after(frame: &AudioFrame<'_>, gaps: u32, seen: Current<'_, '_>) -> Self {
         Self {
             next: frame.seq.wrapping_add(1),
             last: seen.whole(),
@@ -214,7 +208,7 @@ impl Row {
 
 impl ReportedAudio {
     /// Checks the content of one frame.
-    fn check_content(&mut self, frame: &AudioFrame<'_>, seen: &Seen<'_>, report: &mut Report) {
+    fn check_content(&mut self, frame: &AudioFrame<'_>, seen: Current<'_, '_>) {
         let codec = frame.codec();
         let once = |reported: &mut bool| !std::mem::replace(reported, true);
         // Invalid text has its own finding.
@@ -225,7 +219,7 @@ impl ReportedAudio {
                 quote_text(frame.codec),
                 CODECS.join(", ")
             );
-            report.broken("unknown-codec", seen.at(frame.codec), text);
+            seen.broken("unknown-codec", seen.at(frame.codec), text);
         }
         if frame.ends {
             return;
@@ -237,13 +231,13 @@ impl ReportedAudio {
         match codec {
             _ if len == 0 && once(&mut self.empty) => {
                 let text = "payload is empty, but end_of_stream is not set";
-                report.broken("audio-empty", seen.at(frame.payload), text);
+                seen.broken("audio-empty", seen.at(frame.payload), text);
             }
             Some(codec @ ("PCMU" | "PCMA"))
                 if len != 0 && len != USUAL_SIZE && once(&mut self.size) =>
             {
                 let text = format!("payload has {len} bytes; 20 ms of {codec} are {USUAL_SIZE}");
-                report.broken("audio-size", seen.at(frame.payload), text);
+                seen.broken("audio-size", seen.at(frame.payload), text);
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use super::recent::RecentTable;
 use super::shape::quote_text;
 use crate::encoding::serde_envelope::FIELDS;
 use crate::protocol::Direction;
-use crate::protocol::session::{Report, Seen};
+use crate::protocol::session::Current;
 use crate::protocol::telequick::schema::{FieldMark, Schema, member, name};
 use crate::tape::Node;
 
@@ -62,13 +62,13 @@ impl<'s> PhoneCalls<'s> {
 
     /// Records calls of a message, and checks that it may refer to them; `opened` is set if its connection is known
     /// from the start.
-    pub fn record(&mut self, fields: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
+    pub fn record(&mut self, fields: Node<'_>, opened: bool, seen: Current<'_, '_>) {
         let index = seen.index;
         let sid = fields.get(name::CALL);
         match (seen.message.kind.as_ref(), sid) {
-            (name::EVENT, Some(sid)) => self.event(sid, fields, seen, report),
+            (name::EVENT, Some(sid)) => self.event(sid, fields, seen),
             (name::AUDIO, Some(sid)) if seen.origin.direction == Some(Direction::ToServer) => {
-                self.report_early(sid, opened, seen, report);
+                self.report_early(sid, opened, seen);
             }
             // These name calls that other peers may have made.
             (
@@ -106,8 +106,8 @@ impl<'s> PhoneCalls<'s> {
                 }
             }
             (kind @ ("BargeRequest" | "TerminateRequest" | name::DIALPLAN), Some(sid)) => {
-                self.report_early(sid, opened, seen, report);
-                self.check_phase(sid, kind, fields, seen, report);
+                self.report_early(sid, opened, seen);
+                self.check_phase(sid, kind, fields, seen);
             }
             _ => {}
         }
@@ -136,7 +136,7 @@ impl<'s> PhoneCalls<'s> {
     }
 
     /// Reports a call that should exist before this message.
-    fn report_early(&mut self, sid: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
+    fn report_early(&mut self, sid: Node<'_>, opened: bool, seen: Current<'_, '_>) {
         let kind = &seen.message.kind;
         let by = seen.index;
         let phase = CallPhase::Made;
@@ -148,7 +148,7 @@ impl<'s> PhoneCalls<'s> {
                     "{kind} names call {}, which #{asked} requests, but no message confirms",
                     quote_text(sid)
                 );
-                report.broken_by("call-too-early", seen.at(sid), asked, text);
+                seen.broken_by("call-too-early", seen.at(sid), asked, text);
             }
             Some(_) => {}
             None => {
@@ -158,21 +158,14 @@ impl<'s> PhoneCalls<'s> {
                         "{kind} names call {}, but no message creates it",
                         quote_text(sid)
                     );
-                    report.broken("unknown-call", seen.at(sid), text);
+                    seen.broken("unknown-call", seen.at(sid), text);
                 }
             }
         }
     }
 
     /// Checks that the phase of a call allows the request.
-    fn check_phase(
-        &mut self,
-        sid: Node<'_>,
-        kind: &str,
-        fields: Node<'_>,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) {
+    fn check_phase(&mut self, sid: Node<'_>, kind: &str, fields: Node<'_>, seen: Current<'_, '_>) {
         let Some(&mut PhoneCall { phase, by }) = self.by_sid.get(sid.raw_text()) else {
             return;
         };
@@ -184,7 +177,7 @@ impl<'s> PhoneCalls<'s> {
         match (phase, verb) {
             (CallPhase::Over, _) => {
                 let text = format!("{kind} names call {}, which #{by} ended", quote_text(sid));
-                report.broken_by("call-over", seen.at(sid), by, text);
+                seen.broken_by("call-over", seen.at(sid), by, text);
             }
             (CallPhase::Created, Some(verb)) => {
                 let name = verb.text().unwrap_or_default();
@@ -192,18 +185,18 @@ impl<'s> PhoneCalls<'s> {
                     "{name} needs an answered call, but {} was only created, by #{by}",
                     quote_text(sid)
                 );
-                report.broken_by("verb-too-early", seen.at(verb), by, text);
+                seen.broken_by("verb-too-early", seen.at(verb), by, text);
             }
             _ => {}
         }
     }
 
-    fn event(&mut self, sid: Node<'_>, fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+    fn event(&mut self, sid: Node<'_>, fields: Node<'_>, seen: Current<'_, '_>) {
         let Some(kind) = fields.get("event_type") else {
             return;
         };
         let event = kind.text().unwrap_or_default();
-        check_times(fields, seen, report);
+        check_times(fields, seen);
         let (phase, turn) = match event.as_ref() {
             "CHANNEL_CREATE" => (CallPhase::Created, None),
             "CHANNEL_ANSWER" => (CallPhase::Answered, None),
@@ -212,7 +205,7 @@ impl<'s> PhoneCalls<'s> {
             "CHANNEL_HANGUP_COMPLETE" => (CallPhase::Over, None),
             "UNKNOWN" => {
                 let text = "event_type is 0, UNKNOWN: no event has it";
-                return report.broken("unknown-event", seen.at(kind), text);
+                return seen.broken("unknown-event", seen.at(kind), text);
             }
             _ => return,
         };
@@ -225,7 +218,7 @@ impl<'s> PhoneCalls<'s> {
             })
         {
             let text = format!("{name} is set, though the call is not over");
-            report.broken("early-statistics", seen.at(early), text);
+            seen.broken("early-statistics", seen.at(early), text);
         }
         let by = seen.index;
         let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
@@ -239,7 +232,7 @@ impl<'s> PhoneCalls<'s> {
             self.reported.put(name, ReportedEvents::default());
         }
         if let Some(reported) = self.reported.get(name) {
-            reported.next(phase, turn, kind, seen, report);
+            reported.next(phase, turn, kind, seen);
         }
         if phase == CallPhase::Over {
             self.by_sid.finish_entry(sid.raw_text());
@@ -260,8 +253,7 @@ impl ReportedEvents {
         phase: CallPhase,
         turn: Option<bool>,
         kind: Node<'_>,
-        seen: &Seen<'_>,
-        report: &mut Report,
+        seen: Current<'_, '_>,
     ) {
         let last = self.last;
         let name = kind.text().unwrap_or_default();
@@ -270,7 +262,7 @@ impl ReportedEvents {
         let phase = if turn.is_some() { self.phase } else { phase };
         if self.phase == CallPhase::Over {
             let text = format!("{name} is after #{last}, which ended the call");
-            report.broken_by("event-after-hangup", place, last, text);
+            seen.broken_by("event-after-hangup", place, last, text);
             // Only a new call continues.
             if phase == CallPhase::Created {
                 *self = Self {
@@ -288,7 +280,7 @@ impl ReportedEvents {
         if turn.is_some() && held == turn {
             let now = if turn == Some(true) { "is" } else { "is not" };
             let text = format!("{name} comes after #{last}: the call {now} on hold");
-            report.broken_by("hold-order", place, last, text);
+            seen.broken_by("hold-order", place, last, text);
         } else if turn.is_none() && phase != CallPhase::Over && phase <= self.phase {
             let now = if self.phase == CallPhase::Created {
                 "created"
@@ -296,7 +288,7 @@ impl ReportedEvents {
                 "answered"
             };
             let text = format!("{name} comes after #{last}: the call is already {now}");
-            report.broken_by("event-order", place, last, text);
+            seen.broken_by("event-order", place, last, text);
         }
         self.held = turn.or(self.held);
         if phase > self.phase {
@@ -307,7 +299,7 @@ impl ReportedEvents {
 }
 
 /// Checks that start, answer and end are in this order; 0 means not yet.
-fn check_times(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+fn check_times(fields: Node<'_>, seen: Current<'_, '_>) {
     let names = [
         "start_timestamp_ms",
         "answer_timestamp_ms",
@@ -326,7 +318,7 @@ fn check_times(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
             && time < from
         {
             let text = format!("{name} is {time}, before {earlier}, {from}");
-            report.broken("time-order", seen.at(node), text);
+            seen.broken("time-order", seen.at(node), text);
             return;
         }
         before = Some((name, time));

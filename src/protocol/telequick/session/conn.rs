@@ -6,8 +6,8 @@
 //! ```
 
 use crate::framing::LengthMode;
+use crate::protocol::session::Current;
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Link, Origin, Role};
 use crate::span::Span;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -112,7 +112,7 @@ pub(super) fn entry(
 
 impl DirectionStream {
     /// Checks the mode of a length.
-    pub fn check_length(&mut self, mode: LengthMode, seen: &Seen<'_>, report: &mut Report) {
+    pub fn check_length(&mut self, mode: LengthMode, seen: Current<'_, '_>) {
         let place = || seen.span(Span::new(0, 4));
         let reported = [&self.calls, &self.pushes]
             .iter()
@@ -127,7 +127,7 @@ impl DirectionStream {
                 mode_use.first = Some((mode, seen.index));
                 if mode == LengthMode::Inclusive && !reported {
                     let text = "length counts its own four bytes; the document forbids it";
-                    report.broken("inclusive-length", place(), text);
+                    seen.broken("inclusive-length", place(), text);
                 }
             }
             Some((first, index)) if first != mode && !mode_use.changed => {
@@ -137,7 +137,7 @@ impl DirectionStream {
                     mode.name(),
                     first.name()
                 );
-                report.broken_by("flavour-change", place(), index, text);
+                seen.broken_by("flavour-change", place(), index, text);
             }
             Some(_) => {}
         }
