@@ -39,7 +39,7 @@ pub(super) mod validate;
 
 use super::make::IdGen;
 use super::{Direction, Role};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::tape::Node;
 pub use form::{CodeType, ValueForm};
 pub use kinds::kinds;
@@ -211,7 +211,7 @@ pub struct MessageSchema {
     /// The description for help.
     pub about: &'static str,
     /// A check of the whole message that only code can make.
-    pub check: Option<fn(Node<'_>) -> Result<(), Refusal>>,
+    pub check: Option<fn(Node<'_>) -> Result<()>>,
 }
 
 /// A `'static` list of members.
@@ -273,43 +273,33 @@ impl Member {
     }
 
     /// Sets another name, and the releases that use it.
-    pub const fn spelled(self, name: &'static str, releases: Releases) -> Self {
-        Self {
-            spelled: Some((name, releases)),
-            ..self
-        }
+    pub const fn spelled(mut self, name: &'static str, releases: Releases) -> Self {
+        self.spelled = Some((name, releases));
+        self
     }
 
     /// Sets the JSON that `make` writes if no word sets the member.
-    pub const fn default(self, json: &'static str) -> Self {
-        Self {
-            default: Default::Json(json),
-            ..self
-        }
+    pub const fn default(mut self, json: &'static str) -> Self {
+        self.default = Default::Json(json);
+        self
     }
 
     /// Sets the function that makes a new value if no word sets the member.
-    pub const fn new(self, new: fn(&mut IdGen) -> String) -> Self {
-        Self {
-            default: Default::New(new),
-            ..self
-        }
+    pub const fn new(mut self, new: fn(&mut IdGen) -> String) -> Self {
+        self.default = Default::New(new);
+        self
     }
 
     /// Sets the position if members are written as an array.
-    pub const fn at(self, position: usize) -> Self {
-        Self {
-            position: Some(position),
-            ..self
-        }
+    pub const fn at(mut self, position: usize) -> Self {
+        self.position = Some(position);
+        self
     }
 
     /// Sets the lint rules that it breaks: missing or excluded by another member, and wrong value.
-    pub const fn rules(self, missing: &'static str, wrong: &'static str) -> Self {
-        Self {
-            rules: [missing, wrong],
-            ..self
-        }
+    pub const fn rules(mut self, missing: &'static str, wrong: &'static str) -> Self {
+        self.rules = [missing, wrong];
+        self
     }
 
     /// Sets the properties beyond its type.
@@ -375,27 +365,21 @@ impl MessageSchema {
     }
 
     /// Sets the member that only this form of the kind has.
-    pub const fn when(self, member: &'static str) -> Self {
-        Self {
-            when: Some(member),
-            ..self
-        }
+    pub const fn when(mut self, member: &'static str) -> Self {
+        self.when = Some(member);
+        self
     }
 
     /// Sets the words from which it is made: see [`make`].
-    pub const fn words(self, words: &'static str) -> Self {
-        Self {
-            words: Some(words),
-            ..self
-        }
+    pub const fn words(mut self, words: &'static str) -> Self {
+        self.words = Some(words);
+        self
     }
 
     /// Sets the name on the command line.
-    pub const fn recipe(self, name: &'static str) -> Self {
-        Self {
-            recipe: Some(name),
-            ..self
-        }
+    pub const fn recipe(mut self, name: &'static str) -> Self {
+        self.recipe = Some(name);
+        self
     }
 
     /// Sets the description for help.
@@ -404,7 +388,7 @@ impl MessageSchema {
     }
 
     /// Sets a check of the whole message that only code can make.
-    pub const fn check(self, check: fn(Node<'_>) -> Result<(), Refusal>) -> Self {
+    pub const fn check(self, check: fn(Node<'_>) -> Result<()>) -> Self {
         Self {
             check: Some(check),
             ..self

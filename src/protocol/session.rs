@@ -97,28 +97,22 @@ impl Report {
 
     /// Adds a broken rule. The text states the actual value and the expected value.
     pub fn broken(&mut self, rule: &'static str, place: Place, text: impl Into<String>) {
-        self.broken.push(Broken {
-            rule,
-            place,
-            text: text.into(),
-            related: None,
-            at_most: Severity::Error,
-        });
+        self.broken_by(rule, place, None, text);
     }
 
-    /// Adds a broken rule that involves another message.
+    /// Adds a broken rule that involves another message, or may involve one.
     pub fn broken_by(
         &mut self,
         rule: &'static str,
         place: Place,
-        related: u64,
+        related: impl Into<Option<u64>>,
         text: impl Into<String>,
     ) {
         self.broken.push(Broken {
             rule,
             place,
             text: text.into(),
-            related: Some(related),
+            related: related.into(),
             at_most: Severity::Error,
         });
     }

@@ -30,7 +30,7 @@ use super::{
     WriteOptions, Written,
 };
 use crate::encoding::Parsed;
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
 use cairo_serde::{CairoDialect, CairoType, Signature, encode};
@@ -165,11 +165,11 @@ impl Protocol for Oracle {
         message: Node<'_>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-    ) -> Result<Written, Refusal> {
+    ) -> Result<Written> {
         schema::write(message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
         schema::DIALECT.make(kind, words, id_gen)
     }
 

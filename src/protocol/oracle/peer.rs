@@ -9,7 +9,7 @@
 
 use super::message::is_usable_id;
 use super::schema::INVOKE_PARAMS;
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
 };
@@ -41,7 +41,7 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
 }
 
 /// Builds the message for a reply that answers a request: a result or an error.
-fn encode_reply(to: &Request, reply: PeerReply<'_>) -> Result<Outgoing, Refusal> {
+fn encode_reply(to: &Request, reply: PeerReply<'_>) -> Result<Outgoing> {
     match build::answer(to, reply, DEFAULT_CODE, |_| None)? {
         Some(message) => Ok(Outgoing::new(to.conn, message)),
         None => Err(reply.refused("result or error: an invoke has one answer")),
@@ -157,12 +157,7 @@ impl Peer for Executor {
         true
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         self::encode_reply(to, reply)
     }
 }
@@ -261,12 +256,7 @@ impl Peer for OracleServer {
         }
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         self::encode_reply(to, reply)
     }
 }

@@ -36,10 +36,8 @@ impl MessageSchema {
     }
 
     /// Both sides send the message; the direction is that of `make`.
-    pub const fn both_ways(self) -> Self {
-        Self {
-            both_ways: true,
-            ..self
-        }
+    pub const fn both_ways(mut self) -> Self {
+        self.both_ways = true;
+        self
     }
 }

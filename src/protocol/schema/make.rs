@@ -12,7 +12,7 @@
 //! Members that no word sets have their default, if they have one.
 
 use super::{Default, Member, MessageSchema, Type, check, members_of};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::make::{IdGen, Object, Recipe, Words, array, is_json, text, value};
 use crate::protocol::notes::with_json;
 
@@ -80,11 +80,7 @@ pub fn recipe(message: &MessageSchema, id: bool) -> Option<Recipe> {
 }
 
 /// Builds the content of a message in JSON; `{}` for an object without members.
-pub fn build(
-    message: &MessageSchema,
-    words: &mut Words<'_>,
-    id_gen: &mut IdGen,
-) -> Result<String, Refusal> {
+pub fn build(message: &MessageSchema, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<String> {
     let mut given: Vec<(&str, String)> = Vec::new();
     for part in parts(message.words.unwrap_or_default()) {
         let ty = type_at(&message.ty, part.path);
@@ -124,7 +120,7 @@ pub fn build(
 }
 
 /// Converts a word to JSON of a type.
-fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String, Refusal> {
+fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String> {
     let refuse = || Refusal::new(place, ty.to_string(), format!("`{word}`"));
     match ty {
         Type::Text | Type::OneOf(_) => Ok(text(word)),

@@ -52,7 +52,7 @@ impl<'a> Current<'_, 'a> {
         &self,
         rule: &'static str,
         place: Place,
-        related: u64,
+        related: impl Into<Option<u64>>,
         text: impl Into<String>,
     ) {
         self.report().broken_by(rule, place, related, text);

@@ -2,7 +2,7 @@
 
 use super::super::felt::Felt;
 use super::types::{CairoScalar, CairoType, Definition, ScalarSort};
-use super::{CairoDialect, LIMB, SerdeError, WORD};
+use super::{CairoDialect, LIMB, Result, SerdeError, WORD};
 use crate::encoding::json::write_str;
 use num_bigint::BigInt;
 
@@ -11,11 +11,7 @@ const EMPTY: usize = 1 << 16;
 
 /// Decodes one value to JSON, and returns the number of felts that it took. The caller judges the rest: Cairo ignores it
 /// in results, the SDK refuses it in calldata.
-pub fn decode(
-    ty: &CairoType,
-    felts: &[Felt],
-    dialect: CairoDialect,
-) -> Result<(String, usize), SerdeError> {
+pub fn decode(ty: &CairoType, felts: &[Felt], dialect: CairoDialect) -> Result<(String, usize)> {
     let mut decoder = CairoDecoder::new(felts, dialect);
     let value = decoder.value(ty)?;
     Ok((value, decoder.at()))
@@ -51,13 +47,13 @@ impl<'f> CairoDecoder<'f> {
     }
 
     /// Decodes one value to JSON on one line. After an error, the position is inside the value.
-    pub fn value(&mut self, ty: &CairoType) -> Result<String, SerdeError> {
+    pub fn value(&mut self, ty: &CairoType) -> Result<String> {
         let mut json = Vec::new();
         self.write(ty, &mut json)?;
         Ok(String::from_utf8(json).unwrap_or_default())
     }
 
-    fn write(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<(), SerdeError> {
+    fn write(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         let start = self.at;
         match ty {
             CairoType::Scalar(scalar) => self.scalar(ty, scalar, out)?,
@@ -111,7 +107,7 @@ impl<'f> CairoDecoder<'f> {
         Ok(())
     }
 
-    fn next(&mut self, ty: &CairoType) -> Result<Felt, SerdeError> {
+    fn next(&mut self, ty: &CairoType) -> Result<Felt> {
         let Some(felt) = self.felts.get(self.at) else {
             return Err(SerdeError::new(ty, "a felt", "the end of them").at(self.at));
         };
@@ -121,7 +117,7 @@ impl<'f> CairoDecoder<'f> {
 
     /// Decodes a number of items that take `least` felts each, with `after` more felts after them. It must fit the
     /// remaining felts.
-    fn count(&mut self, ty: &CairoType, least: usize, after: usize) -> Result<usize, SerdeError> {
+    fn count(&mut self, ty: &CairoType, least: usize, after: usize) -> Result<usize> {
         let start = self.at;
         let felt = self.next(ty)?;
         let count = felt.as_u128().and_then(|n| usize::try_from(n).ok());
@@ -134,13 +130,7 @@ impl<'f> CairoDecoder<'f> {
         Ok(count)
     }
 
-    fn check_room(
-        &self,
-        ty: &CairoType,
-        count: usize,
-        least: usize,
-        after: usize,
-    ) -> Result<(), SerdeError> {
+    fn check_room(&self, ty: &CairoType, count: usize, least: usize, after: usize) -> Result<()> {
         let needed = count.saturating_mul(least).saturating_add(after);
         if needed <= self.left() {
             return Ok(());
@@ -153,7 +143,7 @@ impl<'f> CairoDecoder<'f> {
         &mut self,
         types: impl Iterator<Item = &'t CairoType>,
         out: &mut Vec<u8>,
-    ) -> Result<(), SerdeError> {
+    ) -> Result<()> {
         out.push(b'[');
         for (i, ty) in types.enumerate() {
             if i > 0 {
@@ -167,18 +157,13 @@ impl<'f> CairoDecoder<'f> {
     }
 
     /// Decodes the value of a member or a variant, with its name.
-    fn member(&mut self, name: &str, ty: &CairoType, out: &mut Vec<u8>) -> Result<(), SerdeError> {
+    fn member(&mut self, name: &str, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         write_str(name, out);
         out.push(b':');
         self.write(ty, out).map_err(|e| e.under(name))
     }
 
-    fn scalar(
-        &mut self,
-        ty: &CairoType,
-        scalar: &CairoScalar,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SerdeError> {
+    fn scalar(&mut self, ty: &CairoType, scalar: &CairoScalar, out: &mut Vec<u8>) -> Result<()> {
         let start = self.at;
         let felt = self.next(ty)?;
         let number = match scalar.sort {
@@ -195,7 +180,7 @@ impl<'f> CairoDecoder<'f> {
         Ok(())
     }
 
-    fn bool(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<(), SerdeError> {
+    fn bool(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         let start = self.at;
         let felt = self.next(ty)?;
         out.extend_from_slice(match (felt.as_u128(), self.dialect) {
@@ -206,7 +191,7 @@ impl<'f> CairoDecoder<'f> {
         Ok(())
     }
 
-    fn short_string(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<(), SerdeError> {
+    fn short_string(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         let start = self.at;
         let felt = self.next(ty)?;
         let first = felt.0.iter().position(|b| *b != 0);
@@ -221,7 +206,7 @@ impl<'f> CairoDecoder<'f> {
         Ok(())
     }
 
-    fn wide(&mut self, ty: &CairoType, limbs: u8, out: &mut Vec<u8>) -> Result<(), SerdeError> {
+    fn wide(&mut self, ty: &CairoType, limbs: u8, out: &mut Vec<u8>) -> Result<()> {
         let mut sum = BigInt::ZERO;
         for i in 0..u32::from(limbs) {
             let start = self.at;
@@ -236,7 +221,7 @@ impl<'f> CairoDecoder<'f> {
         Ok(())
     }
 
-    fn byte_array(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<(), SerdeError> {
+    fn byte_array(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         let count = self.count(ty, 1, 2)?;
         let mut bytes = Vec::new();
         for _ in 0..count {
@@ -280,7 +265,7 @@ impl<'f> CairoDecoder<'f> {
         ty: &CairoType,
         definition: &Definition,
         out: &mut Vec<u8>,
-    ) -> Result<(), SerdeError> {
+    ) -> Result<()> {
         let start = self.at;
         let felt = self.next(ty)?;
         let index = felt.as_u128().and_then(|n| usize::try_from(n).ok());

@@ -2,7 +2,7 @@
 
 use super::super::felt::{self, Felt};
 use super::types::{CairoType, Definition, ScalarSort};
-use super::{CairoDialect, LIMB, SerdeError, WORD};
+use super::{CairoDialect, LIMB, Result, SerdeError, WORD};
 use crate::tape::Node;
 use num_bigint::BigInt;
 use std::sync::Arc;
@@ -11,22 +11,13 @@ use std::sync::Arc;
 const DIGITS: usize = 128;
 
 /// Encodes parsed JSON of a type.
-pub fn encode(
-    ty: &CairoType,
-    value: Node<'_>,
-    dialect: CairoDialect,
-) -> Result<Vec<Felt>, SerdeError> {
+pub fn encode(ty: &CairoType, value: Node<'_>, dialect: CairoDialect) -> Result<Vec<Felt>> {
     let mut felts = Vec::new();
     write(ty, value, dialect, &mut felts)?;
     Ok(felts)
 }
 
-fn write(
-    ty: &CairoType,
-    node: Node<'_>,
-    dialect: CairoDialect,
-    out: &mut Vec<Felt>,
-) -> Result<(), SerdeError> {
+fn write(ty: &CairoType, node: Node<'_>, dialect: CairoDialect, out: &mut Vec<Felt>) -> Result<()> {
     let fail = |wanted: &str| Err(SerdeError::new(ty, wanted, shown(node)));
     let count = node.children().count();
     match ty {
@@ -117,7 +108,7 @@ fn items<'t>(
     list: Node<'_>,
     dialect: CairoDialect,
     out: &mut Vec<Felt>,
-) -> Result<(), SerdeError> {
+) -> Result<()> {
     for (i, (ty, node)) in types.zip(list.children()).enumerate() {
         write(ty, node, dialect, out).map_err(|e| e.under(&format!("[{i}]")))?;
     }
@@ -130,7 +121,7 @@ fn members(
     node: Node<'_>,
     dialect: CairoDialect,
     out: &mut Vec<Felt>,
-) -> Result<(), SerdeError> {
+) -> Result<()> {
     if !node.is_map() {
         return Err(SerdeError::new(ty, "an object", shown(node)));
     }
@@ -188,7 +179,7 @@ fn describe_variant((name, ty): &(Arc<str>, CairoType)) -> String {
 }
 
 /// Parses an integer: a JSON number, or a string in decimal or hex.
-fn number(ty: &CairoType, node: Node<'_>) -> Result<BigInt, SerdeError> {
+fn number(ty: &CairoType, node: Node<'_>) -> Result<BigInt> {
     let text = node.number_text().map(Into::into).or(node.text());
     let text = text.unwrap_or_default();
     let number = match text.strip_prefix("0x").filter(|_| node.is_string()) {
@@ -221,7 +212,7 @@ fn shown(node: Node<'_>) -> String {
     }
 }
 
-fn wide(ty: &CairoType, limbs: u8, number: &BigInt, out: &mut Vec<Felt>) -> Result<(), SerdeError> {
+fn wide(ty: &CairoType, limbs: u8, number: &BigInt, out: &mut Vec<Felt>) -> Result<()> {
     let bits = u32::from(limbs) * LIMB;
     if *number < BigInt::ZERO || number.bits() > u64::from(bits) {
         let wanted = format!("0 to 2^{bits} - 1");

@@ -89,6 +89,9 @@ impl fmt::Display for SerdeError {
 
 impl std::error::Error for SerdeError {}
 
+/// The result of encoding or decoding.
+pub type Result<T, E = SerdeError> = std::result::Result<T, E>;
+
 /// The size of a full word, in bytes.
 const WORD: usize = 31;
 

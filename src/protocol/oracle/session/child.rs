@@ -242,10 +242,7 @@ impl ChildSession {
 
     /// Reports that answers are one invoke late because of that line.
     pub(super) fn report_desync(&self, line: &OracleLine<'_, '_>, text: String) {
-        match self.cause {
-            Some(cause) => line.broken_by("desync", line.id_place(), cause, text),
-            None => line.broken("desync", line.id_place(), text),
-        }
+        line.broken_by("desync", line.id_place(), self.cause, text);
     }
 
     /// Removes and returns the first invoke of the queue if its number is below `number`.

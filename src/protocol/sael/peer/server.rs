@@ -2,7 +2,7 @@
 
 use super::sessions::{OpenSeq, PeerSession, SESSIONS};
 use super::{SECOND, err, frame, in_call, seq, short};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::make::{IdGen, Object, array, text};
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
@@ -375,12 +375,7 @@ impl Peer for SaelServer {
         }
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         self.build_answer(to, reply)
     }
 }
