@@ -117,6 +117,9 @@ impl Refusal {
     }
 }
 
+/// The result of writing or making a message: a value, or the reason why it is refused.
+pub type Result<T, E = Refusal> = std::result::Result<T, E>;
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = if self.path.is_empty() {

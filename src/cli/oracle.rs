@@ -3,7 +3,7 @@
 use super::output::Output;
 use super::{Exit, options, print_message};
 use crate::encoding::json;
-use crate::protocol::oracle::cairo_serde::{self, CairoDialect, CairoType, CairoValue};
+use crate::protocol::oracle::cairo_serde::{self, CairoDialect, CairoType};
 use crate::protocol::oracle::connection;
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
 use crate::render::DisplayOptions;
@@ -283,7 +283,7 @@ fn decode(args: &DecodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
     }
     match cairo_serde::decode(&args.serde.ty, &felts, args.serde.dialect()) {
         Ok((value, used)) => {
-            value.write(out);
+            out.extend_from_slice(value.as_bytes());
             out.push(b'\n');
             let left = felts.len() - used;
             if left > 0 {
@@ -317,9 +317,7 @@ fn encode(args: &EncodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
     }
     let root = tape.root(text.as_bytes()).context("there is no value")?;
     let Serde { ty, .. } = &args.serde;
-    let felts = CairoValue::read(ty, root)
-        .and_then(|value| cairo_serde::encode(ty, &value, args.serde.dialect()));
-    match felts {
+    match cairo_serde::encode(ty, root, args.serde.dialect()) {
         Ok(felts) => {
             let felts: Vec<String> = felts.iter().map(|f| format!("\"{f}\"")).collect();
             out.extend_from_slice(format!("[{}]\n", felts.join(",")).as_bytes());

@@ -76,6 +76,11 @@ impl<'a> Seen<'a> {
         self.span(node.span())
     }
 
+    /// Returns the position of a value, or of the whole frame if there is none.
+    pub fn place(&self, node: Option<Node<'_>>) -> Place {
+        node.map_or_else(|| self.whole(), |node| self.at(node))
+    }
+
     /// Returns the position of a span of the view.
     pub fn span(&self, span: Span) -> Place {
         let range = self.frame.view.range(span);

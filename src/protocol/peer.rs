@@ -14,7 +14,7 @@ mod text;
 
 use super::make::IdGen;
 use super::session::Seen;
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 pub(crate) use recent::RecentValues;
 pub(crate) use text::{as_json, as_object, with_about};
 pub use text::{json_of, with_json};
@@ -302,12 +302,7 @@ pub trait Peer: Send {
 
     /// Builds the message for a reply to a request; for [`PeerReply::Tell`] and [`PeerReply::Ask`], a message
     /// during the request. Fails for a reply that the protocol cannot express.
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        now: i64,
-    ) -> Result<Outgoing, Refusal>;
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, now: i64) -> Result<Outgoing>;
 }
 
 /// The peer of a protocol that requires nothing of a side and has no replies.
@@ -315,7 +310,7 @@ pub trait Peer: Send {
 pub(crate) struct Silent;
 
 impl Peer for Silent {
-    fn encode_reply(&mut self, _: &Request, _: PeerReply<'_>, _: i64) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, _: &Request, _: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         Err(Refusal::new("answer", "a whole message", "a part"))
     }
 }

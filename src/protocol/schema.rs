@@ -39,7 +39,7 @@ pub(super) mod validate;
 
 use super::make::IdGen;
 use super::{Direction, Role};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::tape::Node;
 pub use form::{CodeType, ValueForm};
 pub(crate) use kinds::MessageIndex;
@@ -155,6 +155,7 @@ pub enum Default {
 
 /// A member of an object.
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 #[non_exhaustive]
 pub struct Member {
     /// The name.
@@ -180,6 +181,7 @@ pub struct Member {
 
 /// A kind of message, or one form of it.
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 #[non_exhaustive]
 pub struct MessageSchema {
     /// The name: a method, a kind, a type.
@@ -210,7 +212,7 @@ pub struct MessageSchema {
     /// The description for help.
     pub about: &'static str,
     /// A check of the whole message that only code can make.
-    pub check: Option<fn(Node<'_>) -> Result<(), Refusal>>,
+    pub check: Option<fn(Node<'_>) -> Result<()>>,
 }
 
 /// A `'static` list of members.
@@ -267,58 +269,41 @@ pub const fn one(name: &'static str, ty: Type) -> Member {
 
 impl Member {
     /// Sets the releases that write it.
-    #[must_use]
     pub const fn releases(self, releases: Releases) -> Self {
         Self { releases, ..self }
     }
 
     /// Sets another name, and the releases that use it.
-    #[must_use]
-    pub const fn spelled(self, name: &'static str, releases: Releases) -> Self {
-        Self {
-            spelled: Some((name, releases)),
-            ..self
-        }
+    pub const fn spelled(mut self, name: &'static str, releases: Releases) -> Self {
+        self.spelled = Some((name, releases));
+        self
     }
 
     /// Sets the JSON that `make` writes if no word sets the member.
-    #[must_use]
-    pub const fn default(self, json: &'static str) -> Self {
-        Self {
-            default: Default::Json(json),
-            ..self
-        }
+    pub const fn default(mut self, json: &'static str) -> Self {
+        self.default = Default::Json(json);
+        self
     }
 
     /// Sets the function that makes a new value if no word sets the member.
-    #[must_use]
-    pub const fn new(self, new: fn(&mut IdGen) -> String) -> Self {
-        Self {
-            default: Default::New(new),
-            ..self
-        }
+    pub const fn new(mut self, new: fn(&mut IdGen) -> String) -> Self {
+        self.default = Default::New(new);
+        self
     }
 
     /// Sets the position if members are written as an array.
-    #[must_use]
-    pub const fn at(self, position: usize) -> Self {
-        Self {
-            position: Some(position),
-            ..self
-        }
+    pub const fn at(mut self, position: usize) -> Self {
+        self.position = Some(position);
+        self
     }
 
     /// Sets the lint rules that it breaks: missing or excluded by another member, and wrong value.
-    #[must_use]
-    pub const fn rules(self, missing: &'static str, wrong: &'static str) -> Self {
-        Self {
-            rules: [missing, wrong],
-            ..self
-        }
+    pub const fn rules(mut self, missing: &'static str, wrong: &'static str) -> Self {
+        self.rules = [missing, wrong];
+        self
     }
 
     /// Sets the properties beyond its type.
-    #[must_use]
     pub const fn marked(self, marks: &'static [Mark]) -> Self {
         Self { marks, ..self }
     }
@@ -356,71 +341,55 @@ pub const fn request(name: &'static str, direction: Direction) -> MessageSchema 
 impl MessageSchema {
     /// Sets the role, for messages that are neither a request nor a notification; `None` if direction or content
     /// decides.
-    #[must_use]
     pub const fn role(self, role: Option<Role>) -> Self {
         Self { role, ..self }
     }
 
     /// Sets the type of the content.
-    #[must_use]
     pub const fn of(self, ty: Type) -> Self {
         Self { ty, ..self }
     }
 
     /// Sets the marks of the id.
-    #[must_use]
     pub const fn id(self, id: &'static [Mark]) -> Self {
         Self { id, ..self }
     }
 
     /// Sets the type of the result.
-    #[must_use]
     pub const fn result(self, result: Type) -> Self {
         Self { result, ..self }
     }
 
     /// Sets the releases that have the message.
-    #[must_use]
     pub const fn releases(self, releases: Releases) -> Self {
         Self { releases, ..self }
     }
 
     /// Sets the member that only this form of the kind has.
-    #[must_use]
-    pub const fn when(self, member: &'static str) -> Self {
-        Self {
-            when: Some(member),
-            ..self
-        }
+    pub const fn when(mut self, member: &'static str) -> Self {
+        self.when = Some(member);
+        self
     }
 
     /// Sets the words from which it is made: see [`make`].
-    #[must_use]
-    pub const fn words(self, words: &'static str) -> Self {
-        Self {
-            words: Some(words),
-            ..self
-        }
+    pub const fn words(mut self, words: &'static str) -> Self {
+        self.words = Some(words);
+        self
     }
 
     /// Sets the name on the command line.
-    #[must_use]
-    pub const fn recipe(self, name: &'static str) -> Self {
-        Self {
-            recipe: Some(name),
-            ..self
-        }
+    pub const fn recipe(mut self, name: &'static str) -> Self {
+        self.recipe = Some(name);
+        self
     }
 
     /// Sets the description for help.
-    #[must_use]
     pub const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
     /// Sets a check of the whole message that only code can make.
-    #[must_use]
-    pub const fn check(self, check: fn(Node<'_>) -> Result<(), Refusal>) -> Self {
+    pub const fn check(self, check: fn(Node<'_>) -> Result<()>) -> Self {
         Self {
             check: Some(check),
             ..self

@@ -11,6 +11,7 @@
 //!
 //! A session names the rules that are broken; [`Rule`] describes each.
 
+mod current;
 pub(super) mod heartbeat;
 pub(super) mod http;
 pub(crate) mod memory;
@@ -22,6 +23,7 @@ pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Origin};
+pub(crate) use current::Current;
 pub use waiting::Waiting;
 
 /// An event of a connection.
@@ -95,33 +97,22 @@ impl Report {
 
     /// Adds a broken rule. The text states the actual value and the expected value.
     pub fn broken(&mut self, rule: &'static str, place: Place, text: impl Into<String>) {
-        self.broken_with(rule, place, None, text);
+        self.broken_by(rule, place, None, text);
     }
 
-    /// Adds a broken rule that involves another message.
+    /// Adds a broken rule that involves another message, or may involve one.
     pub fn broken_by(
         &mut self,
         rule: &'static str,
         place: Place,
-        related: u64,
-        text: impl Into<String>,
-    ) {
-        self.broken_with(rule, place, Some(related), text);
-    }
-
-    /// Adds a broken rule that may involve another message.
-    pub(crate) fn broken_with(
-        &mut self,
-        rule: &'static str,
-        place: Place,
-        related: Option<u64>,
+        related: impl Into<Option<u64>>,
         text: impl Into<String>,
     ) {
         self.broken.push(Broken {
             rule,
             place,
             text: text.into(),
-            related,
+            related: related.into(),
             at_most: Severity::Error,
         });
     }

@@ -6,9 +6,7 @@ use crate::common::{self, Ran};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 use wiretool::encoding::json;
-use wiretool::protocol::oracle::cairo_serde::{
-    CairoDialect, CairoType, CairoValue, decode, encode,
-};
+use wiretool::protocol::oracle::cairo_serde::{CairoDialect, CairoType, decode, encode};
 use wiretool::protocol::oracle::connection::{ConnectionError, split};
 use wiretool::protocol::oracle::felt::Felt;
 use wiretool::span::Span;
@@ -298,9 +296,10 @@ fn real_vectors_decode_to_known_values() {
         let want = value_of(ty, value);
         let mut tape = Tape::new();
         json::parse(want.as_bytes(), Span::new(0, want.len()), 128, &mut tape).unwrap();
-        let read = CairoValue::read(&parsed, tape.root(want.as_bytes()).unwrap()).unwrap();
-        assert_eq!(decoded, read, "{line}");
-        assert_eq!(encode(&parsed, &read, dialect).unwrap(), felts, "{line}");
+        let root = tape.root(want.as_bytes()).unwrap();
+        assert_eq!(encode(&parsed, root, dialect).unwrap(), felts, "{line}");
+        let parsed = |text| serde_json::from_str::<Json>(text).unwrap();
+        assert_eq!(parsed(&decoded), parsed(&want), "{line}");
         agreed += 1;
     }
     println!(

@@ -50,7 +50,7 @@ impl Agent {
             }
             _ => return,
         };
-        report.broken_with(rule, message.seen.whole(), cause, text);
+        report.broken_by(rule, message.seen.whole(), cause, text);
     }
 
     /// Reports what the other side did not declare: for the method, or for a part of the params.

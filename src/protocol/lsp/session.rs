@@ -93,7 +93,7 @@ impl Server {
             }
             _ => return,
         };
-        report.broken_with(rule, place, cause, text);
+        report.broken_by(rule, place, cause, text);
     }
 
     /// Handles what a server registers later.

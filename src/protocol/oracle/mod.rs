@@ -30,10 +30,10 @@ use super::{
     WriteOptions, Written,
 };
 use crate::encoding::Parsed;
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
-use cairo_serde::{CairoDialect, CairoType, CairoValue, Signature, encode};
+use cairo_serde::{CairoDialect, CairoType, Signature, encode};
 
 /// The protocol.
 #[derive(Clone, Debug, Default)]
@@ -101,9 +101,7 @@ impl ValueTypes for CairoTypes {
 
     fn write(&self, name: &str, value: Node<'_>) -> Result<String, String> {
         let ty = CairoType::parse(name).map_err(|e| e.to_string())?;
-        let felts =
-            CairoValue::read(&ty, value).and_then(|value| encode(&ty, &value, CairoDialect::Cairo));
-        let felts = felts.map_err(|e| e.to_string())?;
+        let felts = encode(&ty, value, CairoDialect::Cairo).map_err(|e| e.to_string())?;
         let felts: Vec<String> = felts.iter().map(|felt| format!("\"{felt}\"")).collect();
         Ok(format!("[{}]", felts.join(",")))
     }
@@ -167,11 +165,11 @@ impl Protocol for Oracle {
         message: Node<'_>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-    ) -> Result<Written, Refusal> {
+    ) -> Result<Written> {
         schema::write(message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
         schema::DIALECT.make(kind, words, id_gen)
     }
 

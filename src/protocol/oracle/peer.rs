@@ -7,14 +7,15 @@
 //!                '--any other message--> error, code 0: calls are refused
 //! ```
 
-use super::felt::Felt;
 use super::message::is_usable_id;
-use crate::error::Refusal;
+use super::schema::INVOKE_PARAMS;
+use crate::error::Result;
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
 };
 use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::rpc::{Call, spelling};
+use crate::protocol::schema::check::{refuse, refuse_nothing};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
@@ -40,7 +41,7 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
 }
 
 /// Builds the message for a reply that answers a request: a result or an error.
-fn encode_reply(to: &Request, reply: PeerReply<'_>) -> Result<Outgoing, Refusal> {
+fn encode_reply(to: &Request, reply: PeerReply<'_>) -> Result<Outgoing> {
     match build::answer(to, reply, DEFAULT_CODE, |_| None)? {
         Some(message) => Ok(Outgoing::new(to.conn, message)),
         None => Err(reply.refused("result or error: an invoke has one answer")),
@@ -156,12 +157,7 @@ impl Peer for Executor {
         true
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         self::encode_reply(to, reply)
     }
 }
@@ -260,12 +256,7 @@ impl Peer for OracleServer {
         }
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         self::encode_reply(to, reply)
     }
 }
@@ -276,28 +267,15 @@ fn find_refusal(call: &Call<'_>, offers: &[Offer]) -> Option<(i32, String)> {
     if method != "invoke" {
         return Some((METHOD_NOT_FOUND, format!("method not found: {method}")));
     }
-    let part = |name, at| {
-        call.params
-            .and_then(|params| params.get(name).or_else(|| params.at(at)))
+    let fits = match call.params {
+        Some(params) => refuse(params, &INVOKE_PARAMS),
+        None => refuse_nothing(&INVOKE_PARAMS),
     };
-    let selector = part("selector", 0).and_then(Node::text);
-    let calldata = part("calldata", 1).filter(|list| list.is_array());
-    let Some((selector, calldata)) = selector.zip(calldata) else {
-        let why = "invalid params: invoke takes a selector and an array of calldata";
-        return Some((INVALID_PARAMS, why.into()));
-    };
-    let mut felts = calldata.children().filter_map(Node::text);
-    if let Some(felt) = felts.find(|felt| Felt::parse(felt).is_err()) {
-        let short: String = felt.chars().take(80).collect();
-        return Some((
-            INVALID_PARAMS,
-            format!("invalid params: {short:?} is not a felt"),
-        ));
+    if let Err(why) = fits {
+        return Some((INVALID_PARAMS, format!("invalid params: {why}")));
     }
-    if calldata.children().any(|felt| felt.text().is_none()) {
-        let why = "invalid params: a felt is a string";
-        return Some((INVALID_PARAMS, why.into()));
-    }
+    let selector = call.params.and_then(|p| p.get("selector").or(p.at(0)));
+    let selector = selector.and_then(Node::text).unwrap_or_default();
     let known = |offer: &Offer| offer.name == selector;
     if offers.is_empty() || offers.iter().any(known) {
         return None;

@@ -105,7 +105,7 @@ fn remarks<'t>(
         let start = decoder.at();
         let label = label.map(|l| format!("{l}: ")).unwrap_or_default();
         let output = match decoder.value(ty) {
-            Ok(value) => format!("{label}{} ({ty})", shorten(&value.to_json(), SHOWN + 1)),
+            Ok(value) => format!("{label}{} ({ty})", shorten(&value, SHOWN + 1)),
             Err(error) => {
                 let at = error.index.unwrap_or(start);
                 let text = format!("{label}not {ty}: {error}");

@@ -3,7 +3,7 @@
 use super::felt::Felt;
 use super::message::{PEER_DEPTH, is_usable_id};
 use crate::encoding::json::lone_surrogate;
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text, value};
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, OTHERS, VERSION};
@@ -113,12 +113,12 @@ pub(super) fn write(
     message: Node<'_>,
     options: &WriteOptions,
     out: &mut Vec<u8>,
-) -> Result<Written, Refusal> {
+) -> Result<Written> {
     let check = |root: Node<'_>| DIALECT.check(root).and_then(|()| check_readable(root));
     write_json(message, options.force, check, out)
 }
 
-fn check_readable(root: Node<'_>) -> Result<(), Refusal> {
+fn check_readable(root: Node<'_>) -> Result<()> {
     if lone_surrogate(root.span().of(root.bytes())).is_some() {
         let wanted = "both halves of a surrogate pair";
         return Err(Refusal::whole(wanted, "one half"));
@@ -139,7 +139,7 @@ fn is_deeper(node: Node<'_>, levels: u32) -> bool {
 }
 
 /// Converts a word to a felt: hex unchanged, decimal as hex.
-fn felt(word: &str) -> Result<String, Refusal> {
+fn felt(word: &str) -> Result<String> {
     match word.parse::<u128>() {
         Ok(number) => Ok(text(&format!("{number:#x}"))),
         Err(_) if Felt::parse(word).is_ok() => Ok(text(word)),

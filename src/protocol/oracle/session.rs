@@ -28,12 +28,12 @@ use crate::protocol::rpc::Call;
 use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
-    ConnectionChange, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Current, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
 };
 use crate::protocol::{Direction, Origin, Role};
-use crate::tape::Node;
 use child::{ChildSession, PeerId, PendingInvoke, ReadyStage};
 use counts::IdCounts;
+use std::ops::Deref;
 
 /// The number of ended children that are stored, so that late messages are not treated as first ones.
 const GONE: usize = 1 << 10;
@@ -98,36 +98,7 @@ impl<'a> OracleSession<'a> {
 
 impl Session for OracleSession<'_> {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        self.last = seen.whole();
-        self.connection(self.last, report);
-        let conn = seen.origin.conn;
-        let Some(child) = self.child(conn) else {
-            return;
-        };
-        let side = child.side(seen);
-        let line = OracleLine {
-            seen,
-            call: seen.root().map(Call::of).unwrap_or_default(),
-            faulty: seen.frame.fault.is_some() || !seen.message.faults.is_empty(),
-            side,
-        };
-        shape::line(&line, child, report);
-        if let (Some(counts), Some(id)) = (&mut self.counts, line.id()) {
-            match side {
-                Some(Direction::ToServer) if line.role() == Some(Role::Request) => {
-                    counts.asked((conn, id));
-                }
-                Some(Direction::ToClient) if line.is_answer() => {
-                    counts.answered((conn, id), line.id_place());
-                }
-                _ => {}
-            }
-        }
-        match side {
-            Some(Direction::ToServer) => self.executor_message(&line, report),
-            Some(Direction::ToClient) => self.oracle_message(&line, report),
-            None => {}
-        }
+        Current::handle(seen, report, |seen| self.handle(seen));
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
@@ -241,11 +212,19 @@ impl Session for OracleSession<'_> {
 
 /// A message, with values that are used more than once.
 struct OracleLine<'s, 'a> {
-    seen: &'s Seen<'a>,
+    seen: Current<'s, 'a>,
     call: Call<'a>,
     /// The message has a fault: peers refuse it, and it was reported.
     faulty: bool,
     side: Option<Direction>,
+}
+
+impl<'s, 'a> Deref for OracleLine<'s, 'a> {
+    type Target = Current<'s, 'a>;
+
+    fn deref(&self) -> &Current<'s, 'a> {
+        &self.seen
+    }
 }
 
 impl OracleLine<'_, '_> {
@@ -270,10 +249,6 @@ impl OracleLine<'_, '_> {
         self.place(self.call.id)
     }
 
-    fn place(&self, node: Option<Node<'_>>) -> Place {
-        node.map_or_else(|| self.seen.whole(), |node| self.seen.at(node))
-    }
-
     /// Formats the id.
     fn id_text(&self) -> String {
         id(&self.seen.message.id.text())
@@ -281,6 +256,40 @@ impl OracleLine<'_, '_> {
 }
 
 impl OracleSession<'_> {
+    /// Handles a message.
+    fn handle(&mut self, seen: Current<'_, '_>) {
+        self.last = seen.whole();
+        self.connection(self.last, &mut seen.report());
+        let conn = seen.origin.conn;
+        let Some(child) = self.child(conn) else {
+            return;
+        };
+        let side = child.side(&seen);
+        let line = OracleLine {
+            seen,
+            call: seen.root().map(Call::of).unwrap_or_default(),
+            faulty: seen.frame.fault.is_some() || !seen.message.faults.is_empty(),
+            side,
+        };
+        shape::line(&line, child);
+        if let (Some(counts), Some(id)) = (&mut self.counts, line.id()) {
+            match side {
+                Some(Direction::ToServer) if line.role() == Some(Role::Request) => {
+                    counts.asked((conn, id));
+                }
+                Some(Direction::ToClient) if line.is_answer() => {
+                    counts.answered((conn, id), line.id_place());
+                }
+                _ => {}
+            }
+        }
+        match side {
+            Some(Direction::ToServer) => self.executor_message(&line),
+            Some(Direction::ToClient) => self.oracle_message(&line),
+            None => {}
+        }
+    }
+
     /// Returns true if an invoke will still be answered.
     fn needs_answer(&self, key: &OracleKey, invoke: &PendingInvoke) -> bool {
         let child = self.children.get(key.0);

@@ -1,6 +1,7 @@
 //! A bounded map: a new entry replaces the oldest.
 
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 use std::hash::Hash;
 
 /// Values by key. If there is no space, the entry that was inserted first is removed.
@@ -16,7 +17,7 @@ impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
     /// Creates a map for at most `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
-            entries: HashMap::new(),
+            entries: HashMap::default(),
             order: BTreeMap::new(),
             next: 0,
             capacity: capacity.max(1),
@@ -26,15 +27,22 @@ impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
     /// Inserts a value as the newest. Returns the value that had this key.
     pub fn put(&mut self, key: K, value: V) -> Option<V> {
         let before = self.take(&key);
-        if self.entries.len() >= self.capacity
+        let age = self.add_key(&key);
+        self.entries.insert(key, (age, value));
+        before
+    }
+
+    /// Records the age of a new key. If there is no space, the oldest entry is removed.
+    fn add_key(&mut self, key: &K) -> u64 {
+        if self.is_full()
             && let Some((_, oldest)) = self.order.pop_first()
         {
             self.entries.remove(&oldest);
         }
-        self.order.insert(self.next, key.clone());
-        self.entries.insert(key, (self.next, value));
+        let age = self.next;
+        self.order.insert(age, key.clone());
         self.next += 1;
-        before
+        age
     }
 
     /// Removes a value.
@@ -59,10 +67,19 @@ impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
     where
         V: Default,
     {
-        if !self.entries.contains_key(&key) {
-            self.put(key.clone(), V::default());
-        }
-        &mut self.entries.entry(key).or_default().1
+        self.entry_or_insert_with(key, V::default)
+    }
+
+    /// Returns the value of a key; inserts a new one if there is none.
+    pub fn entry_or_insert_with(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
+        let known = self.entries.get(&key).map(|(age, _)| *age);
+        let age = known.unwrap_or_else(|| self.add_key(&key));
+        &mut self.entries.entry(key).or_insert_with(|| (age, new())).1
+    }
+
+    /// Returns true if the next new key replaces another.
+    pub fn is_full(&self) -> bool {
+        self.entries.len() >= self.capacity
     }
 
     /// Returns keys and values, the oldest first.

@@ -1,7 +1,7 @@
 //! Messages as text: read, and built from parts of others.
 
 use crate::encoding::{json, lossless};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::make::{Object, is_json};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -27,7 +27,7 @@ pub fn json_of(node: Node<'_>) -> String {
 }
 
 /// Returns the text of a reply; fails if it is not JSON.
-pub fn as_json<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusal> {
+pub fn as_json<'t>(text: &'t str, place: &'static str) -> Result<&'t str> {
     if is_json(text) {
         return Ok(text);
     }
@@ -35,7 +35,7 @@ pub fn as_json<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusa
 }
 
 /// Returns the text of a reply; fails if it is not a JSON object.
-pub fn as_object<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusal> {
+pub fn as_object<'t>(text: &'t str, place: &'static str) -> Result<&'t str> {
     match with_json(text, is_map) {
         Some(true) => Ok(text),
         _ => Err(Refusal::new(place, "a JSON object", shown(text))),

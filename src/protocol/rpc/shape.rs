@@ -113,7 +113,7 @@ impl<'a> CallShape<'_, 'a> {
         if let Some(id) = self.call.id {
             let (rule, place) = ((self.rule)(violation), self.seen.at(id));
             if !rule.is_empty() {
-                report.broken_with(rule, place, related, text(&quote(id)));
+                report.broken_by(rule, place, related, text(&quote(id)));
             }
         }
     }

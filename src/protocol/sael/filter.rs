@@ -97,45 +97,21 @@ impl fmt::Display for FilterError {
 
 impl std::error::Error for FilterError {}
 
-/// The operator of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Op {
-    AtLeast,
-    AtMost,
-    Equal,
-    NotEqual,
-    Above,
-    Below,
-    Contains,
-    StartsWith,
-    EndsWith,
-    Matches,
-    In,
-    NotIn,
-}
-
-/// The operators as they are written. Of two with the same start, the longer comes first.
-const OPS: [(&str, Op); 12] = [
-    (">=", Op::AtLeast),
-    ("<=", Op::AtMost),
-    ("==", Op::Equal),
-    ("!=", Op::NotEqual),
-    (">", Op::Above),
-    ("<", Op::Below),
-    ("contains", Op::Contains),
-    ("startsWith", Op::StartsWith),
-    ("endsWith", Op::EndsWith),
-    ("matches", Op::Matches),
-    ("in", Op::In),
-    ("notIn", Op::NotIn),
+/// The operators. Of two with the same start, the longer comes first.
+const OPS: [&str; 12] = [
+    ">=",
+    "<=",
+    "==",
+    "!=",
+    ">",
+    "<",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "in",
+    "notIn",
 ];
-
-impl Op {
-    fn name(self) -> &'static str {
-        let found = OPS.iter().find(|(_, op)| *op == self);
-        found.map_or("", |(name, _)| name)
-    }
-}
 
 /// A parsed expression.
 #[derive(Clone, Debug)]
@@ -154,7 +130,8 @@ struct Comparison {
     /// The source text.
     text: String,
     field: FilterPath,
-    op: Op,
+    /// One of [`OPS`].
+    op: &'static str,
     value: Term,
     /// The compiled pattern, if the value is a literal.
     pattern: Option<RegexPattern>,
@@ -260,7 +237,7 @@ fn show(expr: &FilterExpr, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Res
         FilterExpr::All => writeln!(f, "{indent}everything"),
         FilterExpr::Truthy(path) => writeln!(f, "{indent}truthy  field {}", path.text),
         FilterExpr::Compare(c) => {
-            let name = c.op.name();
+            let name = c.op;
             writeln!(f, "{indent}{name}  field {}  {}", c.field.text, c.value)
         }
         FilterExpr::Not(inner) => {

@@ -3,7 +3,7 @@
 mod forms;
 
 use crate::encoding::lossless::quote;
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::make::{IdGen, Made, Recipe, Words, unknown_kind};
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
@@ -217,7 +217,12 @@ static MESSAGES: &[MessageSchema] = &[
         .about("the answer to a call"),
     message("STR", ToClient)
         .role(Some(Role::Item))
-        .of(frame!["STR", ANSWERED, one("data", ANY), one("delta", ANY)])
+        .of(frame![
+            "STR",
+            ANSWERED,
+            one("data", ANY).rules("item-content", ""),
+            one("delta", ANY).rules("item-content", ""),
+        ])
         .words("seq data")
         .about("one item of a stream"),
     message("END", ToClient)
@@ -329,7 +334,7 @@ pub(super) fn shapes() -> Vec<MessageJsonSchema> {
 }
 
 /// Makes a message from words: a JSON object that contains its kind, as real peers send it.
-pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
     let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
     let made = made.find(|m| m.recipe.unwrap_or(m.name) == kind);
     let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
@@ -344,7 +349,7 @@ pub(super) fn write(
     message: Node<'_>,
     options: &WriteOptions,
     out: &mut Vec<u8>,
-) -> Result<Written, Refusal> {
+) -> Result<Written> {
     let force = options.force;
     let start = out.len();
     let MessageForm::Header {
@@ -381,7 +386,7 @@ pub(super) fn write(
 }
 
 /// Checks a message; in the header form the kind precedes it.
-fn check(root: Node<'_>, header: Option<&str>) -> Result<(), Refusal> {
+fn check(root: Node<'_>, header: Option<&str>) -> Result<()> {
     let inside = root.get("kind");
     let kind = match (header, inside) {
         (Some(header), Some(node)) if !node.is_text(header) => {

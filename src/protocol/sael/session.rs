@@ -30,7 +30,7 @@ use crate::protocol::correlation::{OpenRequests, Scoped};
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
-    ConnectionChange, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Current, Need, Report, Seen, Session, SessionConfig, Waiting,
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
@@ -38,6 +38,7 @@ use ends::OVER;
 use foldhash::HashMap;
 use state::{ENDED, EndedCall, Opening, SaelCall, SaelConnection, SessionState};
 use std::collections::VecDeque;
+use std::ops::Deref;
 use tools::Tools;
 
 /// A session and a seq.
@@ -70,7 +71,7 @@ pub(super) struct SaelSession {
 /// A valid message with the values that every rule needs.
 #[derive(Clone, Copy)]
 struct SaelMessage<'s, 'a> {
-    seen: &'s Seen<'a>,
+    seen: Current<'s, 'a>,
     root: Option<Node<'a>>,
     kind: &'s str,
     conn: ConnId,
@@ -80,6 +81,14 @@ struct SaelMessage<'s, 'a> {
     header: bool,
 }
 
+impl<'s, 'a> Deref for SaelMessage<'s, 'a> {
+    type Target = Current<'s, 'a>;
+
+    fn deref(&self) -> &Current<'s, 'a> {
+        &self.seen
+    }
+}
+
 impl<'a> SaelMessage<'_, 'a> {
     fn get(&self, key: &str) -> Option<Node<'a>> {
         self.root.and_then(|root| root.get(key))
@@ -87,11 +96,6 @@ impl<'a> SaelMessage<'_, 'a> {
 
     fn text(&self, key: &str) -> Option<std::borrow::Cow<'a, str>> {
         self.get(key).and_then(Node::text)
-    }
-
-    /// Returns the position of a value, or of the whole frame if there is none.
-    fn place(&self, node: Option<Node<'_>>) -> Place {
-        node.map_or_else(|| self.seen.whole(), |node| self.seen.at(node))
     }
 
     fn time(&self) -> Option<i64> {
@@ -135,81 +139,92 @@ impl SaelSession {
     }
 
     /// Handles a control message: the upgrade, a close.
-    fn control(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
-        let by = Some(message.seen.index);
+    fn control(&mut self, message: SaelMessage<'_, '_>) {
+        let by = Some(message.index);
         match (message.kind, message.side) {
             ("http-request" | "http-response", _) => {
                 let (conn, _) = self.parts(message.conn);
-                upgrade::head(message, conn, report);
+                upgrade::head(message, conn);
             }
-            ("close", Some(Direction::ToServer)) => self.client_ended(message.conn, by, report),
-            ("close", Some(Direction::ToClient)) => self.server_ended(message.conn, report),
+            ("close", Some(Direction::ToServer)) => {
+                self.client_ended(message.conn, by, &mut message.report());
+            }
+            ("close", Some(Direction::ToClient)) => {
+                self.server_ended(message.conn, &mut message.report());
+            }
             _ => {}
         }
     }
 
     /// Handles a message that is not a control message and has no fault.
-    fn handle_message(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    fn handle_message(&mut self, message: SaelMessage<'_, '_>) {
         if self.conns.is_full(message.conn) {
             let gone = self.conns.evict();
             self.disconnected.extend(gone.map(|conn| conn.session));
         }
         let (conn, _) = self.parts(message.conn);
-        heartbeats::tick(message, conn, report);
-        login::first(message, conn, report);
-        if !envelope::check(message, conn, report) {
+        heartbeats::tick(message, conn);
+        login::first(message, conn);
+        if !envelope::check(message, conn) {
             return;
         }
         match message.side {
-            Some(Direction::ToServer) => self.client_message(message, report),
-            Some(Direction::ToClient) => self.server_message(message, report),
+            Some(Direction::ToServer) => self.client_message(message),
+            Some(Direction::ToClient) => self.server_message(message),
             None => {}
         }
     }
 
-    fn client_message(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    fn client_message(&mut self, message: SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
         conn.beat_last = message.kind == "HBT";
         match message.kind {
-            "HEY" => self.client_hey(message, report),
-            "RSM" => self.resume(message, report),
-            "LST" | "INV" | "SUB" => self.request(message, report),
-            "UNS" | "CAN" => self.cancel(message, report),
+            "HEY" => self.client_hey(message),
+            "RSM" => self.resume(message),
+            "LST" | "INV" | "SUB" => self.request(message),
+            "UNS" | "CAN" => self.cancel(message),
             "ACK" => {
                 conn.odd = Some(envelope::seq(message).key);
                 let text = "no peer knows ACK; the server answers ERR UNKNOWN_KIND";
-                report.broken("ack-undefined", message.seen.whole(), text);
+                message.broken("ack-undefined", message.whole(), text);
             }
-            "HBT" => heartbeats::sent(message, conn, report),
+            "HBT" => heartbeats::sent(message, conn),
             "BYE" => {
-                conn.bye[0] = Some(message.seen.index);
-                self.client_ended(message.conn, Some(message.seen.index), report);
+                conn.bye[0] = Some(message.index);
+                self.client_ended(message.conn, Some(message.index), &mut message.report());
             }
             _ => {}
         }
     }
 
-    fn server_message(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    fn server_message(&mut self, message: SaelMessage<'_, '_>) {
         let (conn, state) = self.parts(message.conn);
         // Replayed frames are stored again.
         state.send(envelope::seq(message).key);
         match message.kind {
-            "HEY" => self.server_hey(message, report),
+            "HEY" => self.server_hey(message),
             "WIN" => calls::window(message, state),
-            "HBA" => heartbeats::answered(message, conn, report),
+            "HBA" => heartbeats::answered(message, conn),
             "BYE" => {
-                conn.bye[1] = Some(message.seen.index);
-                self.server_ended(message.conn, report);
+                conn.bye[1] = Some(message.index);
+                self.server_ended(message.conn, &mut message.report());
             }
-            "ERR" => self.error(message, report),
-            _ => self.answer(message, report),
+            "ERR" => self.error(message),
+            _ => self.answer(message),
         }
     }
 
     /// Handles a message with a fault: it is matched, but no rule is judged.
-    fn handle_partial(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
-        let (conn, _) = self.parts(message.conn);
+    fn handle_partial(&mut self, message: SaelMessage<'_, '_>) {
         let mut quiet = Report::default();
+        Current::handle(&message.seen, &mut quiet, |seen| {
+            self.match_only(SaelMessage { seen, ..message });
+        });
+        message.report().answer = quiet.answer;
+    }
+
+    fn match_only(&mut self, message: SaelMessage<'_, '_>) {
+        let (conn, _) = self.parts(message.conn);
         match message.side {
             Some(Direction::ToServer) => {
                 if conn.opening == Opening::Nothing {
@@ -217,7 +232,7 @@ impl SaelSession {
                 }
                 conn.beat_last = false;
                 if matches!(message.kind, "LST" | "INV" | "SUB") && message.get("seq").is_some() {
-                    self.request(message, &mut quiet);
+                    self.request(message);
                     let key = (
                         self.parts(message.conn).0.session,
                         envelope::seq(message).key,
@@ -228,17 +243,15 @@ impl SaelSession {
             Some(Direction::ToClient) => {
                 conn.answered = true;
                 if matches!(message.kind, "LST" | "RES" | "STR" | "END" | "EVT") {
-                    self.answer(message, &mut quiet);
+                    self.answer(message);
                 }
             }
             None => {}
         }
-        report.answer = quiet.answer;
     }
-}
 
-impl Session for SaelSession {
-    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+    /// Handles a message.
+    fn handle(&mut self, seen: Current<'_, '_>) {
         let root = seen.root().filter(|root| root.is_map());
         let mut message = SaelMessage {
             seen,
@@ -249,7 +262,7 @@ impl Session for SaelSession {
             header: seen.message.dialect.is_some(),
         };
         if seen.message.role == Some(Role::Control) {
-            return self.control(message, report);
+            return self.control(message);
         }
         if message.kind == "skipped" {
             return;
@@ -259,10 +272,16 @@ impl Session for SaelSession {
         }
         let faulty = !seen.message.faults.is_empty() || seen.frame.fault.is_some();
         if faulty || !seen.message.valid {
-            self.handle_partial(message, report);
+            self.handle_partial(message);
         } else {
-            self.handle_message(message, report);
+            self.handle_message(message);
         }
+    }
+}
+
+impl Session for SaelSession {
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        Current::handle(seen, report, |seen| self.handle(seen));
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {

@@ -22,7 +22,7 @@ mod session;
 use super::make::{IdGen, Made, Words};
 use super::{Context, Descriptor, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
 
@@ -83,11 +83,11 @@ impl Protocol for Saikuro {
         message: Node<'_>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-    ) -> Result<Written, Refusal> {
+    ) -> Result<Written> {
         schema::write(message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
         schema::make(kind, words, id_gen)
     }
 

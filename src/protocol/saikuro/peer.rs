@@ -21,7 +21,7 @@ mod flows;
 mod tests;
 
 use super::message::{self, field, parse_uuid};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
@@ -307,12 +307,7 @@ impl Peer for SaikuroPeer {
         }
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         self.put(to, reply)
     }
 }

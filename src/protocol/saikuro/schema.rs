@@ -2,7 +2,7 @@
 
 use super::message::{field, parse_uuid};
 use crate::encoding::lossless::quote;
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{IdGen, Made, Recipe, Words, text, unknown_kind};
 use crate::protocol::schema::check::{form, is_text, refuse, whole, write_msgpack};
@@ -336,7 +336,7 @@ pub(super) fn shapes() -> Vec<MessageJsonSchema> {
 }
 
 /// Makes a message from words, in the form of real peers.
-pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
     let mut made = ENVELOPES.iter().chain(MADE);
     let message = made.find(|m| m.name == kind && m.words.is_some());
     let message = message.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
@@ -351,7 +351,7 @@ pub(super) fn write(
     message: Node<'_>,
     options: &WriteOptions,
     out: &mut Vec<u8>,
-) -> Result<Written, Refusal> {
+) -> Result<Written> {
     write_msgpack(message, options.force, check, out)
 }
 
@@ -367,7 +367,7 @@ pub(super) fn find(name: &str) -> &'static MessageSchema {
     known.unwrap_or(CALL)
 }
 
-fn check(root: Node<'_>) -> Result<(), Refusal> {
+fn check(root: Node<'_>) -> Result<()> {
     if root.is_array() || root.get("type").is_some() {
         return envelope(root);
     }
@@ -379,12 +379,12 @@ fn check(root: Node<'_>) -> Result<(), Refusal> {
     check_as(root, answer)
 }
 
-fn check_as(root: Node<'_>, message: &MessageSchema) -> Result<(), Refusal> {
+fn check_as(root: Node<'_>, message: &MessageSchema) -> Result<()> {
     refuse(root, &message.ty)?;
     message.check.map_or(Ok(()), |check| check(root))
 }
 
-fn envelope(root: Node<'_>) -> Result<(), Refusal> {
+fn envelope(root: Node<'_>) -> Result<()> {
     let kind = field(root, "type");
     let name = kind.and_then(Node::text).unwrap_or_default();
     let Some(message) = form(ENVELOPES.iter().filter(|m| m.is_named(&name)), root) else {
@@ -398,7 +398,7 @@ fn envelope(root: Node<'_>) -> Result<(), Refusal> {
 }
 
 /// Checks that the items of a batch are envelopes.
-fn items(root: Node<'_>) -> Result<(), Refusal> {
+fn items(root: Node<'_>) -> Result<()> {
     let items = field(root, "batch_items").into_iter();
     for (n, item) in items.flat_map(Node::children).enumerate() {
         envelope(item).map_err(|r| r.at(n).inside("batch_items"))?;
@@ -406,7 +406,7 @@ fn items(root: Node<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn reply(root: Node<'_>) -> Result<(), Refusal> {
+fn reply(root: Node<'_>) -> Result<()> {
     let ok = root.get("ok").and_then(Node::as_bool) == Some(true);
     let has = |name: &str| root.get(name).is_some_and(|node| !node.is_null());
     if ok && has("error") {

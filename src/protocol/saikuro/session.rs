@@ -28,7 +28,9 @@ use crate::framing::Head;
 use crate::protocol::correlation::{OpenRequest, OpenRequests};
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
-use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, Waiting};
+use crate::protocol::session::{
+    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting,
+};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
@@ -68,13 +70,13 @@ impl SaikuroSession {
     }
 
     /// Returns the side that sent the message.
-    fn sender(&mut self, seen: &Seen<'_>) -> &mut OneWay {
+    fn sender(&mut self, seen: Current<'_, '_>) -> &mut OneWay {
         self.side(seen.origin.conn, seen.origin.direction)
     }
 
     /// Returns the key of a request with the id of this message from the same side; from the other side if `flip` is
     /// set.
-    fn key(seen: &Seen<'_>, flip: bool) -> Option<CallKey> {
+    fn key(seen: Current<'_, '_>, flip: bool) -> Option<CallKey> {
         let Origin {
             conn, direction, ..
         } = seen.origin;
@@ -90,14 +92,14 @@ impl SaikuroSession {
     }
 
     /// Handles an envelope.
-    fn envelope(&mut self, seen: &Seen<'_>, root: Node<'_>, unread: bool, report: &mut Report) {
+    fn envelope(&mut self, seen: Current<'_, '_>, root: Node<'_>, unread: bool) {
         let kind = seen.message.kind.as_ref();
         let plain = document_form(root).filter(|_| kind == "announce");
         // A runtime reads no announce in the document's form. Bytes after the value may be its missing members.
         let refused = if plain.is_some() || !seen.message.valid {
             true
         } else {
-            check::envelope(seen, root, kind, false, report) || unread
+            check::envelope(seen, root, kind, false) || unread
         };
         let key = match plain.and_then(Node::text) {
             Some(namespace) => Some(CallKey {
@@ -111,10 +113,10 @@ impl SaikuroSession {
             self.sender(seen).add_refusable(seen.index, key.clone());
         } else if seen.origin.direction != Some(Direction::ToClient) {
             // A runtime has checked the calls that it forwards.
-            self.functions.check(seen, root, report);
+            self.functions.check(seen, root);
         }
         if kind == "announce" {
-            self.announced(seen, root, report);
+            self.announced(seen, root);
         }
         if let Some(key) = key {
             match kind {
@@ -124,11 +126,11 @@ impl SaikuroSession {
                 "announce" if seen.origin.direction == Some(Direction::ToClient) => {
                     self.record_ended(key, seen, Ending::NoAnswer);
                 }
-                "channel" => self.channel(key, seen, root, report),
+                "channel" => self.channel(key, seen, root),
                 "stream" if self.is_stream(&key) && field(root, "stream_control").is_some() => {
-                    self.opener_frame(&key, seen, root, report);
+                    self.opener_frame(&key, seen, root);
                 }
-                _ => self.add_request(key, seen, root, report),
+                _ => self.add_request(key, seen, root),
             }
         }
         let side = self.sender(seen);
@@ -141,38 +143,38 @@ impl SaikuroSession {
     }
 
     /// Records the end of a request.
-    fn end(&mut self, key: CallKey, asked: OpenRequest, how: Ending, seen: &Seen<'_>) {
+    fn end(&mut self, key: CallKey, asked: OpenRequest, how: Ending, seen: Current<'_, '_>) {
         let by = seen.index;
         self.ended.insert(key, EndedRequest { asked, how, by });
     }
 
     /// Records a message that needs no answer.
-    fn record_ended(&mut self, key: CallKey, seen: &Seen<'_>, how: Ending) {
-        self.end(key, OpenRequest::of(seen), how, seen);
+    fn record_ended(&mut self, key: CallKey, seen: Current<'_, '_>, how: Ending) {
+        self.end(key, OpenRequest::of(&seen), how, seen);
     }
 
-    fn announced(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-        announce::check(seen, root, report);
+    fn announced(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
+        announce::check(seen, root);
         self.functions.record(seen, root);
         if seen.origin.direction == Some(Direction::ToClient) {
             return;
         }
-        self.namespaces.announce(seen, root, report);
+        self.namespaces.announce(seen, root);
         let side = self.sender(seen);
         if let Some(first) = side.first.filter(|_| !side.announced) {
             let text = format!("the announce comes after #{first}; it should come first");
-            report.broken_by("announce-late", seen.whole(), first, text);
+            seen.broken_by("announce-late", seen.whole(), first, text);
         }
     }
 
     /// Adds a message that needs an answer.
-    fn add_request(&mut self, key: CallKey, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn add_request(&mut self, key: CallKey, seen: Current<'_, '_>, root: Node<'_>) {
         let state = match seen.message.kind.as_ref() {
             "stream" => OpenKind::Stream(SeqStream::default()),
             "channel" => OpenKind::Channel(Channel::default()),
-            "batch" => OpenKind::Batch(self.batch(seen, root, report)),
+            "batch" => OpenKind::Batch(self.batch(seen, root)),
             _ => OpenKind::Single {
-                own: self.offers_target(seen, root, report),
+                own: self.offers_target(seen, root),
                 form: field(root, "id").map_or(IdForm::Other, IdForm::of),
             },
         };
@@ -181,7 +183,7 @@ impl SaikuroSession {
         let refused = self.open.refused();
         let before = self
             .open
-            .add_request(key.clone(), OpenRequest::of(seen), state);
+            .add_request(key.clone(), OpenRequest::of(&seen), state);
         if self.open.refused() > refused {
             return;
         }
@@ -194,8 +196,8 @@ impl SaikuroSession {
                     "the id belongs to {}, #{index}, which is open",
                     before.describe()
                 );
-                let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
-                report.broken_by("id-reused", place, index, text);
+                let place = seen.place(field(root, "id"));
+                seen.broken_by("id-reused", place, index, text);
             }
             None => {}
         }
@@ -204,7 +206,7 @@ impl SaikuroSession {
         }
     }
 
-    fn batch(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> Batch {
+    fn batch(&mut self, seen: Current<'_, '_>, root: Node<'_>) -> Batch {
         let mut batch = Batch {
             form: field(root, "id").map_or(IdForm::Other, IdForm::of),
             ..Batch::default()
@@ -213,13 +215,13 @@ impl SaikuroSession {
         for item in items.into_iter().flat_map(Node::children) {
             let id = field(item, "id").map_or(Id::None, super::message::id);
             batch.push(CallId::of(&id));
-            batch.own = batch.own || self.offers_target(seen, item, report);
+            batch.own = batch.own || self.offers_target(seen, item);
         }
         batch
     }
 
     /// Returns true if the sender of a call offers the called function itself.
-    fn offers_target(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
+    fn offers_target(&mut self, seen: Current<'_, '_>, root: Node<'_>) -> bool {
         let Some(target) = field(root, "target") else {
             return false;
         };
@@ -232,32 +234,32 @@ impl SaikuroSession {
                     read it",
                 quote(target)
             );
-            report.broken_by("own-namespace", seen.at(target), by, text);
+            seen.broken_by("own-namespace", seen.at(target), by, text);
         }
         true
     }
 
     /// Handles an envelope of a channel: the first, or a later one with the same id.
-    fn channel(&mut self, key: CallKey, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn channel(&mut self, key: CallKey, seen: Current<'_, '_>, root: Node<'_>) {
         let other = CallKey {
             requester: key.requester.map(Direction::other),
             ..key.clone()
         };
         if matches!(self.open.get(&key), Some((_, OpenKind::Channel(_)))) {
-            self.opener_frame(&key, seen, root, report);
+            self.opener_frame(&key, seen, root);
         } else if matches!(self.open.get(&other), Some((_, OpenKind::Channel(_)))) {
-            self.answered(&other, seen, root, report);
+            self.answered(&other, seen, root);
         } else if seen.message.role == Some(Role::Request) {
-            self.add_request(key, seen, root, report);
+            self.add_request(key, seen, root);
         } else if self.ended.get(&key).is_some() {
-            self.late_opener_frame(&key, seen, report);
+            self.late_opener_frame(&key, seen);
         } else {
-            self.unknown(seen, root, report);
+            self.unknown(seen, root);
         }
     }
 
     /// Handles a message that cannot be read completely: later messages about it cause no findings.
-    fn handle_unreadable(&mut self, seen: &Seen<'_>) {
+    fn handle_unreadable(&mut self, seen: Current<'_, '_>) {
         let asks = seen
             .root()
             .is_some_and(|root| field(root, "type").is_some());
@@ -309,10 +311,9 @@ impl SaikuroSession {
             }
         }
     }
-}
 
-impl Session for SaikuroSession {
-    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+    /// Handles a message.
+    fn handle(&mut self, seen: Current<'_, '_>) {
         let message = seen.message;
         let fault = seen.frame.fault.as_ref();
         if message.kind == "skipped" || fault.is_some_and(|f| f.error.code == "truncated") {
@@ -321,16 +322,16 @@ impl Session for SaikuroSession {
         let is_text = matches!(seen.frame.head, Head::WebSocket { opcode: 1, .. });
         if is_text {
             // Further errors of the frame follow from that.
-            report.broken.clear();
+            seen.report().broken.clear();
             if self.sender(seen).reported.first("text-frame") {
                 let text = "the frame is a text frame; peers read only binary frames";
-                report.broken("text-frame", seen.whole(), text);
+                seen.broken("text-frame", seen.whole(), text);
             }
         }
         if let Some(text) = seen.wrong_mask()
             && self.sender(seen).reported.first("mask")
         {
-            report.broken("mask", seen.whole(), text);
+            seen.broken("mask", seen.whole(), text);
         }
         if is_text {
             return self.handle_unreadable(seen);
@@ -343,18 +344,24 @@ impl Session for SaikuroSession {
         let Some(root) = seen.root().filter(|_| is_whole) else {
             return self.handle_unreadable(seen);
         };
-        let unread = check::values(seen, root, report);
+        let unread = check::values(seen, root);
         match (message.role, message.kind.as_ref()) {
             (None, _) => {
                 if message.valid {
-                    check::unknown(seen, root, report);
+                    check::unknown(seen, root);
                 }
                 self.sender(seen).add_refusable(seen.index, None);
             }
-            (_, "announce_ack") => self.acknowledged(seen, root, report),
-            _ if field(root, "type").is_some() => self.envelope(seen, root, unread, report),
-            _ => self.answer(seen, root, report),
+            (_, "announce_ack") => self.acknowledged(seen, root),
+            _ if field(root, "type").is_some() => self.envelope(seen, root, unread),
+            _ => self.answer(seen, root),
         }
+    }
+}
+
+impl Session for SaikuroSession {
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        Current::handle(seen, report, |seen| self.handle(seen));
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {

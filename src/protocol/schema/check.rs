@@ -8,7 +8,7 @@
 use super::{Member, MessageSchema, Presence, Type, ValueForm};
 use crate::encoding::lossless::quote;
 use crate::encoding::{json, msgpack};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::{MessageHead, Written};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Tape, Value};
@@ -234,7 +234,7 @@ fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, report: ProblemSink<
 }
 
 /// Refuses a value that its type does not allow.
-pub fn refuse(node: Node<'_>, ty: &Type) -> Result<(), Refusal> {
+pub fn refuse(node: Node<'_>, ty: &Type) -> Result<()> {
     let mut first = None;
     check(node, ty, &At::Root, &mut |problem| {
         if first.is_none() {
@@ -245,7 +245,7 @@ pub fn refuse(node: Node<'_>, ty: &Type) -> Result<(), Refusal> {
 }
 
 /// Refuses an absent object: names the first member that must be present.
-pub(crate) fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
+pub(crate) fn refuse_nothing(ty: &Type) -> Result<()> {
     let mut members = super::members_of(ty).iter();
     match members.find(|member| member.presence == Presence::Required) {
         Some(member) => Err(Refusal::new(member.name, member.ty.to_string(), "nothing")),
@@ -289,9 +289,9 @@ pub(crate) fn whole(node: Node<'_>) -> Option<i128> {
 pub fn write_json(
     message: Node<'_>,
     force: bool,
-    check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
+    check: impl FnOnce(Node<'_>) -> Result<()>,
     out: &mut Vec<u8>,
-) -> Result<Written, Refusal> {
+) -> Result<Written> {
     if !force {
         check(message)?;
     }
@@ -304,9 +304,9 @@ pub fn write_json(
 pub fn write_msgpack(
     message: Node<'_>,
     force: bool,
-    check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
+    check: impl FnOnce(Node<'_>) -> Result<()>,
     out: &mut Vec<u8>,
-) -> Result<Written, Refusal> {
+) -> Result<Written> {
     let mut body = Vec::new();
     msgpack::write(message, &mut body)?;
     if !force {

@@ -1,7 +1,7 @@
 //! Types and forms that only code can check.
 
 use super::Member;
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::make::IdGen;
 use crate::tape::Node;
 
@@ -15,7 +15,7 @@ pub struct CodeType {
     /// Returns true if a value has the type.
     pub is: fn(Node<'_>) -> bool,
     /// Converts a word of the command line to JSON.
-    pub word: fn(&str, &mut IdGen) -> Result<String, Refusal>,
+    pub word: fn(&str, &mut IdGen) -> Result<String>,
 }
 
 /// A form that a value should have beyond its type.

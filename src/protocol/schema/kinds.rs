@@ -68,11 +68,8 @@ impl MessageSchema {
     }
 
     /// Both sides send the message; the direction is that of `make`.
-    #[must_use]
-    pub const fn both_ways(self) -> Self {
-        Self {
-            both_ways: true,
-            ..self
-        }
+    pub const fn both_ways(mut self) -> Self {
+        self.both_ways = true;
+        self
     }
 }

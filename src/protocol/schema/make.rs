@@ -12,7 +12,7 @@
 //! Members that no word sets have their default, if they have one.
 
 use super::{Default, Member, MessageSchema, Type, check, members_of};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::make::{IdGen, Object, Recipe, Words, array, is_json, text, value};
 use crate::protocol::notes::with_json;
 
@@ -34,24 +34,16 @@ fn parts(words: &'static str) -> impl Iterator<Item = WordPart> {
         let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
         let optional = inner.is_some();
         let inner = inner.unwrap_or(word);
-        if let Some((label, path)) = inner.split_once('=') {
-            let path = if path.is_empty() { label } else { path };
-            let (rest, key) = (false, true);
-            return WordPart {
-                label,
-                path,
-                optional,
-                rest,
-                key,
-            };
-        }
         let (rest, inner) = match inner.strip_suffix('…') {
             Some(inner) => (true, inner),
             None => (false, inner),
         };
-        let last = || (inner.rsplit('.').next().unwrap_or(inner), inner);
-        let (label, path) = inner.split_once(':').unwrap_or_else(last);
-        let key = false;
+        let key = inner.contains('=');
+        let (label, path) = match inner.split_once(['=', ':']) {
+            Some((label, "")) => (label, label),
+            Some(parts) => parts,
+            None => (inner.rsplit('.').next().unwrap_or(inner), inner),
+        };
         WordPart {
             label,
             path,
@@ -88,11 +80,7 @@ pub fn recipe(message: &MessageSchema, id: bool) -> Option<Recipe> {
 }
 
 /// Builds the content of a message in JSON; `{}` for an object without members.
-pub fn build(
-    message: &MessageSchema,
-    words: &mut Words<'_>,
-    id_gen: &mut IdGen,
-) -> Result<String, Refusal> {
+pub fn build(message: &MessageSchema, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<String> {
     let mut given: Vec<(&str, String)> = Vec::new();
     for part in parts(message.words.unwrap_or_default()) {
         let ty = type_at(&message.ty, part.path);
@@ -132,7 +120,7 @@ pub fn build(
 }
 
 /// Converts a word to JSON of a type.
-fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String, Refusal> {
+fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String> {
     let refuse = || Refusal::new(place, ty.to_string(), format!("`{word}`"));
     match ty {
         Type::Text | Type::OneOf(_) => Ok(text(word)),

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::protocol::Direction;
-use foldhash::HashMap;
+use crate::protocol::peer::RecentValues;
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Values, ValuesMut};
 use std::hash::Hash;
@@ -80,13 +80,7 @@ impl<T> PerDirection<T> {
 
 /// Recent entries by key. If there is no space, the oldest is removed.
 #[derive(Debug)]
-pub struct RecentEntries<K, V> {
-    entries: HashMap<K, (u64, V)>,
-    /// Keys in order of insertion, each with its number. An entry may have been replaced since.
-    order: VecDeque<(K, u64)>,
-    count: u64,
-    capacity: usize,
-}
+pub struct RecentEntries<K, V>(RecentValues<K, V>);
 
 impl<K: Clone + Eq + Hash, V> Default for RecentEntries<K, V> {
     fn default() -> Self {
@@ -98,73 +92,48 @@ impl<K: Clone + Eq + Hash, V> Default for RecentEntries<K, V> {
 impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
     /// Creates a table for at most `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self {
-            entries: HashMap::default(),
-            order: VecDeque::new(),
-            count: 0,
-            capacity,
-        }
+        Self(RecentValues::with_capacity(capacity))
     }
 
     /// Inserts an entry, or replaces the one with the same key.
     pub fn insert(&mut self, key: K, value: V) {
-        self.add_key(&key);
-        self.entries.insert(key, (self.count, value));
+        self.0.put(key, value);
     }
 
     /// Returns the entry of a key; creates it if there is none.
     pub fn entry(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
-        if !self.entries.contains_key(&key) {
-            self.add_key(&key);
-        }
-        let count = self.count;
-        &mut self.entries.entry(key).or_insert_with(|| (count, new())).1
-    }
-
-    /// Notes the order of a new key. If there is no space, the oldest entry is removed.
-    fn add_key(&mut self, key: &K) {
-        if self.is_full()
-            && let Some((oldest, number)) = self.order.pop_front()
-            && self.entries.get(&oldest).is_some_and(|(n, _)| *n == number)
-        {
-            self.entries.remove(&oldest);
-        }
-        self.count += 1;
-        self.order.push_back((key.clone(), self.count));
+        self.0.entry_or_insert_with(key, new)
     }
 
     /// Returns the entry of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.entries.get(key).map(|(_, value)| value)
+        self.0.get(key)
     }
 
     /// Returns the entry of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        self.entries.get_mut(key).map(|(_, value)| value)
+        self.0.get_mut(key)
     }
 
     /// Removes the entry of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
-        self.entries.remove(key).map(|(_, value)| value)
+        self.0.take(key)
     }
 
     /// Returns true if entries may have been removed because there was no space.
     pub fn is_full(&self) -> bool {
-        self.order.len() >= self.capacity
+        self.0.is_full()
     }
 
     /// Returns all entries, in order of insertion.
     pub fn values(&self) -> impl Iterator<Item = &V> {
-        self.order.iter().filter_map(|(key, number)| {
-            let (newest, value) = self.entries.get(key)?;
-            (newest == number).then_some(value)
-        })
+        self.0.iter().map(|(_, value)| value)
     }
 
     /// Returns the number of stored entries.
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.entries.len().max(self.order.len())
+        self.0.len()
     }
 }
 

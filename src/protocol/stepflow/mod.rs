@@ -28,7 +28,7 @@ use super::{
     Context, Descriptor, Direction, Message, Notes, Protocol, Role, WriteOptions, Written,
 };
 use crate::encoding::Parsed;
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
 
@@ -101,11 +101,11 @@ impl Protocol for Stepflow {
         message: Node<'_>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-    ) -> Result<Written, Refusal> {
+    ) -> Result<Written> {
         schema::write(message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
         schema::DIALECT.make(kind, words, id_gen)
     }
 

@@ -15,7 +15,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::framing::Framing;
 use crate::protocol::make::{IdGen, text};
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Request, as_json, as_object};
@@ -61,11 +61,7 @@ const COMPONENT_NOT_FOUND: i32 = -32001;
 
 /// Builds the message for a reply. The result of a `components/execute` is its output; the result of any other method
 /// is unchanged.
-fn encode_reply(
-    to: &Request,
-    reply: PeerReply<'_>,
-    id_gen: &mut IdGen,
-) -> Result<Outgoing, Refusal> {
+fn encode_reply(to: &Request, reply: PeerReply<'_>, id_gen: &mut IdGen) -> Result<Outgoing> {
     let message = match reply {
         PeerReply::Result(value) if to.subject.as_deref() == Some("components/execute") => {
             let output = format!("{{\"output\":{}}}", as_json(value, "result")?);

@@ -5,7 +5,7 @@
 //!   constant        A            B        C0        C
 //! ```
 
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text};
 use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, OTHERS, RESPONSE};
@@ -299,7 +299,7 @@ pub(super) fn write(
     message: Node<'_>,
     options: &WriteOptions,
     out: &mut Vec<u8>,
-) -> Result<Written, Refusal> {
+) -> Result<Written> {
     if let [port, ..] = CONTROLS
         && message.get("jsonrpc").is_none()
         && message.get("port").is_some()

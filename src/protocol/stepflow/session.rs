@@ -24,12 +24,15 @@ use crate::protocol::rpc::{Call, lone_cr};
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, Waiting};
+use crate::protocol::session::{
+    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting,
+};
 use crate::protocol::{Direction, Origin, Role};
 use exchange::HttpConnection;
 use matching::Enclosing;
 use server_state::{Handshake, ServerScope};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Deref;
 
 /// The largest number of servers, and of connections.
 const MAX_SCOPES: usize = 1 << 12;
@@ -63,7 +66,7 @@ struct RequestContext {
 /// A message with the values that the rules need.
 #[derive(Clone, Copy)]
 struct MessageTurn<'t, 'a> {
-    seen: &'t Seen<'a>,
+    seen: Current<'t, 'a>,
     call: Call<'a>,
     method: Option<&'static MessageSchema>,
     direction: Option<Direction>,
@@ -72,6 +75,14 @@ struct MessageTurn<'t, 'a> {
     faulty: bool,
     /// It breaks a rule alone: findings that follow from that are not reported.
     breaks_rule: bool,
+}
+
+impl<'t, 'a> Deref for MessageTurn<'t, 'a> {
+    type Target = Current<'t, 'a>;
+
+    fn deref(&self) -> &Current<'t, 'a> {
+        &self.seen
+    }
 }
 
 impl StepflowSession {
@@ -94,7 +105,7 @@ impl StepflowSession {
     }
 
     /// Checks the line itself.
-    fn check_line(seen: &Seen<'_>, direction: Option<Direction>, report: &mut Report) {
+    fn check_line(seen: Current<'_, '_>, direction: Option<Direction>) {
         let frame = seen.frame;
         if frame.framing != Framing::Lines {
             return;
@@ -103,11 +114,11 @@ impl StepflowSession {
         let len = u64::from(body.len);
         if frame.len > len && body.len > 0 {
             let text = "the line ends in CR LF; LF alone is enough";
-            report.broken("crlf", seen.whole(), text);
+            seen.broken("crlf", seen.whole(), text);
         }
-        if let Some(place) = lone_cr(seen) {
+        if let Some(place) = lone_cr(&seen) {
             let text = "the last line ends with a CR without LF: its reader waits for the LF";
-            report.broken("lone-cr", place, text);
+            seen.broken("lone-cr", place, text);
         }
         let answer = matches!(seen.message.role, Some(Role::Response | Role::Error));
         if len <= SHORT_LINE || frame.fault.is_some() {
@@ -121,22 +132,21 @@ impl StepflowSession {
                     "servers of 0.2 and 0.3 read no more than 65536"
                 };
                 let text = format!("the line has {len} bytes; {who}");
-                report.broken("long-line", seen.whole(), text);
+                seen.broken("long-line", seen.whole(), text);
             }
             Some(Direction::ToClient) if answer => {
                 let text = format!(
                     "the answer has {len} bytes; a server's pipe takes 65536 and drops the rest"
                 );
-                report.broken("long-answer", seen.whole(), text);
+                seen.broken("long-answer", seen.whole(), text);
             }
             _ => {}
         }
     }
-}
 
-impl Session for StepflowSession {
-    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        let faulty = !report.broken.is_empty() || !seen.message.valid || seen.frame.fault.is_some();
+    /// Handles a message.
+    fn handle(&mut self, seen: Current<'_, '_>) {
+        let faulty = seen.findings() > 0 || !seen.message.valid || seen.frame.fault.is_some();
         let http = match seen.frame.head {
             Head::Http { status, event, .. } => Some((status, event)),
             _ => None,
@@ -155,7 +165,7 @@ impl Session for StepflowSession {
             Some(root)
                 if !faulty && seen.message.role.is_some_and(|role| role != Role::Control) =>
             {
-                shape::of(seen, &call).check(root, direction, report)
+                shape::of(&seen, &call).check(root, direction, &mut seen.report())
             }
             _ => None,
         };
@@ -166,17 +176,23 @@ impl Session for StepflowSession {
             direction,
             id_space: IdSpace::of(http.is_some(), seen.origin),
             faulty,
-            breaks_rule: !report.broken.is_empty(),
+            breaks_rule: seen.findings() > 0,
         };
         match http {
-            Some((_, true)) => self.handle_event(&message, report),
-            Some((0, false)) => self.handle_request(&message, report),
-            Some((status, false)) => self.handle_response(&message, status, report),
+            Some((_, true)) => self.handle_event(&message),
+            Some((0, false)) => self.handle_request(&message),
+            Some((status, false)) => self.handle_response(&message, status),
             None => {
-                self.handle_message(&message, Enclosing::Unknown, report);
-                Self::check_line(seen, direction, report);
+                self.handle_message(&message, Enclosing::Unknown);
+                Self::check_line(seen, direction);
             }
         }
+    }
+}
+
+impl Session for StepflowSession {
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        Current::handle(seen, report, |seen| self.handle(seen));
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::encoding::serde_envelope::FIELDS;
 use crate::encoding::{Parsed, Want};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::protocol::schema::Fresh;
 use crate::span::{Span, SpannedText};
@@ -238,11 +238,11 @@ impl Protocol for Telequick {
         message: Node<'_>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-    ) -> Result<Written, Refusal> {
+    ) -> Result<Written> {
         schema::write(self.schema(), self.forced, message, options, out)
     }
 
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
         schema::make(self.schema(), kind, words, id_gen)
     }
 

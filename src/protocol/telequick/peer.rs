@@ -16,7 +16,7 @@ mod tests;
 
 use super::schema::{self, FieldMark, RpcMethod, Schema, fixed, label, member, name};
 use crate::encoding::serde_envelope::{self as envelope, FIELDS};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::framing::LengthMode;
 use crate::protocol::make::text;
 use crate::protocol::peer::{
@@ -120,7 +120,7 @@ impl<'s> TelequickPeer<'s> {
         given: &[(String, String)],
         usual: &[(&str, String)],
         now: i64,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String> {
         let (schema, layout) = (self.schema, method.output);
         for (key, _) in given {
             schema::check_field(schema, layout, key)?;
@@ -156,7 +156,7 @@ impl<'s> TelequickPeer<'s> {
     }
 
     /// Checks that fields can be written as they are given.
-    fn fits(&self, layout: u32, fields: &str) -> Result<(), Refusal> {
+    fn fits(&self, layout: u32, fields: &str) -> Result<()> {
         let written = with_json(fields, |fields| {
             let versions = envelope::versions(fields, (0, 0))?;
             let types = &self.schema.types;
@@ -166,7 +166,7 @@ impl<'s> TelequickPeer<'s> {
     }
 
     /// Finds the method of a pushed message: by its own name, or by that of its struct.
-    fn find_pushed_method(&self, name: &str) -> Result<&'s RpcMethod, Refusal> {
+    fn find_pushed_method(&self, name: &str) -> Result<&'s RpcMethod> {
         let layout = self.schema.struct_named(name);
         let pushes = |method: &&RpcMethod| method.streaming || method.input.is_none();
         let is_meant =
@@ -187,7 +187,7 @@ impl<'s> TelequickPeer<'s> {
         value: &str,
         asked: &ResolvedRequest<'_>,
         now: i64,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String> {
         let given = members(value, fixed(FIELDS))?;
         let call = value_of(&given, name::CALL).or_else(|| asked.field(name::CALL));
         let key = (conn, call.cloned().unwrap_or_default());
@@ -212,7 +212,7 @@ impl<'s> TelequickPeer<'s> {
         why: &str,
         data: Option<&str>,
         now: i64,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String> {
         let layout = method.output;
         if !self.has(layout, name::WHY) {
             let got = format!("{}, whose answer has no place for one", self.name(method));
@@ -253,12 +253,7 @@ impl Peer for TelequickPeer<'_> {
         self.next.retain(|key, _| key.0 != conn);
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        now: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, now: i64) -> Result<Outgoing> {
         let asked = self.read_request(to);
         if let PeerReply::Tell(name, value) = reply {
             let method = self.find_pushed_method(name)?;
@@ -293,7 +288,7 @@ impl Peer for TelequickPeer<'_> {
 }
 
 /// Returns the members of a JSON object as text.
-fn members(value: &str, place: &'static str) -> Result<Vec<(String, String)>, Refusal> {
+fn members(value: &str, place: &'static str) -> Result<Vec<(String, String)>> {
     let value = as_object(value, place)?;
     Ok(with_json(value, named).unwrap_or_default())
 }

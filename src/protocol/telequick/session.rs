@@ -20,13 +20,13 @@ use super::schema::{RpcMethod, Schema, UNKNOWN, name};
 use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
 use crate::protocol::session::{
-    ConnectionChange, Report, Seen, Session, SessionConfig, Severity, Waiting,
+    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Severity, Waiting,
 };
 use crate::protocol::{Direction, Link, Origin, Role, is_unidirectional};
 use crate::tape::Node;
 use audio::Audio;
 use calls::PhoneCalls;
-use conn::{ConnectionStream, DirectionStream, KnownHistory, TelequickConnection};
+use conn::{KnownHistory, TelequickConnection};
 use shape::{Parts, bare_envelope_as_frame, quote_text};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -83,23 +83,23 @@ impl<'s> TelequickSession<'s> {
     }
 
     /// Checks a frame that has no fault.
-    fn check_single(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
+    fn check_single(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>) {
         let conn = conn::entry(&mut self.conns, seen.origin);
-        let stream = conn.stream(ConnectionStream::of(seen.origin.direction));
+        let stream = conn.streams.get_mut(seen.origin.direction);
         if let Head::Method { id, mode, .. } = seen.frame.head {
             if let Some(mode) = mode {
-                stream.check_length(mode, seen, report);
+                stream.check_length(mode, seen);
             }
             // The id of a method is reported only once for each stream.
             let plain = self.schema.method(id).is_some_and(|m| m.id == id);
             if !plain && stream.is_new(id) {
-                shape::method_id(self.schema, id, seen, report);
+                shape::method_id(self.schema, id, seen);
             }
         }
-        shape::check_message(self.schema, seen, parts, report);
+        shape::check_message(self.schema, seen, parts);
     }
 
-    fn method(&self, seen: &Seen<'_>) -> Option<&'s RpcMethod> {
+    fn method(&self, seen: Current<'_, '_>) -> Option<&'s RpcMethod> {
         match seen.frame.head {
             Head::Method { id, .. } => self.schema.method(id),
             _ => None,
@@ -107,9 +107,9 @@ impl<'s> TelequickSession<'s> {
     }
 
     /// Matches requests and answers.
-    fn correlate(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, sound: bool, report: &mut Report) {
+    fn correlate(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>, sound: bool) {
         let method = self.method(seen);
-        self.check_stream(seen, report);
+        self.check_stream(seen);
         let conn = conn::entry(&mut self.conns, seen.origin);
         match seen.message.role {
             Some(Role::Request) => {
@@ -119,7 +119,7 @@ impl<'s> TelequickSession<'s> {
                     && method.is_some_and(|m| !m.streaming)
                 {
                     let text = format!("{} comes before any EventStreamRequest", seen.message.kind);
-                    report.broken("no-subscription", seen.whole(), text);
+                    seen.broken("no-subscription", seen.whole(), text);
                 }
                 match method {
                     Some(method) if method.streaming => self.subscribe(seen, parts),
@@ -127,21 +127,21 @@ impl<'s> TelequickSession<'s> {
                     None => {}
                 }
             }
-            Some(Role::Response) => self.answer(seen, method, sound, report),
-            Some(Role::Item) if seen.message.kind == name::EVENT => self.push(seen, parts, report),
+            Some(Role::Response) => self.answer(seen, method, sound),
+            Some(Role::Item) if seen.message.kind == name::EVENT => self.push(seen, parts),
             // A bare envelope that fits several structs: it can only answer a single open request.
             None if seen.origin.direction == Some(Direction::ToClient)
                 && seen.frame.framing == Framing::Bare
                 && conn.open_alone().is_some() =>
             {
                 let method = conn.open_alone().and_then(|id| self.schema.method(id));
-                self.answer(seen, method, sound, report);
+                self.answer(seen, method, sound);
             }
             _ => {}
         }
     }
 
-    fn add_request(&mut self, seen: &Seen<'_>, method: &RpcMethod, sound: bool) {
+    fn add_request(&mut self, seen: Current<'_, '_>, method: &RpcMethod, sound: bool) {
         let room = !self.open.is_full();
         let (id, mode) = match seen.frame.head {
             Head::Method { id, mode, .. } => (id, mode),
@@ -155,7 +155,7 @@ impl<'s> TelequickSession<'s> {
         };
         self.asked += 1;
         self.open
-            .add_request(self.asked, OpenRequest::of(seen), pending);
+            .add_request(self.asked, OpenRequest::of(&seen), pending);
         if room && let Some(conn) = self.conns.get_mut(&seen.origin.link()) {
             let queue = conn.queues.entry(method.id).or_default();
             queue.push_back(self.asked);
@@ -163,13 +163,7 @@ impl<'s> TelequickSession<'s> {
     }
 
     /// Handles an answer: it belongs to the oldest request of its method or, without a method, of its struct.
-    fn answer(
-        &mut self,
-        seen: &Seen<'_>,
-        method: Option<&RpcMethod>,
-        sound: bool,
-        report: &mut Report,
-    ) {
+    fn answer(&mut self, seen: Current<'_, '_>, method: Option<&RpcMethod>, sound: bool) {
         let Some(conn) = self.conns.get_mut(&seen.origin.link()) else {
             return;
         };
@@ -192,47 +186,42 @@ impl<'s> TelequickSession<'s> {
                     "{}{of}{name} belongs to no request: no such request is open",
                     seen.message.kind
                 );
-                report.broken("unasked", seen.whole(), text);
+                seen.broken("unasked", seen.whole(), text);
             }
             return;
         };
         conn.answered = conn.answered.max(Some(asked.place.index));
-        report.answers(&asked, seen, true);
+        seen.answers(&asked, true);
     }
 
-    fn subscribe(&mut self, seen: &Seen<'_>, parts: &Parts<'_>) {
-        let client = parts.fields.and_then(|f| f.get(name::CLIENT));
+    fn subscribe(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>) {
         if self.subscriptions.len() >= SUBSCRIPTIONS {
             self.subscriptions.pop_front();
         }
-        // This length distinguishes clients.
-        let client = client.map_or(&b""[..], Node::raw_text);
-        let client = client.get(..256).unwrap_or(client);
         self.subscriptions.push_back(Subscription {
-            asked: OpenRequest::of(seen),
-            client: client.into(),
+            asked: OpenRequest::of(&seen),
+            client: client_name(parts).into(),
         });
     }
 
     /// Handles an event: it belongs to the subscription of its client, preferably on the same connection.
-    fn push(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
+    fn push(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>) {
         let own = |s: &&Subscription| s.asked.origin().conn == seen.origin.conn;
-        let client = parts.fields.and_then(|f| f.get(name::CLIENT));
-        let own_name = client.map_or(&b""[..], Node::raw_text);
-        let own_name = own_name.get(..256).unwrap_or(own_name);
+        let own_name = client_name(parts);
         let meant = |s: &&Subscription| s.client.is_empty() || *s.client == *own_name;
         let all = || self.subscriptions.iter().rev();
         let found = all().filter(own).find(meant).or_else(|| all().find(meant));
         if let Some(subscription) = found {
-            report.answers(&subscription.asked, seen, false);
+            seen.answers(&subscription.asked, false);
             return;
         }
         let Some(latest) = all().find(own).or_else(|| all().next()) else {
             return;
         };
-        report.answers(&latest.asked, seen, false);
+        seen.answers(&latest.asked, false);
         let state = conn::entry(&mut self.conns, seen.origin);
-        if let Some(client) = client.filter(|_| !own_name.is_empty())
+        if !own_name.is_empty()
+            && let Some(client) = parts.fields.and_then(|f| f.get(name::CLIENT))
             && self.subscriptions.len() < SUBSCRIPTIONS
             && !std::mem::replace(&mut state.wrong_client, true)
         {
@@ -242,7 +231,7 @@ impl<'s> TelequickSession<'s> {
                 "client_id is {}, but #{index} subscribed as {subscribed:?}",
                 quote_text(client)
             );
-            report.broken_by("wrong-client", seen.at(client), index, text);
+            seen.broken_by("wrong-client", seen.at(client), index, text);
         }
     }
 
@@ -296,12 +285,10 @@ impl<'s> TelequickSession<'s> {
             self.subscriptions.retain(|s| s.asked.origin().conn != id);
         }
     }
-}
 
-impl Session for TelequickSession<'_> {
-    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+    /// Handles a message.
+    fn handle(&mut self, seen: Current<'_, '_>) {
         let (frame, message) = (seen.frame, seen.message);
-        let way = ConnectionStream::of(seen.origin.direction);
         let sound = frame.fault.is_none() && message.faults.is_empty() && message.valid;
         let conn = conn::entry(&mut self.conns, seen.origin);
         if let Some((len, size)) = bare_envelope_as_frame(seen).filter(|_| !conn.queues.is_empty())
@@ -311,13 +298,13 @@ impl Session for TelequickSession<'_> {
                  read as a length of {len}"
             );
             // Other findings for such a frame only follow from this one.
-            report.broken.clear();
-            report.broken("unframed-answer", seen.whole(), text);
+            seen.report().broken.clear();
+            seen.broken("unframed-answer", seen.whole(), text);
             let method = conn.open_alone().and_then(|id| self.schema.method(id));
-            self.answer(seen, method, false, report);
+            self.answer(seen, method, false);
         }
         let conn = conn::entry(&mut self.conns, seen.origin);
-        let stream = conn.stream(way);
+        let stream = conn.streams.get_mut(seen.origin.direction);
         stream.is_active = true;
         let skipped = frame.control.is_some();
         if skipped || !sound {
@@ -335,22 +322,34 @@ impl Session for TelequickSession<'_> {
         let opened = conn.known == KnownHistory::Opened;
         let parts = seen.root().map(Parts::of).unwrap_or_default();
         if sound {
-            self.check_single(seen, &parts, report);
+            self.check_single(seen, &parts);
         }
-        self.correlate(seen, &parts, sound, report);
+        self.correlate(seen, &parts, sound);
         let Some(fields) = parts.fields else {
             return;
         };
         if message.kind == name::AUDIO {
-            self.audio.handle_frame(way, gaps, fields, seen, report);
+            self.audio.handle_frame(gaps, fields, seen);
         }
         if message.kind != UNKNOWN {
-            self.calls.record(fields, opened, seen, report);
+            self.calls.record(fields, opened, seen);
         }
+    }
+}
+
+/// Returns the name of the client in a message; its first bytes distinguish clients.
+fn client_name<'a>(parts: &Parts<'a>) -> &'a [u8] {
+    let client = parts.fields.and_then(|f| f.get(name::CLIENT));
+    let client = client.map_or(&b""[..], Node::raw_text);
+    client.get(..256).unwrap_or(client)
+}
+
+impl Session for TelequickSession<'_> {
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        Current::handle(seen, report, |seen| self.handle(seen));
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
-        let way = ConnectionStream::of(origin.direction);
         match what {
             ConnectionChange::Opened => {
                 self.close(origin.link(), false, report);
@@ -360,26 +359,19 @@ impl Session for TelequickSession<'_> {
             ConnectionChange::Lost => {
                 let conn = conn::entry(&mut self.conns, origin);
                 conn.known = KnownHistory::Partly;
-                for stream in &mut conn.streams {
+                for stream in conn.streams.iter_mut() {
                     stream.gaps += 1;
                 }
                 self.calls.partial = true;
             }
-            ConnectionChange::Ended if way != ConnectionStream::Unknown => {
+            ConnectionChange::Ended if origin.direction.is_some() => {
                 if origin.stream.is_none() {
-                    self.audio.end(origin.conn, Some(way), true, report);
+                    self.audio.end(origin.conn, origin.direction, true, report);
                 }
                 let conn = conn::entry(&mut self.conns, origin);
-                conn.stream(way).ended = true;
-                let both = matches!(
-                    conn.streams,
-                    [
-                        DirectionStream { ended: true, .. },
-                        DirectionStream { ended: true, .. },
-                        _,
-                    ]
-                );
-                if both || origin.stream.is_some_and(is_unidirectional) {
+                conn.streams.get_mut(origin.direction).ended = true;
+                let other = origin.direction.map(Direction::other);
+                if conn.streams.get(other).ended || origin.stream.is_some_and(is_unidirectional) {
                     self.close(origin.link(), true, report);
                 }
             }
@@ -405,7 +397,7 @@ impl Session for TelequickSession<'_> {
             // listed.
             let others = conn.answered.is_some();
             let owes = asked.origin().direction.map(Direction::other);
-            let silent = owes.is_some_and(|owes| !conn.received(owes));
+            let silent = owes.is_some() && !conn.streams.get(owes).is_active;
             // One direction alone also looks silent.
             let wrong_mode =
                 pending.inclusive && silent && conn.known == KnownHistory::Opened && !others;

@@ -98,7 +98,7 @@ impl Handshake {
             Disorder::BeforeAnswer if cancels => return,
             Disorder::BeforeAnswer | Disorder::BeforeConfirmation => "before-initialized",
         };
-        report.broken_with(rule, message.seen.whole(), cause, text);
+        report.broken_by(rule, message.seen.whole(), cause, text);
         if disorder != Disorder::Again {
             self.stage = Stage::Assumed;
         }

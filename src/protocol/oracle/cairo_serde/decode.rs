@@ -1,20 +1,17 @@
-//! Decodes felts to values.
+//! Decodes felts to JSON.
 
 use super::super::felt::Felt;
 use super::types::{CairoScalar, CairoType, Definition, ScalarSort};
-use super::{CairoDialect, CairoValue, LIMB, SerdeError, WORD};
+use super::{CairoDialect, LIMB, Result, SerdeError, WORD};
+use crate::encoding::json::write_str;
 use num_bigint::BigInt;
 
 /// The largest number of values that take no felt, such as those of `Array<()>`: no felt bounds them.
 const EMPTY: usize = 1 << 16;
 
-/// Decodes one value, and returns the number of felts that it took. The caller judges the rest: Cairo ignores it in
-/// results, the SDK refuses it in calldata.
-pub fn decode(
-    ty: &CairoType,
-    felts: &[Felt],
-    dialect: CairoDialect,
-) -> Result<(CairoValue, usize), SerdeError> {
+/// Decodes one value to JSON, and returns the number of felts that it took. The caller judges the rest: Cairo ignores it
+/// in results, the SDK refuses it in calldata.
+pub fn decode(ty: &CairoType, felts: &[Felt], dialect: CairoDialect) -> Result<(String, usize)> {
     let mut decoder = CairoDecoder::new(felts, dialect);
     let value = decoder.value(ty)?;
     Ok((value, decoder.at()))
@@ -49,25 +46,31 @@ impl<'f> CairoDecoder<'f> {
         self.felts.len() - self.at
     }
 
-    /// Decodes one value. After an error, the position is inside the value.
-    pub fn value(&mut self, ty: &CairoType) -> Result<CairoValue, SerdeError> {
+    /// Decodes one value to JSON on one line. After an error, the position is inside the value.
+    pub fn value(&mut self, ty: &CairoType) -> Result<String> {
+        let mut json = Vec::new();
+        self.write(ty, &mut json)?;
+        Ok(String::from_utf8(json).unwrap_or_default())
+    }
+
+    fn write(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         let start = self.at;
-        let value = match ty {
-            CairoType::Scalar(scalar) => self.scalar(ty, scalar)?,
-            CairoType::Bool => self.bool(ty)?,
-            CairoType::ShortString => self.short_string(ty)?,
-            CairoType::Wide(limbs) => self.wide(ty, *limbs)?,
-            CairoType::ByteArray => self.byte_array(ty)?,
+        match ty {
+            CairoType::Scalar(scalar) => self.scalar(ty, scalar, out)?,
+            CairoType::Bool => self.bool(ty, out)?,
+            CairoType::ShortString => self.short_string(ty, out)?,
+            CairoType::Wide(limbs) => self.wide(ty, *limbs, out)?,
+            CairoType::ByteArray => self.byte_array(ty, out)?,
             CairoType::NonZero(inner) => {
-                let value = self.value(inner)?;
-                if value.is_zero() {
+                self.write(inner, out)?;
+                let mut felts = self.felts.iter().take(self.at).skip(start);
+                if felts.all(|felt| *felt == Felt::default()) {
                     return Err(SerdeError::new(ty, "anything but 0", "0").at(start));
                 }
-                value
             }
             CairoType::List(_, item) => {
                 let count = self.count(ty, item.least(), 0)?;
-                self.items(item, count)?
+                self.items(std::iter::repeat_n(&**item, count), out)?;
             }
             CairoType::Fixed(item, count) => {
                 // Cairo writes only the items; the SDK writes their number first.
@@ -79,25 +82,21 @@ impl<'f> CairoDecoder<'f> {
                     }
                 }
                 self.check_room(ty, *count, item.least(), 0)?;
-                self.items(item, *count)?
+                self.items(std::iter::repeat_n(&**item, *count), out)?;
             }
-            CairoType::Tuple(types) => {
-                let mut items = Vec::new();
-                for (i, ty) in types.iter().enumerate() {
-                    items.push(self.value(ty).map_err(|e| e.under(&format!("[{i}]")))?);
-                }
-                CairoValue::List(items)
-            }
+            CairoType::Tuple(types) => self.items(types.iter(), out)?,
             CairoType::Struct(definition) => {
-                let mut members = Vec::new();
-                for (name, ty) in &definition.members {
-                    let value = self.value(ty).map_err(|e| e.under(name))?;
-                    members.push((name.clone(), value));
+                out.push(b'{');
+                for (i, (name, ty)) in definition.members.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    self.member(name, ty, out)?;
                 }
-                CairoValue::Struct(members)
+                out.push(b'}');
             }
-            CairoType::Enum(definition) => self.variant(ty, definition)?,
-        };
+            CairoType::Enum(definition) => self.variant(ty, definition, out)?,
+        }
         if self.at == start {
             self.empty += 1;
             if self.empty > EMPTY {
@@ -105,10 +104,10 @@ impl<'f> CairoDecoder<'f> {
                 return Err(SerdeError::new(ty, wanted, "more").at(start));
             }
         }
-        Ok(value)
+        Ok(())
     }
 
-    fn next(&mut self, ty: &CairoType) -> Result<Felt, SerdeError> {
+    fn next(&mut self, ty: &CairoType) -> Result<Felt> {
         let Some(felt) = self.felts.get(self.at) else {
             return Err(SerdeError::new(ty, "a felt", "the end of them").at(self.at));
         };
@@ -118,7 +117,7 @@ impl<'f> CairoDecoder<'f> {
 
     /// Decodes a number of items that take `least` felts each, with `after` more felts after them. It must fit the
     /// remaining felts.
-    fn count(&mut self, ty: &CairoType, least: usize, after: usize) -> Result<usize, SerdeError> {
+    fn count(&mut self, ty: &CairoType, least: usize, after: usize) -> Result<usize> {
         let start = self.at;
         let felt = self.next(ty)?;
         let count = felt.as_u128().and_then(|n| usize::try_from(n).ok());
@@ -131,13 +130,7 @@ impl<'f> CairoDecoder<'f> {
         Ok(count)
     }
 
-    fn check_room(
-        &self,
-        ty: &CairoType,
-        count: usize,
-        least: usize,
-        after: usize,
-    ) -> Result<(), SerdeError> {
+    fn check_room(&self, ty: &CairoType, count: usize, least: usize, after: usize) -> Result<()> {
         let needed = count.saturating_mul(least).saturating_add(after);
         if needed <= self.left() {
             return Ok(());
@@ -146,65 +139,74 @@ impl<'f> CairoDecoder<'f> {
         Err(SerdeError::new(ty, wanted, felts(self.left())).at(self.at))
     }
 
-    fn items(&mut self, item: &CairoType, count: usize) -> Result<CairoValue, SerdeError> {
-        let mut items = Vec::new();
-        for i in 0..count {
-            let value = self.value(item);
-            items.push(value.map_err(|e| e.under(&format!("[{i}]")))?);
-        }
-        Ok(CairoValue::List(items))
-    }
-
-    fn scalar(&mut self, ty: &CairoType, scalar: &CairoScalar) -> Result<CairoValue, SerdeError> {
-        let start = self.at;
-        let felt = self.next(ty)?;
-        let fail = || Err(SerdeError::new(ty, scalar.range(), self::number(felt)).at(start));
-        match scalar.sort {
-            ScalarSort::Felt if scalar.holds(&felt.number().into()) => Ok(CairoValue::Felt(felt)),
-            ScalarSort::Felt => fail(),
-            ScalarSort::Unsigned | ScalarSort::Signed => {
-                let number = if scalar.sort == ScalarSort::Signed {
-                    felt.signed()
-                } else {
-                    felt.number().into()
-                };
-                if scalar.holds(&number) {
-                    Ok(CairoValue::Number(number))
-                } else {
-                    fail()
-                }
+    fn items<'t>(
+        &mut self,
+        types: impl Iterator<Item = &'t CairoType>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        out.push(b'[');
+        for (i, ty) in types.enumerate() {
+            if i > 0 {
+                out.push(b',');
             }
+            let item = self.write(ty, out);
+            item.map_err(|e| e.under(&format!("[{i}]")))?;
         }
+        out.push(b']');
+        Ok(())
     }
 
-    fn bool(&mut self, ty: &CairoType) -> Result<CairoValue, SerdeError> {
+    /// Decodes the value of a member or a variant, with its name.
+    fn member(&mut self, name: &str, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
+        write_str(name, out);
+        out.push(b':');
+        self.write(ty, out).map_err(|e| e.under(name))
+    }
+
+    fn scalar(&mut self, ty: &CairoType, scalar: &CairoScalar, out: &mut Vec<u8>) -> Result<()> {
         let start = self.at;
         let felt = self.next(ty)?;
-        match (felt.as_u128(), self.dialect) {
-            (Some(0), _) => Ok(CairoValue::Bool(false)),
-            (Some(1), _) | (_, CairoDialect::Cairo) => Ok(CairoValue::Bool(true)),
-            (_, CairoDialect::Sdk) => Err(SerdeError::new(ty, "0 or 1", number(felt)).at(start)),
+        let number = match scalar.sort {
+            ScalarSort::Signed => felt.signed(),
+            ScalarSort::Felt | ScalarSort::Unsigned => felt.number().into(),
+        };
+        if !scalar.holds(&number) {
+            return Err(SerdeError::new(ty, scalar.range(), self::number(felt)).at(start));
         }
+        match scalar.sort {
+            ScalarSort::Felt => write_str(&felt.to_hex(), out),
+            _ => out.extend_from_slice(number.to_string().as_bytes()),
+        }
+        Ok(())
     }
 
-    fn short_string(&mut self, ty: &CairoType) -> Result<CairoValue, SerdeError> {
+    fn bool(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
+        let start = self.at;
+        let felt = self.next(ty)?;
+        out.extend_from_slice(match (felt.as_u128(), self.dialect) {
+            (Some(0), _) => b"false",
+            (Some(1), _) | (_, CairoDialect::Cairo) => b"true",
+            _ => return Err(SerdeError::new(ty, "0 or 1", number(felt)).at(start)),
+        });
+        Ok(())
+    }
+
+    fn short_string(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         let start = self.at;
         let felt = self.next(ty)?;
         let first = felt.0.iter().position(|b| *b != 0);
         let bytes = felt.0.get(first.unwrap_or(felt.0.len())..);
-        let bytes = bytes.unwrap_or_default();
-        match std::str::from_utf8(bytes) {
-            Ok(text) if text.is_ascii() && bytes.len() <= WORD => {
-                Ok(CairoValue::Text(text.to_owned()))
-            }
+        match std::str::from_utf8(bytes.unwrap_or_default()) {
+            Ok(text) if text.is_ascii() && text.len() <= WORD => write_str(text, out),
             _ => {
                 let wanted = "at most 31 ASCII characters";
-                Err(SerdeError::new(ty, wanted, felt.to_hex()).at(start))
+                return Err(SerdeError::new(ty, wanted, felt.to_hex()).at(start));
             }
         }
+        Ok(())
     }
 
-    fn wide(&mut self, ty: &CairoType, limbs: u8) -> Result<CairoValue, SerdeError> {
+    fn wide(&mut self, ty: &CairoType, limbs: u8, out: &mut Vec<u8>) -> Result<()> {
         let mut sum = BigInt::ZERO;
         for i in 0..u32::from(limbs) {
             let start = self.at;
@@ -215,10 +217,11 @@ impl<'f> CairoDecoder<'f> {
             };
             sum += BigInt::from(limb) << (i * LIMB);
         }
-        Ok(CairoValue::Number(sum))
+        out.extend_from_slice(sum.to_string().as_bytes());
+        Ok(())
     }
 
-    fn byte_array(&mut self, ty: &CairoType) -> Result<CairoValue, SerdeError> {
+    fn byte_array(&mut self, ty: &CairoType, out: &mut Vec<u8>) -> Result<()> {
         let count = self.count(ty, 1, 2)?;
         let mut bytes = Vec::new();
         for _ in 0..count {
@@ -247,14 +250,22 @@ impl<'f> CairoDecoder<'f> {
             return Err(SerdeError::new(ty, wanted, pending.to_hex()).at(start));
         }
         bytes.extend_from_slice(word);
-        Ok(CairoValue::Bytes(bytes))
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => write_str(text, out),
+            Err(_) => {
+                let text = format!("{{\"$str\":\"{}\"}}", hex::encode(bytes));
+                out.extend_from_slice(text.as_bytes());
+            }
+        }
+        Ok(())
     }
 
     fn variant(
         &mut self,
         ty: &CairoType,
         definition: &Definition,
-    ) -> Result<CairoValue, SerdeError> {
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let start = self.at;
         let felt = self.next(ty)?;
         let index = felt.as_u128().and_then(|n| usize::try_from(n).ok());
@@ -264,9 +275,14 @@ impl<'f> CairoDecoder<'f> {
             let wanted = format!("a variant: {}", names.join(", "));
             return Err(SerdeError::new(ty, wanted, number(felt)).at(start));
         };
-        let value = self.value(ty).map_err(|e| e.under(name))?;
-        let held = (!ty.is_unit()).then(|| Box::new(value));
-        Ok(CairoValue::Variant(name.clone(), held))
+        if ty.is_unit() {
+            write_str(name, out);
+            return Ok(());
+        }
+        out.push(b'{');
+        self.member(name, ty, out)?;
+        out.push(b'}');
+        Ok(())
     }
 }
 

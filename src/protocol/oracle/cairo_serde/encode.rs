@@ -1,113 +1,218 @@
-//! Encodes values as felts.
+//! Encodes JSON as felts.
 
-use super::super::felt::Felt;
-use super::types::{CairoType, ScalarSort};
-use super::{CairoDialect, CairoValue, LIMB, SerdeError, WORD};
+use super::super::felt::{self, Felt};
+use super::types::{CairoType, Definition, ScalarSort};
+use super::{CairoDialect, LIMB, Result, SerdeError, WORD};
+use crate::tape::Node;
 use num_bigint::BigInt;
+use std::sync::Arc;
 
-/// Encodes a value of a type. It must have the form of the type, as [`CairoValue::read`] and [`super::decode`] return it.
-pub fn encode(
-    ty: &CairoType,
-    value: &CairoValue,
-    dialect: CairoDialect,
-) -> Result<Vec<Felt>, SerdeError> {
+/// The largest number of hex digits: those of a `u512`.
+const DIGITS: usize = 128;
+
+/// Encodes parsed JSON of a type.
+pub fn encode(ty: &CairoType, value: Node<'_>, dialect: CairoDialect) -> Result<Vec<Felt>> {
     let mut felts = Vec::new();
     write(ty, value, dialect, &mut felts)?;
     Ok(felts)
 }
 
-fn write(
-    ty: &CairoType,
-    value: &CairoValue,
-    dialect: CairoDialect,
-    out: &mut Vec<Felt>,
-) -> Result<(), SerdeError> {
-    match (ty, value) {
-        (CairoType::Scalar(scalar), CairoValue::Felt(felt)) if scalar.sort == ScalarSort::Felt => {
-            if !scalar.holds(&felt.number().into()) {
-                return Err(SerdeError::new(ty, scalar.range(), felt.to_hex()));
+fn write(ty: &CairoType, node: Node<'_>, dialect: CairoDialect, out: &mut Vec<Felt>) -> Result<()> {
+    let fail = |wanted: &str| Err(SerdeError::new(ty, wanted, shown(node)));
+    let count = node.children().count();
+    match ty {
+        CairoType::Scalar(scalar) if scalar.sort == ScalarSort::Felt => {
+            let text = node.text().or(node.number_text().map(Into::into));
+            match text.map(|t| Felt::read(&t)) {
+                Some(Ok(felt)) if scalar.holds(&felt.number().into()) => out.push(felt),
+                Some(Ok(felt)) => {
+                    return Err(SerdeError::new(ty, scalar.range(), felt.to_hex()));
+                }
+                Some(Err(why)) => {
+                    let got = format!("{} ({why})", shown(node));
+                    return Err(SerdeError::new(ty, "a felt", got));
+                }
+                None => return fail("a felt: a hex string or a number"),
             }
-            out.push(*felt);
         }
-        (CairoType::Scalar(scalar), CairoValue::Number(number))
-            if scalar.sort != ScalarSort::Felt =>
-        {
-            let felt = scalar.holds(number).then(|| Felt::from_number(number));
+        CairoType::Scalar(scalar) => {
+            let number = number(ty, node)?;
+            let felt = scalar.holds(&number).then(|| Felt::from_number(&number));
             let fail = || SerdeError::new(ty, scalar.range(), number.to_string());
             out.push(felt.flatten().ok_or_else(fail)?);
         }
-        (CairoType::Bool, CairoValue::Bool(value)) => out.push(small(usize::from(*value))),
-        (CairoType::ShortString, CairoValue::Text(text)) => {
-            let felt = Felt::from_short_string(text);
-            out.push(felt.map_err(|e| SerdeError::new(ty, e.to_string(), format!("{text:?}")))?);
+        CairoType::Wide(limbs) => wide(ty, *limbs, &number(ty, node)?, out)?,
+        CairoType::NonZero(inner) => {
+            let start = out.len();
+            write(inner, node, dialect, out)?;
+            if out.iter().skip(start).all(|felt| *felt == Felt::default()) {
+                return Err(SerdeError::new(ty, "anything but 0", "0"));
+            }
         }
-        (CairoType::Wide(limbs), CairoValue::Number(number)) => wide(ty, *limbs, number, out)?,
-        (CairoType::ByteArray, CairoValue::Bytes(bytes)) => {
+        CairoType::Bool => match node.as_bool() {
+            Some(value) => out.push(small(usize::from(value))),
+            None => return fail("true or false"),
+        },
+        CairoType::ShortString => {
+            let text = node.text().filter(|text| !text.starts_with('\0'));
+            match text.map(|text| Felt::from_short_string(&text)) {
+                Some(Ok(felt)) => out.push(felt),
+                _ => {
+                    return fail("a string of at most 31 ASCII characters, not beginning with NUL");
+                }
+            }
+        }
+        CairoType::ByteArray => {
+            let Some(bytes) = bytes(node) else {
+                return fail("a string, or bytes as {\"$bin\":\"hex\"}");
+            };
             let words = bytes.chunks_exact(WORD);
             let pending = words.remainder();
             out.push(small(bytes.len() / WORD));
             out.extend(words.map(word));
             out.extend([word(pending), small(pending.len())]);
         }
-        (CairoType::NonZero(inner), value) => {
-            if value.is_zero() {
-                return Err(SerdeError::new(ty, "anything but 0", "0"));
-            }
-            write(inner, value, dialect, out)?;
+        CairoType::List(_, item) if node.is_array() => {
+            out.push(small(count));
+            items(std::iter::repeat_n(&**item, count), node, dialect, out)?;
         }
-        (CairoType::List(_, item), CairoValue::List(items)) => {
-            out.push(small(items.len()));
-            list(items.iter().map(|value| (&**item, value)), dialect, out)?;
-        }
-        (CairoType::Fixed(item, count), CairoValue::List(items)) if items.len() == *count => {
+        CairoType::List(..) => return fail("an array"),
+        CairoType::Fixed(item, wanted) if node.is_array() && count == *wanted => {
             if dialect == CairoDialect::Sdk {
-                out.push(small(*count));
+                out.push(small(count));
             }
-            list(items.iter().map(|value| (&**item, value)), dialect, out)?;
+            items(std::iter::repeat_n(&**item, count), node, dialect, out)?;
         }
-        (CairoType::Tuple(types), CairoValue::List(items)) if items.len() == types.len() => {
-            list(types.iter().zip(items), dialect, out)?;
+        CairoType::Tuple(types) if node.is_array() && count == types.len() => {
+            items(types.iter(), node, dialect, out)?;
         }
-        (CairoType::Struct(definition), CairoValue::Struct(members))
-            if members.len() == definition.members.len() =>
-        {
-            for ((name, ty), (given, value)) in definition.members.iter().zip(members) {
-                if name != given {
-                    return Err(SerdeError::new(ty, format!("the member {name}"), &**given));
-                }
-                write(ty, value, dialect, out).map_err(|e| e.under(name))?;
-            }
-        }
-        (CairoType::Enum(definition), CairoValue::Variant(name, value)) => {
-            let Some((index, (_, held))) = definition.find(name) else {
-                return Err(SerdeError::new(ty, "one of its variants", &**name));
+        CairoType::Fixed(_, wanted) => return fail(&format!("an array of {wanted} items")),
+        CairoType::Tuple(types) => return fail(&format!("an array of {} items", types.len())),
+        CairoType::Struct(definition) => members(ty, definition, node, dialect, out)?,
+        CairoType::Enum(definition) => {
+            let Some((index, name, ty, held)) = variant(definition, node) else {
+                let names: Vec<String> = definition.members.iter().map(describe_variant).collect();
+                return fail(&names.join(" or "));
             };
             out.push(small(index));
-            match value {
-                Some(value) => {
-                    write(held, value, dialect, out).map_err(|e| e.under(name))?;
-                }
-                None if held.is_unit() => {}
-                None => return Err(SerdeError::new(held, "a value", "nothing").under(name)),
+            if let Some(held) = held {
+                write(ty, held, dialect, out).map_err(|e| e.under(name))?;
             }
         }
-        _ => return Err(SerdeError::new(ty, "a value of its shape", value.to_json())),
     }
     Ok(())
 }
 
-fn list<'v>(
-    pairs: impl Iterator<Item = (&'v CairoType, &'v CairoValue)>,
+fn items<'t>(
+    types: impl Iterator<Item = &'t CairoType>,
+    list: Node<'_>,
     dialect: CairoDialect,
     out: &mut Vec<Felt>,
-) -> Result<(), SerdeError> {
-    for (i, (ty, value)) in pairs.enumerate() {
-        write(ty, value, dialect, out).map_err(|e| e.under(&format!("[{i}]")))?;
+) -> Result<()> {
+    for (i, (ty, node)) in types.zip(list.children()).enumerate() {
+        write(ty, node, dialect, out).map_err(|e| e.under(&format!("[{i}]")))?;
     }
     Ok(())
 }
 
-fn wide(ty: &CairoType, limbs: u8, number: &BigInt, out: &mut Vec<Felt>) -> Result<(), SerdeError> {
+fn members(
+    ty: &CairoType,
+    definition: &Definition,
+    node: Node<'_>,
+    dialect: CairoDialect,
+    out: &mut Vec<Felt>,
+) -> Result<()> {
+    if !node.is_map() {
+        return Err(SerdeError::new(ty, "an object", shown(node)));
+    }
+    for (i, (key, _)) in node.members().enumerate() {
+        let known = definition.members.iter().any(|(n, _)| key.is_text(n));
+        if !known {
+            let names: Vec<&str> = definition.members.iter().map(|(n, _)| n.as_ref()).collect();
+            let wanted = format!("only {}", names.join(", "));
+            return Err(SerdeError::new(ty, wanted, shown(key)));
+        }
+        let text = key.key_bytes();
+        if node.members().take(i).any(|(k, _)| k.key_bytes() == text) {
+            return Err(SerdeError::new(ty, "each member once", shown(key)));
+        }
+    }
+    for (name, ty) in &definition.members {
+        let written = match node.get(name) {
+            Some(value) => write(ty, value, dialect, out),
+            None => Err(SerdeError::new(ty, "a value", "nothing")),
+        };
+        written.map_err(|e| e.under(name))?;
+    }
+    Ok(())
+}
+
+/// Returns the variant that JSON names, and its content, if it has any.
+fn variant<'d, 'n>(
+    definition: &'d Definition,
+    node: Node<'n>,
+) -> Option<(usize, &'d str, &'d CairoType, Option<Node<'n>>)> {
+    let (name, held) = match node.text() {
+        Some(name) => (name, None),
+        None => {
+            let (key, held) = only_member(node)?;
+            (key.text()?, Some(held))
+        }
+    };
+    let (index, (name, ty)) = definition.find(&name)?;
+    let is_complete = held.is_some() || ty.is_unit();
+    is_complete.then_some((index, name.as_ref(), ty, held))
+}
+
+fn only_member(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    let mut members = node.is_map().then(|| node.members())?;
+    members.next().filter(|_| members.next().is_none())
+}
+
+/// Describes the JSON form of a variant.
+fn describe_variant((name, ty): &(Arc<str>, CairoType)) -> String {
+    if ty.is_unit() {
+        format!("\"{name}\"")
+    } else {
+        format!("{{\"{name}\": {ty}}}")
+    }
+}
+
+/// Parses an integer: a JSON number, or a string in decimal or hex.
+fn number(ty: &CairoType, node: Node<'_>) -> Result<BigInt> {
+    let text = node.number_text().map(Into::into).or(node.text());
+    let text = text.unwrap_or_default();
+    let number = match text.strip_prefix("0x").filter(|_| node.is_string()) {
+        Some(digits) if digits.len() <= DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            BigInt::parse_bytes(digits.as_bytes(), 16)
+        }
+        Some(_) => None,
+        None => felt::integer(&text),
+    };
+    let wanted = "an integer, as a number or in a string";
+    number.ok_or_else(|| SerdeError::new(ty, wanted, shown(node)))
+}
+
+/// Returns text, or one of the lossless forms of bytes.
+fn bytes(node: Node<'_>) -> Option<Vec<u8>> {
+    if let Some(text) = node.text() {
+        return Some(text.into_owned().into_bytes());
+    }
+    let (key, value) = only_member(node)?;
+    let known = key.is_text("$str") || key.is_text("$bin");
+    known.then(|| hex::decode(value.text()?.as_ref()).ok())?
+}
+
+/// Formats JSON for an error: a short value as spelled, otherwise its type.
+fn shown(node: Node<'_>) -> String {
+    let text = node.span().of(node.bytes());
+    match std::str::from_utf8(text) {
+        Ok(text) if text.len() <= 80 => text.to_owned(),
+        _ => node.describe().to_owned(),
+    }
+}
+
+fn wide(ty: &CairoType, limbs: u8, number: &BigInt, out: &mut Vec<Felt>) -> Result<()> {
     let bits = u32::from(limbs) * LIMB;
     if *number < BigInt::ZERO || number.bits() > u64::from(bits) {
         let wanted = format!("0 to 2^{bits} - 1");

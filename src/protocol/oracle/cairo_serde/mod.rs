@@ -1,10 +1,13 @@
-//! Cairo Serde: encodes values as felts, and decodes them.
+//! Cairo Serde: encodes JSON values as felts, and decodes them.
 //!
 //! ```text
 //!   (u256, ByteArray)     "0x2" "0x1"  "0x0" "0x68656c6c6f" "0x5"
 //!                          low   high   full  pending word   its length
 //!                          2^128 + 2    words "hello"
 //! ```
+//!
+//! Integers are plain numbers of any size; felts and addresses are hex strings; tuples and lists are arrays; structs are
+//! objects; a variant is `{"Some":1}`, or `"None"` without content; bytes that are not UTF-8 are `{"$str":"hex"}`.
 //!
 //! The wire does not show the type of a felt: types come from text ([`CairoType::parse`], [`Signature::parse`]). Lengths are
 //! bounded by the remaining felts before any allocation; nesting is bounded when a type is parsed.
@@ -13,13 +16,11 @@ mod decode;
 mod encode;
 mod parse;
 mod types;
-mod value;
 
 pub use decode::{CairoDecoder, decode};
 pub use encode::encode;
 pub use parse::TypeError;
 pub use types::{CairoScalar, CairoType, Definition, Signature};
-pub use value::CairoValue;
 
 use std::fmt;
 
@@ -87,6 +88,9 @@ impl fmt::Display for SerdeError {
 }
 
 impl std::error::Error for SerdeError {}
+
+/// The result of encoding or decoding.
+pub type Result<T, E = SerdeError> = std::result::Result<T, E>;
 
 /// The size of a full word, in bytes.
 const WORD: usize = 31;

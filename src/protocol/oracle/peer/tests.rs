@@ -75,11 +75,11 @@ fn an_oracle_sends_ready_and_answers() {
     < {"jsonrpc":"2.0","id":2,"method":"invoke","params":{"selector":"g","calldata":[]}}
         1> {"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"unknown selector: \"g\", known are f"}}
     < {"jsonrpc":"2.0","id":3,"method":"invoke","params":{"selector":"f","calldata":["0x1","12"]}}
-        1> {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"invalid params: \"12\" is not a felt"}}
+        1> {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"invalid params: calldata[1]: wanted a felt, \"0x\" and hex digits below the prime, got \"12\""}}
     < {"jsonrpc":"2.0","id":4,"method":"invoke","params":{"selector":"f","calldata":["0x1",12]}}
-        1> {"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"invalid params: a felt is a string"}}
+        1> {"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"invalid params: calldata[1]: wanted a felt, \"0x\" and hex digits below the prime, got 12"}}
     < {"jsonrpc":"2.0","id":5,"method":"invoke","params":{"selector":"f"}}
-        1> {"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"invalid params: invoke takes a selector and an array of calldata"}}
+        1> {"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"invalid params: calldata: wanted an array, each element a felt, \"0x\" and hex digits below the prime, got nothing"}}
     < {"jsonrpc":"2.0","id":6,"method":"shutdown"}
         1> {"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: shutdown"}}
     < {"jsonrpc":"2.0","id":null,"method":"list"}

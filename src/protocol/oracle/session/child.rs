@@ -169,16 +169,16 @@ impl ChildSession {
     }
 
     /// Handles ready.
-    pub(super) fn announce(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
+    pub(super) fn announce(&mut self, line: &OracleLine<'_, '_>) {
         self.in_step = true;
         self.announced = true;
-        self.ready_unread = self.ends.input_ended || lone_cr(line.seen).is_some();
+        self.ready_unread = self.ends.input_ended || lone_cr(&line.seen).is_some();
         let (ready, id) = (
-            OpenRequest::of(line.seen),
+            OpenRequest::of(&line.seen),
             line.id().unwrap_or(PeerId::Null),
         );
         match self.acknowledged.take() {
-            Some((ack, by)) => self.acknowledge(&ready, &id, &ack, by.as_ref(), report),
+            Some((ack, by)) => self.acknowledge(&ready, &id, &ack, by.as_ref(), line),
             None => self.stage = ReadyStage::Announced(ready, id),
         }
     }
@@ -190,7 +190,7 @@ impl ChildSession {
         id: &PeerId,
         ack: &OpenRequest,
         by: Option<&PeerId>,
-        report: &mut Report,
+        line: &OracleLine<'_, '_>,
     ) {
         if by == Some(id) {
             self.stage = match ack.kind.as_ref() {
@@ -206,7 +206,7 @@ impl ChildSession {
             super::id(&ready.id)
         );
         self.record_failure();
-        report.broken_by("ack-id", ack.place, index, text);
+        line.broken_by("ack-id", ack.place, index, text);
     }
 
     /// Reports a connection that ends before ready is answered.
@@ -240,18 +240,9 @@ impl ChildSession {
             .map_or("an extra line".into(), |index| format!("the line #{index}"))
     }
 
-    /// Reports a rule that is broken because of that line.
-    pub(super) fn report_because(
-        &self,
-        rule: &'static str,
-        place: Place,
-        text: String,
-        report: &mut Report,
-    ) {
-        match self.cause {
-            Some(cause) => report.broken_by(rule, place, cause, text),
-            None => report.broken(rule, place, text),
-        }
+    /// Reports that answers are one invoke late because of that line.
+    pub(super) fn report_desync(&self, line: &OracleLine<'_, '_>, text: String) {
+        line.broken_by("desync", line.id_place(), self.cause, text);
     }
 
     /// Removes and returns the first invoke of the queue if its number is below `number`.
@@ -276,7 +267,7 @@ impl ChildSession {
     }
 
     /// Checks that the executor's ids increase.
-    pub(super) fn check_id_order(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
+    pub(super) fn check_id_order(&mut self, line: &OracleLine<'_, '_>) {
         let Some(id) = line.id() else {
             return;
         };
@@ -293,7 +284,7 @@ impl ChildSession {
                 _ => None,
             };
             if let Some(text) = text {
-                report.broken_by("id-order", line.id_place(), *index, text);
+                line.broken_by("id-order", line.id_place(), *index, text);
             }
         }
         self.last_id = Some((id, seen.index));

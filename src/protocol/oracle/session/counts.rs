@@ -77,10 +77,8 @@ impl IdCounts {
             let answers = if answered == 1 { "answer" } else { "answers" };
             let requests = if asked == 1 { "request" } else { "requests" };
             let text = format!("id {id} has {answered} {answers} and {asked} {requests}");
-            match count.first.filter(|first| *first != count.last.index) {
-                Some(first) => report.broken_by("extra-line", count.last, first, text),
-                None => report.broken("extra-line", count.last, text),
-            }
+            let first = count.first.filter(|first| *first != count.last.index);
+            report.broken_by("extra-line", count.last, first, text);
         }
     }
 }

@@ -4,11 +4,10 @@ use super::child::{ChildSession, PendingInvoke, ReadyStage};
 use super::{LAG, OracleLine, OracleSession, close, felts, shape};
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::session::Report;
 
 impl OracleSession<'_> {
-    pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
+    pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>) {
+        let (seen, conn) = (line.seen, line.origin.conn);
         let refused = self.open.refused() > 0;
         let Some(child) = self.child(conn) else {
             return;
@@ -21,41 +20,41 @@ impl OracleSession<'_> {
             let kind = &seen.message.kind;
             let what = if kind.is_empty() { "something" } else { kind };
             let text = format!("the executor sends {what} first; it should wait for ready");
-            report.broken("speaks-before-ready", seen.whole(), text);
+            line.broken("speaks-before-ready", seen.whole(), text);
         }
         child.executor_sent = true;
         if line.faulty {
-            self.handle_unreadable(line, report);
+            self.handle_unreadable(line);
         } else if line.is_answer() {
-            acknowledge(child, line, report);
+            acknowledge(child, line);
         } else if line.role() == Some(Role::Request) && !line.is("ready") {
             let known = line.is("invoke");
             if !known {
-                shape::unknown(line, report);
+                shape::unknown(line);
             }
-            self.add_request(line, refused, report);
+            self.add_request(line, refused);
         } else if line.is("shutdown") {
             child.shut_down = Some(seen.index);
         } else {
-            shape::unknown(line, report);
+            shape::unknown(line);
         }
     }
 
     /// Handles a line that the oracle cannot read; it may still answer it.
-    fn handle_unreadable(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
+    fn handle_unreadable(&mut self, line: &OracleLine<'_, '_>) {
+        let (seen, conn) = (line.seen, line.origin.conn);
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         if let ReadyStage::Announced(ready, id) = &child.stage {
             if line.is_answer() && line.id().as_ref() == Some(id) {
-                report.answers(ready, seen, true);
+                line.answers(ready, true);
             }
             child.record_failure();
         }
         let id = line.id().filter(|_| line.role() == Some(Role::Request));
         let Some(id) = id else {
-            child.unreadable = Some(OpenRequest::of(seen));
+            child.unreadable = Some(OpenRequest::of(&seen));
             return;
         };
         let before = child.dropped.replace(id.clone());
@@ -68,11 +67,11 @@ impl OracleSession<'_> {
             self.open.close(&before);
         }
         self.open
-            .add_request((conn, id), OpenRequest::of(seen), PendingInvoke::DROPPED);
+            .add_request((conn, id), OpenRequest::of(&seen), PendingInvoke::DROPPED);
     }
 
-    fn add_request(&mut self, line: &OracleLine<'_, '_>, refused: bool, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
+    fn add_request(&mut self, line: &OracleLine<'_, '_>, refused: bool) {
+        let (seen, conn) = (line.seen, line.origin.conn);
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
@@ -83,12 +82,12 @@ impl OracleSession<'_> {
                 "{} is after shutdown (#{shut_down}): no more requests are allowed",
                 seen.message.kind
             );
-            report.broken_by("invoke-after-shutdown", seen.whole(), shut_down, text);
+            line.broken_by("invoke-after-shutdown", seen.whole(), shut_down, text);
         }
         if let ReadyStage::Announced(ready, _) = &child.stage {
             let ready = ready.place.index;
             let text = format!("ready (#{ready}) is not acknowledged yet; this should come first");
-            report.broken_by("invoke-unacknowledged", seen.whole(), ready, text);
+            line.broken_by("invoke-unacknowledged", seen.whole(), ready, text);
             child.record_failure();
         }
         let Some(id) = line.id() else {
@@ -97,7 +96,7 @@ impl OracleSession<'_> {
         if child.ends.output_ended {
             return;
         }
-        child.check_id_order(line, report);
+        child.check_id_order(line);
         if child.read < child.asked
             && let Some(before) = child.last_asked
             && matches!(child.stage, ReadyStage::Serving)
@@ -105,7 +104,7 @@ impl OracleSession<'_> {
             let before = before.index;
             let text =
                 format!("#{before} is not answered yet: one invoke should end before the next");
-            report.broken_by("overlap", seen.whole(), before, text);
+            line.broken_by("overlap", seen.whole(), before, text);
         }
         child.unreadable = None;
         let number = child.asked;
@@ -118,7 +117,7 @@ impl OracleSession<'_> {
                 child.cause(),
                 line.id_text()
             );
-            child.report_because("desync", line.id_place(), text, report);
+            child.report_desync(line, text);
         }
         // Old requests will not be answered any more.
         let long_ago = child.read.saturating_sub(LAG);
@@ -127,7 +126,7 @@ impl OracleSession<'_> {
         }
         let selector = shape::selector(line, self.signatures);
         let signature = selector.and_then(|n| self.signatures.get(n));
-        felts::calldata(line, signature, report);
+        felts::calldata(line, signature);
         let invoke = PendingInvoke {
             number: Some(number),
             selector,
@@ -135,7 +134,7 @@ impl OracleSession<'_> {
         let refused = self.open.refused();
         let before = self
             .open
-            .add_request((conn, id.clone()), OpenRequest::of(seen), invoke);
+            .add_request((conn, id.clone()), OpenRequest::of(&seen), invoke);
         if self.open.refused() == refused {
             // Of two requests with one id, only the later can still be answered.
             let before = before.and_then(|(_, invoke)| invoke.number);
@@ -146,16 +145,16 @@ impl OracleSession<'_> {
 }
 
 /// Handles an answer of the executor: that to ready.
-fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>, report: &mut Report) {
+fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>) {
     let seen = line.seen;
     let ack = OpenRequest {
         place: line.id_place(),
-        ..OpenRequest::of(seen)
+        ..OpenRequest::of(&seen)
     };
     match std::mem::take(&mut child.stage) {
         ReadyStage::Announced(ready, id) => {
-            report.answers(&ready, seen, true);
-            child.acknowledge(&ready, &id, &ack, line.id().as_ref(), report);
+            line.answers(&ready, true);
+            child.acknowledge(&ready, &id, &ack, line.id().as_ref(), line);
         }
         ReadyStage::Silent => {
             child.acknowledged = Some((ack, line.id()));
@@ -164,7 +163,7 @@ fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>, report: &mut
             child.stage = stage;
             if child.in_step {
                 let text = format!("id {} belongs to no request of the oracle", line.id_text());
-                report.broken("stray-ack", ack.place, text);
+                line.broken("stray-ack", ack.place, text);
             }
         }
     }

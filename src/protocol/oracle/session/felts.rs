@@ -5,7 +5,6 @@ use crate::protocol::oracle::cairo_serde::{
     CairoDecoder, CairoDialect, CairoType, SerdeError, Signature,
 };
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
-use crate::protocol::session::Report;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
@@ -22,7 +21,7 @@ impl<'a> Violations<'a> {
         self.count += 1;
     }
 
-    fn report(&self, rule: &'static str, line: &OracleLine<'_, 'a>, report: &mut Report) {
+    fn report(&self, rule: &'static str, line: &OracleLine<'_, 'a>) {
         let Some((at, node, why)) = self.first else {
             return;
         };
@@ -31,12 +30,12 @@ impl<'a> Violations<'a> {
             n => format!("; {} more have the same problem", n - 1),
         };
         let text = format!("felt {at} is {}: {why}{more}", quote(node));
-        report.broken(rule, line.seen.at(node), text);
+        line.broken(rule, line.at(node), text);
     }
 }
 
 /// Checks the felts of a list: peers must be able to read them.
-pub(super) fn list<'a>(line: &OracleLine<'_, 'a>, felts: Node<'a>, report: &mut Report) {
+pub(super) fn list<'a>(line: &OracleLine<'_, 'a>, felts: Node<'a>) {
     let (mut form, mut range, mut spelling) = (
         Violations::default(),
         Violations::default(),
@@ -65,9 +64,9 @@ pub(super) fn list<'a>(line: &OracleLine<'_, 'a>, felts: Node<'a>, report: &mut 
             Err(_) => form.add(at, node, "1 to 64 hex digits should follow 0x"),
         }
     }
-    form.report("felt-form", line, report);
-    range.report("felt-range", line, report);
-    spelling.report("felt-spelling", line, report);
+    form.report("felt-form", line);
+    range.report("felt-range", line);
+    spelling.report("felt-spelling", line);
 }
 
 /// Describes an unusual spelling that peers can read.
@@ -85,65 +84,55 @@ fn unusual_spelling(text: &str) -> Option<&'static str> {
 }
 
 /// Checks calldata against the types of its selector.
-pub(super) fn calldata(
-    line: &OracleLine<'_, '_>,
-    signature: Option<&Signature>,
-    report: &mut Report,
-) {
-    let list = line
-        .call
-        .params
-        .and_then(|p| p.get("calldata").or_else(|| p.at(1)));
-    let (Some(signature), Some(list)) = (signature, list) else {
-        return;
-    };
-    let Some(felts) = all(list) else {
-        return;
-    };
-    let types = signature.arguments.iter().map(|(_, ty)| ty);
-    match count_felts(types, &felts, CairoDialect::Cairo) {
-        Ok(took) if took == felts.len() => {}
-        Ok(took) => {
-            let text = format!("{} felts, but {signature} takes {took}", felts.len());
-            let place = line.place(list.at(took));
-            report.broken("calldata-surplus", place, text);
-        }
-        Err(error) => {
-            let place = line.place(error.index.and_then(|at| list.at(at)).or(Some(list)));
-            report.broken("calldata-type", place, format!("{signature}: {error}"));
-        }
+pub(super) fn calldata(line: &OracleLine<'_, '_>, signature: Option<&Signature>) {
+    let params = line.call.params;
+    let list = params.and_then(|p| p.get("calldata").or_else(|| p.at(1)));
+    if let (Some(signature), Some(list)) = (signature, list) {
+        let types: Vec<&CairoType> = signature.arguments.iter().map(|(_, ty)| ty).collect();
+        let rules = ["calldata-surplus", "calldata-type"];
+        check(line, list, (signature, "takes", &types), rules);
     }
 }
 
 /// Checks a result against the type of the selector that it answers.
-pub(super) fn result(
-    line: &OracleLine<'_, '_>,
-    signature: Option<&Signature>,
-    report: &mut Report,
-) {
+pub(super) fn result(line: &OracleLine<'_, '_>, signature: Option<&Signature>) {
     let list = line.call.result.filter(|_| line.is("result"));
-    let (Some(signature), Some(list)) = (signature, list) else {
-        return;
-    };
+    if let (Some(signature), Some(list)) = (signature, list) {
+        let types = [&signature.result];
+        check(
+            line,
+            list,
+            (signature, "gives", &types),
+            ["result-surplus", "result-type"],
+        );
+    }
+}
+
+fn check(
+    line: &OracleLine<'_, '_>,
+    list: Node<'_>,
+    (signature, verb, types): (&Signature, &str, &[&CairoType]),
+    [surplus, wrong]: [&'static str; 2],
+) {
     let Some(felts) = all(list) else {
         return;
     };
-    let ty = [&signature.result];
-    match count_felts(ty.into_iter(), &felts, CairoDialect::Cairo) {
+    match count_felts(types, &felts, CairoDialect::Cairo) {
         Ok(took) if took == felts.len() => {}
         Ok(took) => {
-            let text = format!("{} felts, but {signature} gives {took}", felts.len());
-            let place = line.place(list.at(took));
-            report.broken("result-surplus", place, text);
+            let text = format!("{} felts, but {signature} {verb} {took}", felts.len());
+            line.broken(surplus, line.place(list.at(took)), text);
         }
         Err(error) => {
-            let sdk = count_felts(ty.into_iter(), &felts, CairoDialect::Sdk);
-            let sdk = match sdk {
-                Ok(took) if took == felts.len() => "; it is what the Rust SDK writes, not Cairo",
+            // Only an oracle may use the SDK.
+            let sdk = match count_felts(types, &felts, CairoDialect::Sdk) {
+                Ok(took) if took == felts.len() && verb == "gives" => {
+                    "; it is what the Rust SDK writes, not Cairo"
+                }
                 _ => "",
             };
             let place = line.place(error.index.and_then(|at| list.at(at)).or(Some(list)));
-            report.broken("result-type", place, format!("{signature}: {error}{sdk}"));
+            line.broken(wrong, place, format!("{signature}: {error}{sdk}"));
         }
     }
 }
@@ -156,8 +145,8 @@ fn all(list: Node<'_>) -> Option<Vec<Felt>> {
 }
 
 /// Returns the number of felts of the types.
-fn count_felts<'t>(
-    types: impl Iterator<Item = &'t CairoType>,
+fn count_felts(
+    types: &[&CairoType],
     felts: &[Felt],
     dialect: CairoDialect,
 ) -> Result<usize, SerdeError> {

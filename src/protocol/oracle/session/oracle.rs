@@ -3,13 +3,12 @@
 use super::child::{ChildSession, PeerId, ReadyStage};
 use super::{OracleLine, OracleSession, close, felts, shape};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::session::Report;
 use crate::protocol::session::text::short;
 use crate::protocol::{Role, rpc};
 
 impl OracleSession<'_> {
-    pub(super) fn oracle_message(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
+    pub(super) fn oracle_message(&mut self, line: &OracleLine<'_, '_>) {
+        let (seen, conn) = (line.seen, line.origin.conn);
         if self
             .children
             .get(conn)
@@ -33,29 +32,27 @@ impl OracleSession<'_> {
             _ => child.last_asked.filter(|_| child.read < child.asked),
         };
         let due = due.and_then(|place| place.origin.time);
-        if let Some(text) = rpc::unflushed(seen, due, child.ends.closed)
+        if let Some(text) = rpc::unflushed(&seen, due, child.ends.closed)
             && child.reported.first("answer-after-eof")
         {
-            report.broken("answer-after-eof", seen.whole(), text);
+            line.broken("answer-after-eof", seen.whole(), text);
         }
-        if matches!(child.stage, ReadyStage::Silent)
-            && handle_first_line(child, line, is_ready, report)
-        {
+        if matches!(child.stage, ReadyStage::Silent) && handle_first_line(child, line, is_ready) {
             // The line is wrong, but its request is still recorded.
             let key = line.id().filter(|_| line.is_answer()).map(|id| (conn, id));
             if let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) {
-                report.answers(&asked, seen, true);
+                line.answers(&asked, true);
             }
             return;
         }
         match &child.stage {
             // A peer with a longer time-out than the executor may continue.
-            ReadyStage::Failed if is_ready && !line.faulty => return child.announce(line, report),
+            ReadyStage::Failed if is_ready && !line.faulty => return child.announce(line),
             ReadyStage::Refused(by) if child.reported.first("alive-after-refusal") => {
                 let by = by.index;
                 let text =
                     format!("the executor refused ready (#{by}): the oracle should have ended");
-                report.broken_by("alive-after-refusal", seen.whole(), by, text);
+                line.broken_by("alive-after-refusal", seen.whole(), by, text);
             }
             _ => {}
         }
@@ -64,15 +61,15 @@ impl OracleSession<'_> {
             && child.reported.first("output-after-shutdown")
         {
             let text = format!("this is after shutdown (#{shut_down}): no more output is allowed");
-            report.broken_by("output-after-shutdown", seen.whole(), shut_down, text);
+            line.broken_by("output-after-shutdown", seen.whole(), shut_down, text);
         }
         if line.is_answer() {
-            return self.answer(line, report);
+            return self.answer(line);
         }
         if !line.faulty {
             if is_ready {
                 let text = "ready was sent before: the executor takes this for an answer";
-                report.broken("ready-twice", seen.whole(), text);
+                line.broken("ready-twice", seen.whole(), text);
             } else {
                 let answers = line.call.result.or(line.call.error).is_some();
                 let text = format!(
@@ -85,27 +82,27 @@ impl OracleSession<'_> {
                         "the oracle should only answer"
                     }
                 );
-                report.broken("oracle-asks", line.place(line.call.method), text);
+                line.broken("oracle-asks", line.place(line.call.method), text);
             }
         }
         child.record_extra_line(seen.index);
     }
 
     /// Handles a line that answers a request, correctly or not.
-    fn answer(&mut self, line: &OracleLine<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
+    fn answer(&mut self, line: &OracleLine<'_, '_>) {
+        let (seen, conn) = (line.seen, line.origin.conn);
         let full = self.open.refused() > 0;
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         let key = line.id().map(|id| (conn, id));
         if let Some((asked, invoke)) = key.as_ref().and_then(|key| self.open.close(key)) {
-            report.answers(&asked, seen, true);
+            line.answers(&asked, true);
             if !line.faulty {
-                felts::result(line, invoke.signature(self.signatures), report);
+                felts::result(line, invoke.signature(self.signatures));
             }
             if let Some(number) = invoke.number {
-                self.check_reader(number, line, report);
+                self.check_reader(number, line);
             }
             return;
         }
@@ -115,7 +112,7 @@ impl OracleSession<'_> {
         if line.id() == Some(PeerId::Null)
             && let Some(asked) = child.unreadable.take()
         {
-            return report.answers(&asked, seen, true);
+            return line.answers(&asked, true);
         }
         if !child.in_step || full {
             return;
@@ -134,9 +131,9 @@ impl OracleSession<'_> {
                 line.id_text(),
                 short(&asked.id)
             );
-            report.broken_by("answer-id", line.id_place(), index, text);
-            report.answers(&asked, seen, true);
-            felts::result(line, invoke.signature(self.signatures), report);
+            line.broken_by("answer-id", line.id_place(), index, text);
+            line.answers(&asked, true);
+            felts::result(line, invoke.signature(self.signatures));
             child.read = number + 1;
             return;
         }
@@ -146,10 +143,10 @@ impl OracleSession<'_> {
         }
         if let Some((_, by)) = &again {
             let text = format!("id {} was answered by #{by}", line.id_text());
-            report.broken_by("extra-line", place, *by, text);
+            line.broken_by("extra-line", place, *by, text);
         } else {
             let text = format!("id {} belongs to no open request", line.id_text());
-            report.broken("extra-line", place, text);
+            line.broken("extra-line", place, text);
         }
         child.record_extra_line(seen.index);
         if let Some((_, id)) = due
@@ -165,18 +162,18 @@ impl OracleSession<'_> {
                 line.id_text(),
                 reader.unwrap_or_default()
             );
-            report.broken_by("desync", place, seen.index, text);
+            line.broken_by("desync", place, seen.index, text);
         }
     }
 
     /// Checks that an answer is read by the invoke with its id.
-    fn check_reader(&mut self, number: u64, line: &OracleLine<'_, '_>, report: &mut Report) {
-        let conn = line.seen.origin.conn;
-        self.report_skipped(number, line, report);
+    fn check_reader(&mut self, number: u64, line: &OracleLine<'_, '_>) {
+        let conn = line.origin.conn;
+        self.report_skipped(number, line);
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
-        child.answered = line.id().map(|id| (id, line.seen.index));
+        child.answered = line.id().map(|id| (id, line.index));
         let in_step = std::mem::replace(&mut child.in_step, true);
         if in_step && number < child.read {
             if child.read < child.asked && !child.is_late {
@@ -191,7 +188,7 @@ impl OracleSession<'_> {
                     child.cause(),
                     if lag == 1 { "" } else { "s" }
                 );
-                child.report_because("desync", line.id_place(), text, report);
+                child.report_desync(line, text);
             }
         } else {
             child.read = number;
@@ -202,8 +199,8 @@ impl OracleSession<'_> {
     }
 
     /// Reports earlier invokes for which no line was read: the oracle skipped them.
-    fn report_skipped(&mut self, number: u64, line: &OracleLine<'_, '_>, report: &mut Report) {
-        let conn = line.seen.origin.conn;
+    fn report_skipped(&mut self, number: u64, line: &OracleLine<'_, '_>) {
+        let conn = line.origin.conn;
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
@@ -212,26 +209,21 @@ impl OracleSession<'_> {
                 continue;
             };
             if before >= child.read && child.in_step {
-                let by = line.seen.index;
+                let by = line.index;
                 let text = format!(
                     "{} has no answer, and #{by} answers a later one",
                     asked.describe()
                 );
-                report.broken_by("unanswered", asked.place, by, text);
+                line.broken_by("unanswered", asked.place, by, text);
             }
         }
     }
 }
 
 /// Handles the first line of the oracle; returns true if no further checks apply.
-fn handle_first_line(
-    child: &mut ChildSession,
-    line: &OracleLine<'_, '_>,
-    is_ready: bool,
-    report: &mut Report,
-) -> bool {
+fn handle_first_line(child: &mut ChildSession, line: &OracleLine<'_, '_>, is_ready: bool) -> bool {
     if is_ready && !line.faulty {
-        child.announce(line, report);
+        child.announce(line);
         return true;
     }
     let seen = line.seen;
@@ -251,7 +243,7 @@ fn handle_first_line(
             (kind, _) => kind.to_owned(),
         };
         let text = format!("the oracle starts with {kind}; it should start with the request ready");
-        report.broken("first-not-ready", line.place(line.call.method), text);
+        line.broken("first-not-ready", line.place(line.call.method), text);
     }
     true
 }

@@ -8,8 +8,8 @@ use crate::protocol::rpc::lone_cr;
 use crate::protocol::schema::check::{At, TypeProblem};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::schema::{OBJECT, Type};
+use crate::protocol::session::Place;
 use crate::protocol::session::text::quote;
-use crate::protocol::session::{Place, Report};
 use crate::protocol::{Direction, Role, rpc};
 use crate::tape::Node;
 
@@ -17,28 +17,28 @@ use crate::tape::Node;
 const PIPE: u64 = 64 << 10;
 
 /// Checks a line of either side.
-pub(super) fn line(line: &OracleLine<'_, '_>, child: &mut ChildSession, report: &mut Report) {
-    check_line_end(line, child, report);
+pub(super) fn line(line: &OracleLine<'_, '_>, child: &mut ChildSession) {
+    check_line_end(line, child);
     let seen = line.seen;
     let Some(root) = seen.root().filter(|r| seen.message.valid && r.is_map()) else {
         return;
     };
-    check_members(line, root, report);
+    check_members(line, root);
     let from_oracle = line.side == Some(Direction::ToClient);
     // If the start is wrong, that is the only finding.
     if line.faulty || (from_oracle && child.begins_with(line) && !line.is("ready")) {
         return;
     }
     match seen.message.kind.as_ref() {
-        "result" => result(line, report),
-        "error" => error(line, report),
-        "invoke" if !from_oracle => params(line, report),
-        "notification" if !from_oracle && is_invoke(line) => params(line, report),
-        "ready" if from_oracle => ready(line, report),
+        "result" => result(line),
+        "error" => error(line),
+        "invoke" if !from_oracle => params(line),
+        "notification" if !from_oracle && is_invoke(line) => params(line),
+        "ready" if from_oracle => ready(line),
         "shutdown" if !from_oracle => {
             if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
                 let text = "shutdown has params; it should have none";
-                report.broken("shutdown-params", seen.at(params), text);
+                line.broken("shutdown-params", seen.at(params), text);
             }
         }
         _ => {}
@@ -47,12 +47,12 @@ pub(super) fn line(line: &OracleLine<'_, '_>, child: &mut ChildSession, report: 
         && let Some(id) = line.call.id.filter(|id| id.is_null())
     {
         let text = "id is null; it should be a number or text";
-        report.broken("null-id", seen.at(id), text);
+        line.broken("null-id", seen.at(id), text);
     }
 }
 
 /// Checks line end and length.
-fn check_line_end(line: &OracleLine<'_, '_>, child: &mut ChildSession, report: &mut Report) {
+fn check_line_end(line: &OracleLine<'_, '_>, child: &mut ChildSession) {
     let seen = line.seen;
     let view = seen.frame.view;
     let has_cr = view.bytes.get(view.body.end()) == Some(&b'\r');
@@ -62,23 +62,23 @@ fn check_line_end(line: &OracleLine<'_, '_>, child: &mut ChildSession, report: &
             len: 1,
             ..seen.whole()
         };
-        report.broken("crlf", place, "the line ends with CR LF; LF alone is usual");
+        line.broken("crlf", place, "the line ends with CR LF; LF alone is usual");
     }
-    if let Some(place) = lone_cr(seen) {
+    if let Some(place) = lone_cr(&seen) {
         let text = "the last line ends with a CR without LF: its reader waits for the LF";
-        report.broken("lone-cr", place, text);
+        line.broken("lone-cr", place, text);
     }
     if seen.frame.len > PIPE && seen.frame.fault.is_none() {
         let text = format!(
             "the line has {} bytes; a pipe buffer has {PIPE}",
             seen.frame.len
         );
-        report.broken("long-line", seen.whole(), text);
+        line.broken("long-line", seen.whole(), text);
     }
 }
 
 /// Checks for repeated and unknown keys.
-fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>, report: &mut Report) {
+fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>) {
     let seen = line.seen;
     let call = &line.call;
     let inner = [call.params, call.error].into_iter().flatten();
@@ -103,14 +103,14 @@ fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>, report: &mut Report)
             _ => "once should do",
         };
         let text = format!("{} is repeated: {why}", quote(key));
-        report.broken("repeated-key", seen.at(key), text);
+        line.broken("repeated-key", seen.at(key), text);
     }
     let keys = || root.members().map(|(key, _)| key);
     let asks = line.call.method.is_some() && line.side == Some(Direction::ToServer);
     let answers = |key: &Node<'_>| asks && (key.is_text("result") || key.is_text("error"));
     if let Some(key) = keys().find(answers) {
         let text = format!("{} is for answers; requests do not have it", quote(key));
-        report.broken("unknown-member", seen.at(key), text);
+        line.broken("unknown-member", seen.at(key), text);
     }
     let is_unknown = |key: &Node<'_>| !rpc::MEMBERS.iter().any(|name| key.is_text(name));
     let mut unknown = keys().filter(is_unknown);
@@ -120,13 +120,13 @@ fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>, report: &mut Report)
             n => format!(" and {n} more"),
         };
         let text = format!("{}{more}: no message has this member", quote(first));
-        report.broken("unknown-member", seen.at(first), text);
+        line.broken("unknown-member", seen.at(first), text);
     }
 }
 
 /// Returns true if a member is repeated.
 pub(super) fn repeats(line: &OracleLine<'_, '_>, name: &str) -> bool {
-    let root = line.seen.root();
+    let root = line.root();
     root.is_some_and(|r| {
         r.members()
             .filter(|(key, _)| key.is_text(name))
@@ -135,9 +135,9 @@ pub(super) fn repeats(line: &OracleLine<'_, '_>, name: &str) -> bool {
     })
 }
 
-fn ready(line: &OracleLine<'_, '_>, report: &mut Report) {
+fn ready(line: &OracleLine<'_, '_>) {
     if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
-        fits(line, params, (&OBJECT, "params"), "ready-params", report);
+        fits(line, params, (&OBJECT, "params"), "ready-params");
     }
 }
 
@@ -147,34 +147,33 @@ fn fits(
     node: Node<'_>,
     what: (&Type, &str),
     rule: &'static str,
-    report: &mut Report,
 ) -> bool {
-    let before = report.broken.len();
+    let before = line.findings();
     let not_a_felt = |problem: &TypeProblem<'_, '_>| !matches!(problem.at, At::Item(..));
     let rule = |problem: &TypeProblem<'_, '_>| not_a_felt(problem).then_some(rule);
-    lint(line.seen, node, what, &rule, report);
-    report.broken.len() == before
+    lint(&line.seen, node, what, &rule, &mut line.report());
+    line.findings() == before
 }
 
 fn is_invoke(line: &OracleLine<'_, '_>) -> bool {
     line.call.method.is_some_and(|m| m.is_text("invoke"))
 }
 
-fn params(line: &OracleLine<'_, '_>, report: &mut Report) {
+fn params(line: &OracleLine<'_, '_>) {
     let (rule, ty) = ("invoke-params", &schema::INVOKE_PARAMS);
     let Some(params) = line.call.params else {
         let text = format!("params is nothing; it should be {ty}");
-        return report.broken(rule, line.seen.whole(), text);
+        return line.broken(rule, line.whole(), text);
     };
-    if !fits(line, params, (ty, "params"), rule, report) {
+    if !fits(line, params, (ty, "params"), rule) {
         return;
     }
     if params.is_array() {
         let text = "params is an array; it should be an object with selector and calldata";
-        report.broken("positional-params", line.seen.at(params), text);
+        line.broken("positional-params", line.at(params), text);
     }
     if let Some(calldata) = params.at(1).or_else(|| params.get("calldata")) {
-        felts::list(line, calldata, report);
+        felts::list(line, calldata);
     }
 }
 
@@ -184,39 +183,33 @@ pub(super) fn selector(line: &OracleLine<'_, '_>, signatures: &[Signature]) -> O
     signatures.iter().position(|s| s.name == subject)
 }
 
-fn result(line: &OracleLine<'_, '_>, report: &mut Report) {
+fn result(line: &OracleLine<'_, '_>) {
     let seen = line.seen;
     let call = &line.call;
     match call.result.filter(|r| !r.is_null()) {
         None => {
             let got = call.result.map_or("not there", |_| "null");
             let text = format!("result is {got}; it should be an array of felts");
-            report.broken("no-result", line.place(call.result), text);
+            line.broken("no-result", line.place(call.result), text);
         }
         Some(list) => {
-            if fits(
-                line,
-                list,
-                (&schema::FELTS, "result"),
-                "result-shape",
-                report,
-            ) {
-                felts::list(line, list, report);
+            if fits(line, list, (&schema::FELTS, "result"), "result-shape") {
+                felts::list(line, list);
             }
         }
     }
     // A null error next to a result has no other effect.
     if let (Some(error), Some(_)) = (call.error, call.result) {
         let text = "error is null beside a result; it should be absent";
-        report.broken("result-and-error", seen.at(error), text);
+        line.broken("result-and-error", seen.at(error), text);
     }
 }
 
-fn error(line: &OracleLine<'_, '_>, report: &mut Report) {
+fn error(line: &OracleLine<'_, '_>) {
     let seen = line.seen;
     if let Some(result) = line.call.result {
         let text = "result and error are both present; only one should be, and error counts";
-        report.broken("result-and-error", seen.at(result), text);
+        line.broken("result-and-error", seen.at(result), text);
     }
     let Some(error) = line.call.error() else {
         return;
@@ -226,17 +219,17 @@ fn error(line: &OracleLine<'_, '_>, report: &mut Report) {
     {
         if i32::try_from(code).is_err() {
             let text = format!("code is {code}; it should fit into 32 bits");
-            report.broken("error-code-range", seen.at(node), text);
+            line.broken("error-code-range", seen.at(node), text);
         } else if !is_usual(code, line.side) {
             let text = format!("code is {code}; it should be a code of JSON-RPC, such as -32603");
-            report.broken("error-code", seen.at(node), text);
+            line.broken("error-code", seen.at(node), text);
         }
     }
     if let Some(node) = error.get("message")
         && node.text().is_some_and(|t| t.contains("Stack backtrace:"))
     {
         let text = "the message contains a backtrace; the program sees all of it";
-        report.broken("backtrace", seen.at(node), text);
+        line.broken("backtrace", seen.at(node), text);
     }
 }
 
@@ -248,26 +241,26 @@ fn is_usual(code: i64, side: Option<Direction>) -> bool {
 }
 
 /// Reports a method that the executor must not call, or not in this way.
-pub(super) fn unknown(line: &OracleLine<'_, '_>, report: &mut Report) {
+pub(super) fn unknown(line: &OracleLine<'_, '_>) {
     let seen = line.seen;
     let Some(method) = line.call.method else {
         return;
     };
     if is_invoke(line) {
         let text = "invoke has no id: it is a notification, and nobody answers it";
-        report.broken("invoke-no-id", seen.at(method), text);
+        line.broken("invoke-no-id", seen.at(method), text);
     } else if method.is_text("shutdown") {
         let text = format!(
             "shutdown has the id {}; it should have none",
             line.id_text()
         );
-        report.broken("shutdown-id", line.id_place(), text);
+        line.broken("shutdown-id", line.id_place(), text);
     } else {
         let text = format!(
             "the method is {}; it should be invoke or shutdown",
             self::method(line)
         );
-        report.broken("unknown-method", seen.at(method), text);
+        line.broken("unknown-method", seen.at(method), text);
     }
 }
 

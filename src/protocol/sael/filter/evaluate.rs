@@ -2,7 +2,7 @@
 
 use super::pattern::RegexPattern;
 use super::value::{equal, field, is_truthy, number};
-use super::{Comparison, FilterDialect, FilterExpr, Judgement, Op, Term};
+use super::{Comparison, FilterDialect, FilterExpr, Judgement, Term};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -95,19 +95,17 @@ fn reason(compare: &Comparison, context: &EvalContext<'_>) -> &'static str {
     let is_null = |v: Option<&Value>| v.is_none_or(Value::is_null);
     let is_number = |v: Option<&Value>| v.is_some_and(Value::is_number);
     match compare.op {
-        Op::Matches => "patterns differ: Unicode classes, look-around, back-references",
-        Op::In | Op::NotIn if !right.is_some_and(Value::is_array) => {
+        "matches" => "patterns differ: Unicode classes, look-around, back-references",
+        "in" | "notIn" if !right.is_some_and(Value::is_array) => {
             "this is not a list; go keeps such an item for notIn, the others do not"
         }
-        Op::Equal | Op::NotEqual | Op::In | Op::NotIn
-            if is_number(left) != is_number(right) && !is_number(left) =>
-        {
+        "==" | "!=" | "in" | "notIn" if is_number(left) != is_number(right) && !is_number(left) => {
             "go compares a number and another value as text, the others as numbers"
         }
-        Op::Equal | Op::NotEqual if is_null(left) && is_null(right) => {
+        "==" | "!=" if is_null(left) && is_null(right) => {
             "for go and python an absent field is null, for typescript it is not"
         }
-        Op::Equal | Op::NotEqual | Op::In | Op::NotIn if !is_number(left) => {
+        "==" | "!=" | "in" | "notIn" if !is_number(left) => {
             "for go and python text equals any value with the same spelling, for typescript only text"
         }
         _ => "text that starts with a number is this number for go and typescript, 0 for python",
@@ -158,19 +156,19 @@ fn compare(compare: &Comparison, context: &EvalContext<'_>) -> Option<bool> {
     let list = right.and_then(Value::as_array);
     let is_in = || list.is_some_and(|l| l.iter().any(|v| equal(left, Some(v), dialect)));
     Some(match compare.op {
-        Op::AtLeast => numbers().0 >= numbers().1,
-        Op::AtMost => numbers().0 <= numbers().1,
-        Op::Above => numbers().0 > numbers().1,
-        Op::Below => numbers().0 < numbers().1,
-        Op::Equal => equal(left, right, dialect),
-        Op::NotEqual => !equal(left, right, dialect),
-        Op::Contains => texts().is_some_and(|(l, r)| l.contains(r)),
-        Op::StartsWith => texts().is_some_and(|(l, r)| l.starts_with(r)),
-        Op::EndsWith => texts().is_some_and(|(l, r)| l.ends_with(r)),
-        Op::In => is_in(),
-        Op::NotIn if list.is_none() => dialect == FilterDialect::Go,
-        Op::NotIn => !is_in(),
-        Op::Matches => {
+        ">=" => numbers().0 >= numbers().1,
+        "<=" => numbers().0 <= numbers().1,
+        ">" => numbers().0 > numbers().1,
+        "<" => numbers().0 < numbers().1,
+        "==" => equal(left, right, dialect),
+        "!=" => !equal(left, right, dialect),
+        "contains" => texts().is_some_and(|(l, r)| l.contains(r)),
+        "startsWith" => texts().is_some_and(|(l, r)| l.starts_with(r)),
+        "endsWith" => texts().is_some_and(|(l, r)| l.ends_with(r)),
+        "in" => is_in(),
+        "notIn" if list.is_none() => dialect == FilterDialect::Go,
+        "notIn" => !is_in(),
+        _ => {
             let Some((text, pattern)) = texts() else {
                 return Some(false);
             };

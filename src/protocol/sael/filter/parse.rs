@@ -4,7 +4,7 @@
 use super::pattern::RegexPattern;
 use super::{
     Comparison, DEEPEST, FilterError, FilterExpr, FilterPath, FilterProblem, FilterStep,
-    ItemFilter, LONGEST, OPS, Op, Term,
+    ItemFilter, LONGEST, OPS, Term,
 };
 use serde_json::Value;
 
@@ -106,29 +106,24 @@ impl FilterParser {
         if depth == 0 {
             self.balance(text);
         }
-        let parts = split(text, "||");
-        let several = parts.len() > 1;
-        let mut exprs = Vec::with_capacity(parts.len());
-        for part in parts {
-            if several && part.trim().is_empty() {
-                self.report_problem(text, "one side of `||` is empty; an empty side is true");
-            }
-            exprs.push(self.and(part, depth)?);
-        }
-        Ok(one_or(exprs, FilterExpr::Or))
+        let empty = "one side of `||` is empty; an empty side is true";
+        let parts = self.sides(text, "||", empty).into_iter();
+        let exprs = parts.map(|part| {
+            let empty = "one side of `&&` is empty; an empty side is true";
+            let parts = self.sides(part, "&&", empty).into_iter();
+            let exprs = parts.map(|part| self.not(part.trim(), depth));
+            Ok(one_or(exprs.collect::<Result<_, _>>()?, FilterExpr::And))
+        });
+        Ok(one_or(exprs.collect::<Result<_, _>>()?, FilterExpr::Or))
     }
 
-    fn and(&mut self, text: &str, depth: u32) -> Result<FilterExpr, FilterError> {
-        let parts = split(text, "&&");
-        let several = parts.len() > 1;
-        let mut exprs = Vec::with_capacity(parts.len());
-        for part in parts {
-            if several && part.trim().is_empty() {
-                self.report_problem(text, "one side of `&&` is empty; an empty side is true");
-            }
-            exprs.push(self.not(part.trim(), depth)?);
+    /// Splits text at an operator outside quotes and brackets, and reports empty sides.
+    fn sides<'a>(&mut self, text: &'a str, sign: &str, empty: &'static str) -> Vec<&'a str> {
+        let parts = split(text, sign);
+        if parts.len() > 1 && parts.iter().any(|part| part.trim().is_empty()) {
+            self.report_problem(text, empty);
         }
-        Ok(one_or(exprs, FilterExpr::And))
+        parts
     }
 
     fn not(&mut self, text: &str, depth: u32) -> Result<FilterExpr, FilterError> {
@@ -180,8 +175,8 @@ impl FilterParser {
             );
         }
         let term = self.term(value, depth)?;
-        let pattern = match (&op, &term) {
-            (Op::Matches, Term::Literal(Value::String(text))) => Some(RegexPattern::new(text)),
+        let pattern = match (op, &term) {
+            ("matches", Term::Literal(Value::String(text))) => Some(RegexPattern::new(text)),
             _ => None,
         };
         match pattern.as_ref().map(RegexPattern::is_good) {
@@ -318,7 +313,7 @@ fn enclosed(text: &str) -> Option<&str> {
 }
 
 /// Finds the first operator outside quotes. Returns it with its two sides. Word operators need white space around them.
-fn operator(text: &str) -> Option<(&str, Op, &str)> {
+fn operator(text: &str) -> Option<(&str, &'static str, &str)> {
     let bytes = text.as_bytes();
     let mut scan = BracketScan::default();
     for (at, &byte) in bytes.iter().enumerate() {
@@ -332,14 +327,14 @@ fn operator(text: &str) -> Option<(&str, Op, &str)> {
             let byte = at.and_then(|at| bytes.get(at));
             byte.is_some_and(u8::is_ascii_whitespace)
         };
-        for (name, op) in OPS {
+        for name in OPS {
             let is_word = name.starts_with(|c: char| c.is_alphabetic());
             if rest.starts_with(name.as_bytes())
                 && (!is_word || (space(at.checked_sub(1)) && space(Some(at + name.len()))))
             {
                 let field = text.get(..at).unwrap_or_default();
                 let value = text.get(at + name.len()..).unwrap_or_default();
-                return Some((field.trim(), op, value.trim()));
+                return Some((field.trim(), name, value.trim()));
             }
         }
     }

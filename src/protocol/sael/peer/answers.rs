@@ -3,7 +3,7 @@
 use super::server::{SaelServer, subscribed};
 use super::sessions::OpenSeq;
 use super::{in_call, seq};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::make::Object;
 use crate::protocol::peer::{
     Outgoing, PeerReply, Request, as_json, as_object, json_of, with_about, with_json,
@@ -18,11 +18,7 @@ const UNKNOWN_TOPIC: &str = "TOPIC_NOT_FOUND";
 
 impl SaelServer {
     /// Builds the frames for a reply.
-    pub(super) fn build_answer(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-    ) -> Result<Outgoing, Refusal> {
+    pub(super) fn build_answer(&mut self, to: &Request, reply: PeerReply<'_>) -> Result<Outgoing> {
         let parts = with_json(&to.message, |root| {
             let trace = root.get("trace_id").filter(|t| t.is_string()).map(json_of);
             let topic = root.get("topic").and_then(Node::text);

@@ -2,7 +2,7 @@
 
 use super::sessions::WINDOW;
 use super::{NAME, SECOND, SUPPORTS, frame, in_call, seq, short};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{Object, text};
 use crate::protocol::peer::{
@@ -244,12 +244,7 @@ impl Peer for SaelClient {
         true
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         let kind = text(&to.kind);
         Err(reply.refused(format!("nothing: a client sends no answer to {kind}")))
     }

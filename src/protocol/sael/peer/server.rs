@@ -1,8 +1,8 @@
 //! The server: the answers that it sends by itself.
 
-use super::sessions::{OpenSeq, PeerSession, Sessions};
+use super::sessions::{OpenSeq, PeerSession, SESSIONS};
 use super::{SECOND, err, frame, in_call, seq, short};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::make::{IdGen, Object, array, text};
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
@@ -38,7 +38,8 @@ pub(super) struct SaelServer {
     pub(super) no_hello: bool,
     pub(super) offers: Vec<Offer>,
     pub(super) id_gen: IdGen,
-    pub(super) sessions: Sessions,
+    /// Sessions by id.
+    pub(super) sessions: RecentValues<String, PeerSession>,
     /// Connections, also closed ones: answers may still be on their way to them.
     pub(super) conns: RecentValues<u32, ServerConnection>,
     /// Cancelled calls, by session and seq.
@@ -53,7 +54,7 @@ impl SaelServer {
             no_hello: config.no_hello,
             offers: config.offers.clone(),
             id_gen: config.mint(),
-            sessions: Sessions::default(),
+            sessions: RecentValues::with_capacity(SESSIONS),
             conns: RecentValues::with_capacity(MAX_ENTRIES),
             cancelled: RecentValues::with_capacity(MAX_ENTRIES),
         }
@@ -67,7 +68,10 @@ impl SaelServer {
             state.session = format!("#{conn}");
         }
         let id = state.session.clone();
-        self.sessions.entry(&id, conn)
+        if self.sessions.get(&id).is_none() {
+            self.sessions.put(id.clone(), PeerSession::of(conn));
+        }
+        self.sessions.entry(id)
     }
 
     /// Returns the version that a client uses.
@@ -281,7 +285,7 @@ impl Peer for SaelServer {
             }
             ("BYE", _) => {
                 let id = self.conns.entry(conn).session.clone();
-                self.sessions.end(&id);
+                self.sessions.take(&id);
                 outgoing.push(Outgoing::close(conn));
             }
             // No document defines the effect of ACK.
@@ -341,7 +345,7 @@ impl Peer for SaelServer {
         let state = self.conns.entry(conn);
         state.is_closed = true;
         let id = state.session.clone();
-        if let Some(session) = self.sessions.get(&id)
+        if let Some(session) = self.sessions.get_mut(&id)
             && session.conn == Some(conn)
         {
             session.conn = None;
@@ -371,12 +375,7 @@ impl Peer for SaelServer {
         }
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         self.build_answer(to, reply)
     }
 }

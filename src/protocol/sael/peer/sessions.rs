@@ -1,10 +1,9 @@
 //! Sessions of a server. They outlive their connections, with their open requests and recent frames.
 
-use crate::protocol::peer::RecentValues;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The largest number of sessions.
-const SESSIONS: usize = 1 << 8;
+pub(super) const SESSIONS: usize = 1 << 8;
 /// The number of stored frames of each session. MUST (After disconnect): the last 64.
 const FRAMES: usize = 64;
 /// The largest size of the stored frames, in bytes.
@@ -142,55 +141,6 @@ impl PeerSession {
         let missed: Vec<String> = missed.map(|(_, frame)| frame.clone()).collect();
         self.replayed = missed.iter().cloned().collect();
         (missed, dead)
-    }
-}
-
-/// All sessions by id.
-#[derive(Debug)]
-pub(super) struct Sessions(RecentValues<String, PeerSession>);
-
-impl Default for Sessions {
-    fn default() -> Self {
-        Self(RecentValues::with_capacity(SESSIONS))
-    }
-}
-
-impl Sessions {
-    pub(super) fn put(&mut self, id: &str, session: PeerSession) {
-        self.0.put(id.to_owned(), session);
-    }
-
-    pub(super) fn get(&mut self, id: &str) -> Option<&mut PeerSession> {
-        self.0.get_mut(&id.to_owned())
-    }
-
-    /// Returns the session with an id; creates it for a connection if there is none.
-    pub(super) fn entry(&mut self, id: &str, conn: u32) -> &mut PeerSession {
-        if self.get(id).is_none() {
-            self.put(id, PeerSession::of(conn));
-        }
-        self.0.entry(id.to_owned())
-    }
-
-    /// Changes the id of a session.
-    pub(super) fn rename(&mut self, from: &str, to: &str) {
-        if let Some(session) = self.0.take(&from.to_owned()) {
-            self.put(to, session);
-        }
-    }
-
-    pub(super) fn end(&mut self, id: &str) {
-        self.0.take(&id.to_owned());
-    }
-
-    /// Returns the session to resume, as the newest; `None` if it is gone.
-    pub(super) fn renew(&mut self, id: &str, now: i64) -> Option<&mut PeerSession> {
-        let session = self.0.take(&id.to_owned())?;
-        if session.until < now {
-            return None;
-        }
-        self.0.put(id.to_owned(), session);
-        self.get(id)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Answers of the server: LST, RES, STR, END, EVT, ERR.
 
 use super::state::{CallEnd, SaelCall, SaelRequestKind};
-use super::{Report, SaelMessage, SaelSession, envelope, short};
+use super::{SaelMessage, SaelSession, envelope, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::check::number;
 use crate::tape::Node;
@@ -11,12 +11,12 @@ const GRACE: i64 = 2_000_000_000;
 
 impl SaelSession {
     /// Handles LST, RES, STR, END or EVT of the server.
-    pub(super) fn answer(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn answer(&mut self, message: SaelMessage<'_, '_>) {
         let seq = envelope::seq(message);
         if message.kind == "LST" {
-            self.tools.list(message, report);
+            self.tools.list(message);
         }
-        self.report_after_refusal(message, report);
+        self.report_after_refusal(message);
         if seq.node.is_none() && !self.may_lack_seq(message) {
             return;
         }
@@ -26,19 +26,15 @@ impl SaelSession {
         state.record_seq(seq.key);
         let replaying = conn.replay.is_some();
         if replaying {
-            self.replayed(message, seq.key, last, report);
+            self.replayed(message, seq.key, last);
         }
         let Some((asked, call)) = self.calls.get_mut(&key) else {
             if !replaying {
-                self.report_unmatched(message, seq, report);
+                self.report_unmatched(message, seq);
             }
             return;
         };
-        report.answers(
-            asked,
-            message.seen,
-            last && call.sort != SaelRequestKind::Subscription,
-        );
+        message.answers(asked, last && call.sort != SaelRequestKind::Subscription);
         let (right, wanted) = match call.sort {
             SaelRequestKind::List => (message.kind == "LST", "LST or ERR"),
             SaelRequestKind::Call => (
@@ -56,13 +52,13 @@ impl SaelSession {
                 asked.describe()
             );
             let place = message.place(message.get("kind"));
-            report.broken_by("answer-kind", place, asked.place.index, text);
+            message.broken_by("answer-kind", place, asked.place.index, text);
         } else if call.sort == SaelRequestKind::Subscription {
             let granted = message.kind == "RES";
             if !granted && !call.live && call.reported.first("event-early") && !replaying {
                 let text = "EVT comes before the RES that grants its subscription";
                 let place = message.place(message.get("kind"));
-                report.broken_by("event-early", place, asked.place.index, text);
+                message.broken_by("event-early", place, asked.place.index, text);
             }
             let named = message.get("subscriptionId");
             let other = named.filter(|id| id.as_i128() != Some(seq.key));
@@ -74,9 +70,9 @@ impl SaelSession {
                     format_value(id),
                     seq.key
                 );
-                report.broken_by(
+                message.broken_by(
                     "subscription-unknown",
-                    message.seen.at(id),
+                    message.at(id),
                     asked.place.index,
                     text,
                 );
@@ -84,17 +80,17 @@ impl SaelSession {
             if granted && named.is_none() {
                 let text = "RES grants a subscription, but has no subscriptionId";
                 let index = asked.place.index;
-                report.broken_by("subscription-id", message.seen.whole(), index, text);
+                message.broken_by("subscription-id", message.whole(), index, text);
             }
             if granted && call.live && !replaying {
                 let text = format!("seq {} was answered before", seq.key);
                 let index = asked.place.index;
-                report.broken_by("answer-after-end", message.place(seq.node), index, text);
+                message.broken_by("answer-after-end", message.place(seq.node), index, text);
             }
         } else if call.sort == SaelRequestKind::Call {
-            check_items(message, asked, call, replaying, report);
+            check_items(message, asked, call, replaying);
         }
-        check_trace(message, asked, call, report);
+        check_trace(message, asked, call);
         let subscribed = call.sort == SaelRequestKind::Subscription;
         if subscribed && matches!(message.kind, "RES") {
             let needs_answer = call.needs_answer();
@@ -105,16 +101,16 @@ impl SaelSession {
             self.parts(message.conn).1.live += usize::from(granted);
             return;
         }
-        self.add_cost(message, report);
+        self.add_cost(message);
         if last {
             self.close(key, message, CallEnd::Answered);
         }
     }
 
     /// Handles ERR.
-    pub(super) fn error(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn error(&mut self, message: SaelMessage<'_, '_>) {
         let code = message.text("code").unwrap_or_default();
-        if self.refuses(message, &code, report) {
+        if self.refuses(message, &code) {
             return;
         }
         let seq = envelope::seq(message);
@@ -126,7 +122,7 @@ impl SaelSession {
                 if std::mem::take(&mut conn.beat_last)
                     && let Some(asked) = conn.heartbeats.newest()
                 {
-                    report.answers(&asked, message.seen, true);
+                    message.answers(&asked, true);
                 }
                 conn.odd = None;
                 return;
@@ -141,15 +137,15 @@ impl SaelSession {
             return;
         }
         if replaying {
-            self.replayed(message, seq.key, true, report);
+            self.replayed(message, seq.key, true);
         }
         let Some((asked, call)) = self.calls.get(&key) else {
             if !replaying && !misunderstood {
-                self.report_unmatched(message, seq, report);
+                self.report_unmatched(message, seq);
             }
             return;
         };
-        report.answers(asked, message.seen, true);
+        message.answers(asked, true);
         if let Some(required) = &call.required
             && required.granted
             && code == "MISSING_CAPABILITY"
@@ -159,19 +155,19 @@ impl SaelSession {
                 short(&required.capability)
             );
             let place = message.place(message.get("code"));
-            report.broken_by("capability-denied", place, asked.place.index, text);
+            message.broken_by("capability-denied", place, asked.place.index, text);
         }
         let asked = asked.clone();
         if let Some((_, call)) = self.calls.get_mut(&key)
             && message.get("trace_id").is_some()
         {
-            check_trace(message, &asked, call, report);
+            check_trace(message, &asked, call);
         }
         self.close(key, message, CallEnd::Answered);
     }
 
     /// Reports an answer on a connection that the server has refused.
-    fn report_after_refusal(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    fn report_after_refusal(&mut self, message: SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
         if let Some(refused) = conn.refused
             && !conn.greeted
@@ -181,7 +177,7 @@ impl SaelSession {
                 "{} comes on a connection that the server refused and should have closed",
                 message.kind
             );
-            report.broken_by("refused-goes-on", message.seen.whole(), refused, text);
+            message.broken_by("refused-goes-on", message.whole(), refused, text);
         }
     }
 
@@ -192,12 +188,7 @@ impl SaelSession {
     }
 
     /// Reports an answer without an open request.
-    fn report_unmatched(
-        &mut self,
-        message: SaelMessage<'_, '_>,
-        seq: envelope::Seq<'_>,
-        report: &mut Report,
-    ) {
+    fn report_unmatched(&mut self, message: SaelMessage<'_, '_>, seq: envelope::Seq<'_>) {
         let is_no_number = seq.node.is_some_and(|node| number(node).is_none());
         if self.calls.refused() > 0 || is_no_number {
             return;
@@ -210,33 +201,28 @@ impl SaelSession {
         let (place, kind) = (message.place(seq.node), message.kind);
         let Some(done) = self.ended.get(&key).cloned() else {
             let text = format!("{kind} has seq {}, but no request has it", seq.key);
-            report.broken("answer-unasked", place, text);
+            message.broken("answer-unasked", place, text);
             return;
         };
         if done.how == CallEnd::Answered {
             let text = format!("{kind} comes for seq {}, which is complete", seq.key);
-            report.broken_by("answer-after-end", place, done.index, text);
+            message.broken_by("answer-after-end", place, done.index, text);
             return;
         }
         if let Some(asked) = done.asked.filter(|_| message.kind == "EVT") {
-            report.answers(&asked, message.seen, false);
+            message.answers(&asked, false);
         }
         let late = message.time().zip(done.time);
         if let Some((now, then)) = late
             && now.saturating_sub(then) > GRACE
             && self.parts(message.conn).0.reported.first("still-sending")
         {
-            report_still_sending(
-                message,
-                seq.key,
-                (done.index, now.saturating_sub(then)),
-                report,
-            );
+            report_still_sending(message, seq.key, (done.index, now.saturating_sub(then)));
         }
     }
 
     /// Adds up the costs of calls.
-    fn add_cost(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    fn add_cost(&mut self, message: SaelMessage<'_, '_>) {
         let cost = message.get("cost").or_else(|| message.get("cost_used"));
         let Some(node) = cost.and_then(|cost| cost.get("usd").or_else(|| cost.get("USD"))) else {
             return;
@@ -251,7 +237,7 @@ impl SaelSession {
                 "the calls have cost {:.6} USD, but the token allows {most:.6}",
                 state.cost
             );
-            report.broken("cost-over-limit", message.seen.at(node), text);
+            message.broken("cost-over-limit", message.at(node), text);
         }
     }
 }
@@ -265,19 +251,14 @@ fn format_value(node: Node<'_>) -> String {
     }
 }
 
-fn report_still_sending(
-    message: SaelMessage<'_, '_>,
-    seq: i128,
-    since: (u64, i64),
-    report: &mut Report,
-) {
+fn report_still_sending(message: SaelMessage<'_, '_>, seq: i128, since: (u64, i64)) {
     let (index, age) = since;
     let text = format!(
         "{} comes for seq {seq} {} ms after it was cancelled",
         message.kind,
         age / 1_000_000
     );
-    report.broken_by("still-sending", message.seen.whole(), index, text);
+    message.broken_by("still-sending", message.whole(), index, text);
 }
 
 /// Checks STR, END or RES of a call.
@@ -286,7 +267,6 @@ fn check_items(
     asked: &OpenRequest,
     call: &mut SaelCall,
     replaying: bool,
-    report: &mut Report,
 ) {
     let place = message.place(message.get("kind"));
     let index = asked.place.index;
@@ -296,17 +276,17 @@ fn check_items(
             "{} answers a tool that is listed with streaming false",
             message.kind
         );
-        report.broken_by("stream-undeclared", place, index, text);
+        message.broken_by("stream-undeclared", place, index, text);
     }
     if message.kind == "RES" && call.items > 0 {
         let text = format!(
             "RES ends a stream of {} STR; it must end with END",
             call.items
         );
-        report.broken_by("stream-ends-with-result", place, index, text);
+        message.broken_by("stream-ends-with-result", place, index, text);
     } else if message.kind == "RES" && call.streaming == Some(true) {
         let text = "RES answers a tool that is listed with streaming true";
-        report.broken_by("stream-not-streamed", place, index, text);
+        message.broken_by("stream-not-streamed", place, index, text);
     }
     if let Some(required) = &call.required
         && required.lacking
@@ -316,13 +296,13 @@ fn check_items(
             "the call is answered, but requires `{}`, which was not granted",
             short(&required.capability)
         );
-        report.broken_by("capability-ignored", message.seen.whole(), index, text);
+        message.broken_by("capability-ignored", message.whole(), index, text);
     }
     if let Some(first_mismatch) = &call.first_mismatch
         && call.reported.first("input-unchecked")
     {
         let text = format!("the call is answered, but its input does not fit: {first_mismatch}");
-        report.broken_by("input-unchecked", message.seen.whole(), index, text);
+        message.broken_by("input-unchecked", message.whole(), index, text);
     }
     if message.kind != "STR" {
         return;
@@ -333,7 +313,7 @@ fn check_items(
         && call.reported.first("stream-survived")
     {
         let text = "STR continues a call of the connection before the resume";
-        report.broken_by("stream-survived", message.seen.whole(), index, text);
+        message.broken_by("stream-survived", message.whole(), index, text);
     }
     if let Some((by, Some(then))) = call.cancelled
         && let Some(now) = message.time()
@@ -344,35 +324,20 @@ fn check_items(
             message,
             envelope::seq(message).key,
             (by, now.saturating_sub(then)),
-            report,
         );
     }
-    check_contents(message, call, index, report);
+    check_contents(message, call, index);
     call.items += 1;
 }
 
 /// Checks the content of a STR.
-fn check_contents(
-    message: SaelMessage<'_, '_>,
-    call: &mut SaelCall,
-    index: u64,
-    report: &mut Report,
-) {
+fn check_contents(message: SaelMessage<'_, '_>, call: &mut SaelCall, index: u64) {
     let (data, delta) = (message.get("data"), message.get("delta"));
     let patch = match (data, delta) {
         (Some(_), None) => false,
         (None, Some(_)) => true,
-        (None, None) | (Some(_), Some(_)) => {
-            let both = data.is_some();
-            let got = if both {
-                "both data and delta"
-            } else {
-                "neither data nor delta"
-            };
-            let text = format!("STR has {got}; it must have one of them");
-            report.broken("item-content", message.place(delta), text);
-            return;
-        }
+        // The schema requires one of them.
+        (None, None) | (Some(_), Some(_)) => return,
     };
     match call.patches {
         Some(before) if before != patch => {
@@ -384,7 +349,7 @@ fn check_contents(
                 };
                 let text = format!("STR has {now}, but earlier items of this call have {then}");
                 let place = message.place(delta.or(data));
-                report.broken_by("delta-mixed", place, index, text);
+                message.broken_by("delta-mixed", place, index, text);
             }
             return;
         }
@@ -393,29 +358,24 @@ fn check_contents(
     let Some(delta) = delta else { return };
     if call.delta == Some(false) && call.reported.first("delta-undeclared") {
         let text = "STR has delta, but the tool is not listed with delta true";
-        report.broken_by("delta-undeclared", message.seen.at(delta), index, text);
+        message.broken_by("delta-undeclared", message.at(delta), index, text);
     }
     if call.items == 0 && !call.released && !delta.is_map() {
         let text = format!(
             "the first delta is {}; it must be an object",
             delta.describe()
         );
-        report.broken_by("delta-snapshot", message.seen.at(delta), index, text);
+        message.broken_by("delta-snapshot", message.at(delta), index, text);
     }
 }
 
 /// Compares the trace of the answer with that of the request.
-fn check_trace(
-    message: SaelMessage<'_, '_>,
-    asked: &OpenRequest,
-    call: &mut SaelCall,
-    report: &mut Report,
-) {
+fn check_trace(message: SaelMessage<'_, '_>, asked: &OpenRequest, call: &mut SaelCall) {
     let Some(wanted) = &call.trace else {
         // The request had no valid trace: the server made this one. An error in an echoed trace was reported with the
         // request.
         if call.reported.first("trace-id") {
-            envelope::check_traces(message, report);
+            envelope::check_traces(message);
         }
         return;
     };
@@ -431,7 +391,7 @@ fn check_trace(
                     short(got),
                     short(wanted)
                 );
-                report.broken_by("trace-mismatch", message.place(node), index, text);
+                message.broken_by("trace-mismatch", message.place(node), index, text);
             }
         }
         // Events never had a trace; no peer passes it on there.
@@ -439,7 +399,7 @@ fn check_trace(
         None => {
             if call.reported.first("trace-dropped") {
                 let text = format!("{} has no trace_id, but the request has one", message.kind);
-                report.broken_by("trace-dropped", message.seen.whole(), index, text);
+                message.broken_by("trace-dropped", message.whole(), index, text);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Checks the token of HEY.
 
-use super::{Report, SaelMessage, short};
+use super::{SaelMessage, short};
 use crate::protocol::sael::token::{Check, CheckOutcome, Token};
 use crate::protocol::session::Place;
 
@@ -14,7 +14,6 @@ pub(super) fn check_token(
     place: Place,
     secret: Option<&[u8]>,
     agent: Option<&str>,
-    report: &mut Report,
 ) {
     const SECOND: i64 = 1_000_000_000;
     let now = message.time().map(|time| time.div_euclid(SECOND));
@@ -33,12 +32,12 @@ pub(super) fn check_token(
     ];
     if let Some(bad) = shape.into_iter().find_map(failed) {
         let text = format!("the token's {}: {}", bad.check.name(), bad.text);
-        report.broken("token-shape", place, text);
+        message.broken("token-shape", place, text);
         return;
     }
     if let (Some(_), Some(bad)) = (secret, failed(Check::Signature)) {
         let text = format!("the token's signature {}", bad.text);
-        report.broken("token-signature", place, text);
+        message.broken("token-signature", place, text);
     }
     let parts = ["token", "prefix", "version", "payload", "signature"];
     let odd: Vec<String> = token
@@ -50,7 +49,7 @@ pub(super) fn check_token(
         .collect();
     if !odd.is_empty() {
         let text = format!("in the token's claims, {}", odd.join("; "));
-        report.broken("token-claims", place, text);
+        message.broken("token-claims", place, text);
     }
     let number = |name: &str| {
         let claim = token.claims().and_then(|claims| claims.get(name));
@@ -71,12 +70,12 @@ pub(super) fn check_token(
     ] {
         if let (Some(_), Some(_), Some(bad)) = (now, number(name), failed(check)) {
             let text = format!("the token {what}: {name} is {}", bad.text);
-            report.broken(rule, place, text);
+            message.broken(rule, place, text);
         }
     }
     if let (Some(_), Some(bad)) = (agent, failed(Check::ClientId)) {
         let text = format!("the token's client_id must be agent.id: {}", bad.text);
-        report.broken("token-client", place, text);
+        message.broken("token-client", place, text);
     }
     #[allow(clippy::cast_precision_loss)] // seconds of this age are far below 2^53
     let from = number("iat").or(now.map(|now| now as f64));
@@ -86,7 +85,7 @@ pub(super) fn check_token(
     {
         let days = ((to - from) / 86_400.0).floor();
         let text = format!("the token is valid for {days} days");
-        report.broken("token-long-lived", place, text);
+        message.broken("token-long-lived", place, text);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{Report, SaelMessage, SaelSession, envelope, pipeline, short};
+use super::{SaelMessage, SaelSession, envelope, pipeline, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::sael::capability::{self, Grant};
 use crate::tape::Node;
@@ -23,7 +23,7 @@ pub(super) fn window(message: SaelMessage<'_, '_>, state: &mut SessionState) {
 
 impl SaelSession {
     /// Handles a request.
-    pub(super) fn request(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn request(&mut self, message: SaelMessage<'_, '_>) {
         let seq = envelope::seq(message);
         let sort = match message.kind {
             "LST" => SaelRequestKind::List,
@@ -38,7 +38,7 @@ impl SaelSession {
             ..SaelCall::default()
         };
         if sort == SaelRequestKind::Call {
-            self.invoke(message, &mut call, report);
+            self.invoke(message, &mut call);
         }
         let (conn, state) = self.parts(message.conn);
         if sort == SaelRequestKind::Subscription
@@ -47,7 +47,7 @@ impl SaelSession {
             && state.reported.first("anonymous-subscription")
         {
             let text = "a session that was opened without a token subscribes";
-            report.broken("anonymous-subscription", message.seen.whole(), text);
+            message.broken("anonymous-subscription", message.whole(), text);
         }
         let session = conn.session;
         let key = (session, seq.key);
@@ -65,18 +65,18 @@ impl SaelSession {
                 seq.key,
                 asked.describe()
             );
-            report.broken_by("seq-reused", place, asked.place.index, text);
+            message.broken_by("seq-reused", place, asked.place.index, text);
         } else if let Some(highest) = highest
             && good
             && seq.key <= highest
         {
             let text = format!("seq is {}, but {highest} was used before", seq.key);
-            report.broken("seq-not-rising", place, text);
+            message.broken("seq-not-rising", place, text);
         }
         let before = self.calls.refused();
         let old = self
             .calls
-            .add_request(key, OpenRequest::of(message.seen), call);
+            .add_request(key, OpenRequest::of(&message.seen), call);
         let (_, state) = self.parts(message.conn);
         state.live -= usize::from(state.live > 0 && old.as_ref().is_some_and(|(_, c)| c.live));
         let replaced = old.is_some_and(|(_, call)| call.needs_answer());
@@ -88,19 +88,19 @@ impl SaelSession {
         let (open, window) = (state.open, state.window());
         if open as i128 > window && state.reported.first("window-exceeded") {
             let text = format!("{open} requests are open, but the window is {window}");
-            report.broken("window-exceeded", message.seen.whole(), text);
+            message.broken("window-exceeded", message.whole(), text);
         }
     }
 
     /// Handles an INV.
-    fn invoke(&mut self, message: SaelMessage<'_, '_>, call: &mut SaelCall, report: &mut Report) {
+    fn invoke(&mut self, message: SaelMessage<'_, '_>, call: &mut SaelCall) {
         let stages = message.get("pipeline");
         let tool = message.get("tool");
         let filled = stages.is_some_and(|p| p.children().next().is_some() || !p.is_array());
         let mut tools: Vec<(Node<'_>, Option<Node<'_>>)> = Vec::new();
         match (stages, tool) {
             (Some(stages), _) if filled => {
-                pipeline::check(message, stages, true, &mut tools, report);
+                pipeline::check(message, stages, true, &mut tools);
             }
             (_, Some(tool)) => tools.push((tool, message.get("input"))),
             (stages, None) => {
@@ -108,7 +108,7 @@ impl SaelSession {
                     Some(_) => "the pipeline is empty, and there is no tool",
                     None => "INV has neither a tool nor a pipeline",
                 };
-                report.broken("call-empty", message.place(stages), text);
+                message.broken("call-empty", message.place(stages), text);
             }
         }
         // The tools of another server are not in this list.
@@ -121,7 +121,7 @@ impl SaelSession {
             let Some(tool) = self.tools.find(&name) else {
                 if !self.tools.has(&name) {
                     let text = format!("the server lists no tool `{}`", short(&name));
-                    report.broken("tool-unlisted", message.seen.at(node), text);
+                    message.broken("tool-unlisted", message.at(node), text);
                 }
                 continue;
             };
@@ -140,7 +140,7 @@ impl SaelSession {
             else {
                 continue;
             };
-            report_effects(message, node, tool, state, report);
+            report_effects(message, node, tool, state);
             let required = required(tool, state);
             if call.required.as_ref().is_none_or(|old| !old.lacking) {
                 call.required = required.or(call.required.take());
@@ -149,7 +149,7 @@ impl SaelSession {
     }
 
     /// Handles UNS or CAN.
-    pub(super) fn cancel(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn cancel(&mut self, message: SaelMessage<'_, '_>) {
         let seq = envelope::seq(message);
         if !seq.good {
             return;
@@ -162,7 +162,7 @@ impl SaelSession {
             match self.ended.get(&key) {
                 Some(done) => {
                     let text = format!("{} names seq {}, which is complete", message.kind, seq.key);
-                    report.broken_by("cancel-late", place, done.index, text);
+                    message.broken_by("cancel-late", place, done.index, text);
                 }
                 None if !may_have_gaps
                     && self.calls.refused() == 0
@@ -172,7 +172,7 @@ impl SaelSession {
                         "{} names seq {}, but no request has it",
                         message.kind, seq.key
                     );
-                    report.broken("cancel-unknown", place, text);
+                    message.broken("cancel-unknown", place, text);
                 }
                 None => {}
             }
@@ -186,7 +186,7 @@ impl SaelSession {
                 seq.key,
                 asked.describe()
             );
-            report.broken_by("cancel-kind", place, asked.place.index, text);
+            message.broken_by("cancel-kind", place, asked.place.index, text);
         }
         if subscribed {
             self.close(key, message, CallEnd::Unsubscribed);
@@ -194,7 +194,7 @@ impl SaelSession {
         }
         self.release(key);
         if let Some((_, call)) = self.calls.get_mut(&key) {
-            call.cancelled = Some((message.seen.index, message.time()));
+            call.cancelled = Some((message.index, message.time()));
         }
         if let Some(state) = self.states.get_mut(&key.0)
             && let Some(oldest) = state.cancel(key.1)
@@ -231,7 +231,7 @@ impl SaelSession {
         }
         let ended = EndedCall {
             how: call.cancelled.map_or(how, |_| CallEnd::Cancelled),
-            index: message.seen.index,
+            index: message.index,
             time: message.time(),
             asked: (how == CallEnd::Unsubscribed).then(|| Box::new(asked)),
         };
@@ -256,7 +256,6 @@ fn report_effects(
     node: Node<'_>,
     tool: &Tool,
     state: &mut SessionState,
-    report: &mut Report,
 ) {
     if let Some(effect) = &tool.effect
         && state.anonymous
@@ -265,7 +264,7 @@ fn report_effects(
         let text = format!(
             "a session that was opened without a token calls a tool with the effect `{effect}`"
         );
-        report.broken("anonymous-effect", message.seen.at(node), text);
+        message.broken("anonymous-effect", message.at(node), text);
     }
 }
 

@@ -107,10 +107,7 @@ impl SaelSession {
                 "{}{others} {is} open while the client closes the connection",
                 describe(first)
             );
-            match by {
-                Some(by) => report.broken_by(rule, first.place, by, text),
-                None => report.broken(rule, first.place, text),
-            }
+            report.broken_by(rule, first.place, by, text);
             // Their missing answers follow from that.
             self.calls.retain(session, |_, _, call| {
                 call.dropped |= call.conn == id && !live && call.needs_answer();

@@ -1,7 +1,7 @@
 //! The members of every message: kind, version, seq, trace.
 
+use super::SaelMessage;
 use super::state::{Agreed, SaelConnection};
-use super::{Report, SaelMessage};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::sael::message::role;
@@ -47,11 +47,7 @@ pub(super) fn seq<'a>(message: SaelMessage<'_, 'a>) -> Seq<'a> {
 }
 
 /// Checks the parts that do not depend on earlier messages. Returns false if no further checks apply.
-pub(super) fn check(
-    message: SaelMessage<'_, '_>,
-    conn: &mut SaelConnection,
-    report: &mut Report,
-) -> bool {
+pub(super) fn check(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
     let [client_bye, server_bye] = conn.bye;
     let is_server = message.side == Some(ToClient);
     let bye = if is_server { server_bye } else { client_bye };
@@ -60,35 +56,31 @@ pub(super) fn check(
         && conn.reported.first_of(message.side, "after-bye")
     {
         let text = format!("{} comes after BYE of the same side", message.kind);
-        report.broken_by("after-bye", message.seen.whole(), bye, text);
+        message.broken_by("after-bye", message.whole(), bye, text);
     }
-    if !check_kind(message, conn, report) {
+    if !check_kind(message, conn) {
         return false;
     }
-    form(message, conn, report);
+    form(message, conn);
     if message.get("v").is_none() && !message.header && matches!(message.kind, "HEY" | "RSM") {
         let text = format!("{} has no version: v should be 1", message.kind);
-        report.broken("version-missing", message.seen.whole(), text);
+        message.broken("version-missing", message.whole(), text);
     }
-    report_exposed_token(message, report);
-    shape(message, report);
+    report_exposed_token(message);
+    shape(message);
     if message.kind == "ERR"
         && let Some(code) = message.get("code")
         && let Some(extra) = EXTRA_CODES.into_iter().find(|extra| code.is_text(extra))
         && conn.reported.first(extra)
     {
         let text = format!("{extra} is a code of the reference server, not of the document");
-        report.broken("error-code-extra", message.seen.at(code), text);
+        message.broken("error-code-extra", message.at(code), text);
     }
     true
 }
 
 /// Checks the kind and its direction.
-fn check_kind(
-    message: SaelMessage<'_, '_>,
-    conn: &mut SaelConnection,
-    report: &mut Report,
-) -> bool {
+fn check_kind(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
     let node = message.get("kind");
     if role(message.kind).is_none() {
         let text = match node {
@@ -96,7 +88,7 @@ fn check_kind(
             Some(node) => format!("kind is {}, which is not one of the seventeen", quote(node)),
             None => "there is no kind".to_owned(),
         };
-        report.broken("kind-unknown", message.place(node), text);
+        message.broken("kind-unknown", message.place(node), text);
         conn.odd = Some(seq(message).key);
         return false;
     }
@@ -111,7 +103,7 @@ fn check_kind(
             "{} comes from the {who}, but only the {whose} may send it",
             message.kind
         );
-        report.broken("kind-direction", message.place(node), text);
+        message.broken("kind-direction", message.place(node), text);
         conn.odd = Some(seq(message).key);
         return false;
     }
@@ -119,20 +111,20 @@ fn check_kind(
 }
 
 /// Checks the form: JSON or `MessagePack`, text or binary, with or without a header.
-fn form(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+fn form(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     if message.header && conn.reported.first_of(message.side, "header-form") {
         let text = "the frame begins with a version byte and its kind, which no peer reads";
-        report.broken("header-form", message.seen.whole(), text);
+        message.broken("header-form", message.whole(), text);
     }
-    if let Some(text) = message.seen.wrong_mask()
+    if let Some(text) = message.wrong_mask()
         && conn.reported.first_of(message.side, "mask")
     {
-        report.broken("mask", message.seen.whole(), text);
+        message.broken("mask", message.whole(), text);
     }
-    let Head::WebSocket { opcode, .. } = message.seen.frame.head else {
+    let Head::WebSocket { opcode, .. } = message.frame.head else {
         return;
     };
-    let body = message.seen.message.body.of(message.seen.frame.view.bytes);
+    let body = message.seen.message.body.of(message.frame.view.bytes);
     let packed = matches!(body.first(), Some(0x80..=0x8f | 0xde | 0xdf));
     let (rule, text) = match (conn.agreed, opcode, packed) {
         (Agreed::Json, _, true) => (
@@ -150,24 +142,22 @@ fn form(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Re
         _ => return,
     };
     if conn.reported.first_of(message.side, rule) {
-        report.broken(rule, message.seen.whole(), text);
+        message.broken(rule, message.whole(), text);
     }
 }
 
 /// Returns the version of a message.
 pub(super) fn version_of(message: SaelMessage<'_, '_>) -> Option<i128> {
     message.get("v").and_then(Node::as_i128).or_else(|| {
-        let first = message
-            .header
-            .then(|| message.seen.frame.view.body().first());
+        let first = message.header.then(|| message.frame.view.body().first());
         first.flatten().map(|byte| i128::from(*byte))
     })
 }
 
 /// Reports a token outside the `auth` of HEY.
-fn report_exposed_token(message: SaelMessage<'_, '_>, report: &mut Report) {
-    let body = message.seen.message.body.of(message.seen.frame.view.bytes);
+fn report_exposed_token(message: SaelMessage<'_, '_>) {
     static TOKEN: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("qct.v"));
+    let body = message.seen.message.body.of(message.frame.view.bytes);
     if TOKEN.find(body).is_none() {
         return;
     }
@@ -184,23 +174,23 @@ fn report_exposed_token(message: SaelMessage<'_, '_>, report: &mut Report) {
             && node.is_string()
             && node.text().is_some_and(|text| is_token(&text))
         {
-            place = Some(message.seen.at(node));
+            place = Some(message.at(node));
         }
     });
     if let Some(place) = place {
         let text = format!("{} has a token; only HEY should have one", message.kind);
-        report.broken("token-exposed", place, text);
+        message.broken("token-exposed", place, text);
     }
 }
 
 /// Checks the members of the schema.
-fn shape(message: SaelMessage<'_, '_>, report: &mut Report) {
+fn shape(message: SaelMessage<'_, '_>) {
     let Some(form) = schema::find(message.kind, message.side, message.root) else {
         return;
     };
     let what = (&form.ty, message.kind);
     let Some(root) = message.root else {
-        return lint_nothing(message.seen, what, report);
+        return lint_nothing(&message.seen, what, &mut message.report());
     };
     let rule = |problem: &TypeProblem<'_, '_>| match (problem.at, problem.wrong) {
         (At::Item(..), Wrong::Type(Type::Object(_))) => Some("stage-kind"),
@@ -212,16 +202,17 @@ fn shape(message: SaelMessage<'_, '_>, report: &mut Report) {
             _ => true,
         }),
     };
-    lint(message.seen, root, what, &rule, report);
+    lint(&message.seen, root, what, &rule, &mut message.report());
 }
 
 /// Checks the trace ids.
-pub(super) fn check_traces(message: SaelMessage<'_, '_>, report: &mut Report) {
+pub(super) fn check_traces(message: SaelMessage<'_, '_>) {
     if let Some((form, root)) =
         schema::find(message.kind, message.side, message.root).zip(message.root)
     {
         let is_trace = |rule: &&str| matches!(*rule, "trace-id" | "span-id");
         let rule = |problem: &TypeProblem<'_, '_>| problem.rule().filter(is_trace);
-        lint(message.seen, root, (&form.ty, message.kind), &rule, report);
+        let what = (&form.ty, message.kind);
+        lint(&message.seen, root, what, &rule, &mut message.report());
     }
 }

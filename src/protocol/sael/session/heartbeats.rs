@@ -23,7 +23,7 @@ fn seconds(time: i64) -> i64 {
 }
 
 /// Handles the passage of time.
-pub(super) fn tick(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+pub(super) fn tick(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let client = message.side == Some(Direction::ToServer);
     if let Some(now) = message.time() {
         let silence = conn.client_last.and_then(|last| {
@@ -35,7 +35,7 @@ pub(super) fn tick(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, repo
                 "the client sent nothing for {} s; a server closes after 90",
                 seconds(gap)
             );
-            report.broken_by("client-silent", message.seen.whole(), last, text);
+            message.broken_by("client-silent", message.whole(), last, text);
             // A silent client sends no heartbeat either.
             conn.reported.first("heartbeat-late");
         } else if let Some((since, index)) = conn.beat_at
@@ -47,12 +47,12 @@ pub(super) fn tick(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, repo
                 "the client's last heartbeat, or its greeting, is {} s ago; one is due every 30",
                 seconds(now.saturating_sub(since))
             );
-            report.broken_by("heartbeat-late", message.seen.whole(), index, text);
+            message.broken_by("heartbeat-late", message.whole(), index, text);
         }
-        unanswered(conn, now, report);
+        unanswered(conn, now, &mut message.report());
     }
     if client {
-        conn.client_last = Some(message.seen.whole());
+        conn.client_last = Some(message.whole());
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
 }
 
 /// Handles HBT.
-pub(super) fn sent(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+pub(super) fn sent(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     if let Some(ts) = message.get("ts")
         && let Some(n) = ts.as_i128().filter(|n| *n >= MILLISECONDS)
         && conn.reported.first("heartbeat-unit")
@@ -91,40 +91,36 @@ pub(super) fn sent(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, repo
             "ts is {n}, not a time in seconds; that would be {}",
             n / 1000
         );
-        report.broken("heartbeat-unit", message.seen.at(ts), text);
+        message.broken("heartbeat-unit", message.at(ts), text);
     }
     if let Some(now) = message.time() {
-        conn.beat_at = Some((now, message.seen.index));
+        conn.beat_at = Some((now, message.index));
         conn.reported.reset("heartbeat-late");
     }
     let stamp = stamp(message.get("ts"));
-    conn.heartbeats.sent(OpenRequest::of(message.seen), stamp);
+    conn.heartbeats.sent(OpenRequest::of(&message.seen), stamp);
 }
 
 /// Handles HBA: it answers the heartbeat with the same `ts`, otherwise the oldest one.
-pub(super) fn answered(
-    message: SaelMessage<'_, '_>,
-    conn: &mut SaelConnection,
-    report: &mut Report,
-) {
+pub(super) fn answered(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let node = message.get("ts");
-    let (ts, place, index) = (stamp(node), message.place(node), message.seen.index);
+    let (ts, place, index) = (stamp(node), message.place(node), message.index);
     match conn.heartbeats.answered(&ts) {
         Echo::Of(asked, passed_over) => {
             for asked in passed_over {
                 let text = "HBT has no HBA, but a later HBT has one";
-                report.broken_by("heartbeat-unanswered", asked.place, index, text);
+                message.broken_by("heartbeat-unanswered", asked.place, index, text);
             }
-            report.answers(&asked, message.seen, true);
+            message.answers(&asked, true);
         }
         Echo::Other(asked, sent) => {
             let text = format!("ts is {ts}, but HBT had {sent}");
-            report.broken_by("heartbeat-echo", place, asked.place.index, text);
-            report.answers(&asked, message.seen, true);
+            message.broken_by("heartbeat-echo", place, asked.place.index, text);
+            message.answers(&asked, true);
         }
         Echo::Nothing => {
             let text = format!("HBA with ts {ts} answers no HBT");
-            report.broken("heartbeat-echo", place, text);
+            message.broken("heartbeat-echo", place, text);
         }
     }
 }

@@ -19,7 +19,7 @@ const LONGEST: usize = 256;
 const NAMES: usize = 1 << 16;
 
 /// Handles the first message of each side.
-pub(super) fn first(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
+pub(super) fn first(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     match message.side {
         Some(Direction::ToServer) if conn.opening == Opening::Nothing => {
             conn.opening = match message.kind {
@@ -33,7 +33,7 @@ pub(super) fn first(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, rep
                     "the client starts with {}; it must start with HEY or RSM",
                     message.kind
                 );
-                report.broken("hey-first", message.place(message.get("kind")), text);
+                message.broken("hey-first", message.place(message.get("kind")), text);
             }
         }
         Some(Direction::ToClient) if !conn.answered => {
@@ -46,7 +46,7 @@ pub(super) fn first(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, rep
                     "the server starts with {}; it must answer HEY with HEY or ERR",
                     message.kind
                 );
-                report.broken_by(
+                message.broken_by(
                     "hey-answer",
                     message.place(message.get("kind")),
                     hello.place.index,
@@ -70,22 +70,22 @@ pub(super) fn report_unanswered_hello(conn: &mut SaelConnection, report: &mut Re
 
 impl SaelSession {
     /// Handles HEY of the client.
-    pub(super) fn client_hey(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn client_hey(&mut self, message: SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
         if conn.greeted || conn.hello.is_some() {
             if conn.greeted && conn.opening != Opening::Without {
                 let text = "this connection has sent HEY before";
-                report.broken("hey-again", message.place(message.get("kind")), text);
+                message.broken("hey-again", message.place(message.get("kind")), text);
             }
             self.assign_new_session(message.conn);
         }
         let (secret, connect) = (self.secret.clone(), self.connect.clone());
         let (conn, state) = self.parts(message.conn);
-        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(message.seen)), false);
+        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(&message.seen)), false);
         (conn.replay, conn.refused) = (None, None);
         conn.version = envelope::version_of(message);
         conn.scope = None;
-        let before = report.broken.len();
+        let before = message.findings();
         let auth = message.get("auth");
         if let Some(auth) = auth {
             let kind = auth.get("type");
@@ -94,27 +94,20 @@ impl SaelSession {
                     Some(kind) => format!("auth.type is `{}`; it must be `bearer`", short(&kind)),
                     None => "auth.type must be `bearer`".to_owned(),
                 };
-                report.broken("auth-type", message.seen.at(kind.unwrap_or(auth)), text);
+                message.broken("auth-type", message.at(kind.unwrap_or(auth)), text);
             }
         }
         let node = auth.and_then(|auth| auth.get("token"));
         let text = node.and_then(Node::text);
         if let Some((node, text)) = node.zip(text.as_deref()) {
-            let place = message.seen.at(node);
+            let place = message.at(node);
             let agent = message.get("agent").and_then(|agent| agent.get("id"));
             let agent = agent.and_then(Node::text);
             let token = Token::parse(text);
-            bearer_token::check_token(
-                message,
-                &token,
-                place,
-                secret.as_deref(),
-                agent.as_deref(),
-                report,
-            );
+            bearer_token::check_token(message, &token, place, secret.as_deref(), agent.as_deref());
             if connect.as_deref().is_some_and(bearer_token::is_open) {
                 let text = "a token goes over a connection that is not encrypted: use wss";
-                report.broken("token-in-clear", place, text);
+                message.broken("token-in-clear", place, text);
             }
             let claims = token.claims();
             state.max_cost = claims
@@ -124,28 +117,28 @@ impl SaelSession {
                 conn.scope = few(token.scope().into_iter().map(str::to_owned));
             }
         }
-        conn.suspect = report.broken.len() > before;
+        conn.suspect = message.findings() > before;
         let shown = message.get("capabilities");
         state.anonymous =
             node.is_none() && shown.is_none_or(|list| list.children().next().is_none());
     }
 
     /// Handles HEY of the server.
-    pub(super) fn server_hey(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn server_hey(&mut self, message: SaelMessage<'_, '_>) {
         let (conn, state) = self.parts(message.conn);
         if let Some(hello) = conn.hello.take() {
-            report.answers(&hello, message.seen, true);
+            message.answers(&hello, true);
         }
         conn.greeted = true;
         let began = message
             .time()
-            .zip(conn.beat_at.is_none().then_some(message.seen.index));
+            .zip(conn.beat_at.is_none().then_some(message.index));
         conn.beat_at = conn.beat_at.or(began);
         if let (Some(asked), Some(printed)) = (conn.version, envelope::version_of(message))
             && asked != printed
         {
             let text = format!("the server uses v {printed}, the client v {asked}");
-            report.broken("version-mixed", message.place(message.get("v")), text);
+            message.broken("version-mixed", message.place(message.get("v")), text);
         }
         let granted = message.get("granted_capabilities").and_then(strings);
         if let (Some(granted), Some(scope)) = (&granted, &conn.scope) {
@@ -162,7 +155,7 @@ impl SaelSession {
                     },
                 );
                 let place = message.place(message.get("granted_capabilities"));
-                report.broken("scope-differs", place, format!("`{odd}` {text}"));
+                message.broken("scope-differs", place, format!("`{odd}` {text}"));
             }
         }
         if granted.is_some() {
@@ -180,7 +173,7 @@ impl SaelSession {
                     "HEY counts {count} replayed frames, but there were {}",
                     replay.frames
                 );
-                report.broken("replay-count", message.place(node), text);
+                message.broken("replay-count", message.place(node), text);
             } else if let (Some(least), Some(last)) = (replay.due.iter().min(), replay.last)
                 && replay.frames < REPLAYED as u64
             {
@@ -189,7 +182,7 @@ impl SaelSession {
                     "{frames} frames are replayed, and {missing} more were sent before with a seq above {last}, the \
                      first for seq {least}"
                 );
-                report.broken("replay-lost", message.place(node), text);
+                message.broken("replay-lost", message.place(node), text);
             }
             name = name.or(replay.name);
             self.resumed(message);
@@ -222,7 +215,7 @@ impl SaelSession {
     }
 
     /// Handles RSM.
-    pub(super) fn resume(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn resume(&mut self, message: SaelMessage<'_, '_>) {
         let id = message.get("session_id");
         let found = name(id).and_then(|name| self.named.get(&name).copied());
         if let Some(session) = found {
@@ -231,7 +224,7 @@ impl SaelSession {
         } else if let (Some(id), false) = (id, self.named.is_empty()) {
             // A session id allows its owner to resume the session: it is not shown.
             let text = "RSM names a session id, but no HEY has it";
-            report.broken("resume-unknown", message.seen.at(id), text);
+            message.broken("resume-unknown", message.at(id), text);
         }
         let node = message.get("last_seq_received");
         let last = node.and_then(Node::as_i128);
@@ -246,7 +239,7 @@ impl SaelSession {
         let due = sent.into_iter().filter(is_due).collect();
         let (conn, state) = self.parts(message.conn);
         conn.suspect = suspect;
-        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(message.seen)), false);
+        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(&message.seen)), false);
         conn.version = envelope::version_of(message);
         conn.replay = Some(Replay {
             last,
@@ -264,22 +257,16 @@ impl SaelSession {
                 "last_seq_received is {last}, but the highest seq of the session is {}",
                 state.seen.unwrap_or(0)
             );
-            report.broken("resume-ahead", message.place(node), text);
+            message.broken("resume-ahead", message.place(node), text);
         }
         if state.anonymous && state.reported.first("anonymous-resume") {
             let text = "the session that is resumed was opened without a token";
-            report.broken("anonymous-resume", message.seen.whole(), text);
+            message.broken("anonymous-resume", message.whole(), text);
         }
     }
 
     /// Counts a replayed frame.
-    pub(super) fn replayed(
-        &mut self,
-        message: SaelMessage<'_, '_>,
-        key: i128,
-        last: bool,
-        report: &mut Report,
-    ) {
+    pub(super) fn replayed(&mut self, message: SaelMessage<'_, '_>, key: i128, last: bool) {
         let (conn, _) = self.parts(message.conn);
         let Some(replay) = &mut conn.replay else {
             return;
@@ -291,28 +278,23 @@ impl SaelSession {
         let place = message.place(message.get("seq"));
         if replay.frames == REPLAYED as u64 + 1 {
             let text = format!("more than {REPLAYED} frames are replayed");
-            report.broken("replay-many", message.seen.whole(), text);
+            message.broken("replay-many", message.whole(), text);
         }
         if let Some(had) = replay.last
             && key <= had
         {
             let text = format!("seq {key} is replayed, but the client has all up to {had}");
-            report.broken("replay-old", place, text);
+            message.broken("replay-old", place, text);
         } else if replay.finals.contains(&key) {
             let text = format!("seq {key} was replayed to its end already");
-            report.broken("replay-twice", place, text);
+            message.broken("replay-twice", place, text);
         } else if last && replay.finals.len() < FINALS {
             replay.finals.insert(key);
         }
     }
 
     /// Handles an ERR that refuses a greeting; returns true if it does.
-    pub(super) fn refuses(
-        &mut self,
-        message: SaelMessage<'_, '_>,
-        code: &str,
-        report: &mut Report,
-    ) -> bool {
+    pub(super) fn refuses(&mut self, message: SaelMessage<'_, '_>, code: &str) -> bool {
         let seq = envelope::seq(message);
         let (conn, _) = self.parts(message.conn);
         let login = matches!(
@@ -321,19 +303,19 @@ impl SaelSession {
         );
         if conn.hello.is_none() || !(login || seq.key == 0) {
             if login && seq.key == 0 {
-                conn.refused = conn.refused.or(Some(message.seen.index));
+                conn.refused = conn.refused.or(Some(message.index));
             }
             return false;
         }
         let Some(hello) = conn.hello.take() else {
             return false;
         };
-        report.answers(&hello, message.seen, true);
+        message.answers(&hello, true);
         let resuming = conn.replay.take().is_some();
         if !login {
             return true;
         }
-        conn.refused = Some(message.seen.index);
+        conn.refused = Some(message.index);
         if !std::mem::take(&mut conn.suspect) {
             let detail = message.text("message").unwrap_or_default();
             let text = format!(
@@ -341,16 +323,11 @@ impl SaelSession {
                 hello.kind,
                 short(&detail)
             );
-            report.broken_by(
-                "login-refused",
-                message.seen.whole(),
-                hello.place.index,
-                text,
-            );
+            message.broken_by("login-refused", message.whole(), hello.place.index, text);
         }
         if seq.key != 0 {
             let text = format!("ERR {code} refuses the connection, but has seq {}", seq.key);
-            report.broken("login-error-seq", message.place(seq.node), text);
+            message.broken("login-error-seq", message.place(seq.node), text);
         }
         // Requests after a refused greeting get no answer.
         let id = message.conn;

@@ -1,6 +1,6 @@
 //! Checks the stages of a pipeline beyond the schema.
 
-use super::{Report, SaelMessage, short};
+use super::{SaelMessage, short};
 use crate::protocol::sael::filter::ItemFilter;
 use crate::protocol::sael::schema::stage_kinds;
 use crate::tape::Node;
@@ -17,7 +17,6 @@ pub(super) fn check<'a>(
     stages: Node<'a>,
     first: bool,
     tools: &mut PipelineCall<'a>,
-    report: &mut Report,
 ) {
     for (n, stage) in stages.children().enumerate() {
         let mut kinds = stage_kinds().filter_map(|kind| Some((kind, stage.get(kind)?)));
@@ -27,21 +26,21 @@ pub(super) fn check<'a>(
         };
         let bind = stage.get("input_bind");
         if let Some(bind) = bind {
-            binding(message, (n, kind), bind, first && n == 0, report);
+            binding(message, (n, kind), bind, first && n == 0);
         }
         let branches = || value.children().all(Node::is_array);
         let is_parallel = kind == "parallel" && value.is_array() && branches();
         if kind == "reduce" || is_parallel && value.at(0).is_some() {
             let text = format!("stage {n} is {kind}, which the reference server does not know");
-            report.broken("stage-unsupported", message.seen.at(value), text);
+            message.broken("stage-unsupported", message.at(value), text);
         }
         match kind {
             // A bound input is not known here.
             "tool" => tools.push((value, stage.get("input").filter(|_| bind.is_none()))),
-            "filter" => filter(message, n, value, report),
+            "filter" => filter(message, n, value),
             "parallel" if is_parallel => {
                 for branch in value.children() {
-                    check(message, branch, first && n == 0, tools, report);
+                    check(message, branch, first && n == 0, tools);
                 }
             }
             _ => {}
@@ -49,16 +48,10 @@ pub(super) fn check<'a>(
     }
 }
 
-fn binding(
-    message: SaelMessage<'_, '_>,
-    (n, kind): (usize, &str),
-    bind: Node<'_>,
-    first: bool,
-    report: &mut Report,
-) {
+fn binding(message: SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'_>, first: bool) {
     if kind != "tool" {
         let text = format!("stage {n} has input_bind, but is {kind}: only a tool has an input");
-        report.broken("bind-without-tool", message.seen.at(bind), text);
+        message.broken("bind-without-tool", message.at(bind), text);
         return;
     }
     let mut bound = bind.members().filter(|(_, value)| value.is_text(PREVIOUS));
@@ -66,11 +59,11 @@ fn binding(
         let key = short(&key.text().unwrap_or_default());
         let text =
             format!("`{key}` of the first stage is bound to $prev, but there is no previous stage");
-        report.broken("bind-nothing", message.seen.at(value), text);
+        message.broken("bind-nothing", message.at(value), text);
     }
 }
 
-fn filter(message: SaelMessage<'_, '_>, n: usize, node: Node<'_>, report: &mut Report) {
+fn filter(message: SaelMessage<'_, '_>, n: usize, node: Node<'_>) {
     let Some(text) = node.text().filter(|_| node.is_string()) else {
         return;
     };
@@ -80,6 +73,6 @@ fn filter(message: SaelMessage<'_, '_>, n: usize, node: Node<'_>, report: &mut R
     };
     if let Some(problem) = problem {
         let text = format!("in the filter of stage {n}, {problem}");
-        report.broken("filter-odd", message.seen.at(node), text);
+        message.broken("filter-odd", message.at(node), text);
     }
 }

@@ -1,6 +1,6 @@
 //! The tools that a server lists, reduced to the facts that rules need.
 
-use super::{Report, SaelMessage, short};
+use super::{SaelMessage, short};
 use crate::protocol::schema::validate::{self, Budget};
 use crate::tape::Node;
 use foldhash::HashMap;
@@ -23,7 +23,7 @@ const EFFECTS: [&str; 7] = [
 ];
 
 /// The facts of a listed tool.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tool {
     pub(super) streaming: Option<bool>,
     pub(super) delta: bool,
@@ -63,7 +63,7 @@ impl Tools {
     }
 
     /// Handles LST of the server.
-    pub(super) fn list(&mut self, message: SaelMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn list(&mut self, message: SaelMessage<'_, '_>) {
         let Some(list) = message.get("tools").filter(|list| list.is_array()) else {
             return;
         };
@@ -74,7 +74,7 @@ impl Tools {
             let Some(name) = spec.get("name").and_then(Node::text) else {
                 continue;
             };
-            let tool = read(message, spec, &name, &mut budget, report);
+            let tool = read(message, spec, &name, &mut budget);
             if self.by_name.len() >= MAX_ENTRIES || name.len() > LONGEST {
                 self.is_truncated = true;
                 continue;
@@ -82,7 +82,11 @@ impl Tools {
             let version = spec.get("version").and_then(Node::text);
             if let Some(version) = version.filter(|v| !v.is_empty() && v.len() <= LONGEST) {
                 let full = format!("{name}@{version}");
-                let twin = read(message, spec, &name, &mut budget, &mut Report::default());
+                let input = spec.get("input").and_then(|node| budget.take(node));
+                let twin = Tool {
+                    input,
+                    ..tool.clone()
+                };
                 self.add(full, twin);
             }
             self.add(name.into_owned(), tool);
@@ -101,13 +105,7 @@ impl Tools {
     }
 }
 
-fn read(
-    message: SaelMessage<'_, '_>,
-    spec: Node<'_>,
-    name: &str,
-    budget: &mut Budget,
-    report: &mut Report,
-) -> Tool {
+fn read(message: SaelMessage<'_, '_>, spec: Node<'_>, name: &str, budget: &mut Budget) -> Tool {
     let flag = |key: &str| spec.get(key).and_then(Node::as_bool);
     let mut tool = Tool {
         streaming: flag("streaming"),
@@ -131,7 +129,7 @@ fn read(
                 let effect =
                     other.map_or(node.describe().to_owned(), |e| format!("`{}`", short(e)));
                 let text = format!("tool `{}` has the unknown effect {effect}", short(name));
-                report.broken("tool-effect", message.seen.at(node), text);
+                message.broken("tool-effect", message.at(node), text);
             }
         }
     }
@@ -140,7 +138,7 @@ fn read(
         && !cost.is_null()
     {
         let text = format!("tool `{}` has a cost without a currency", short(name));
-        report.broken("tool-cost", message.seen.at(cost), text);
+        message.broken("tool-cost", message.at(cost), text);
     }
     tool
 }

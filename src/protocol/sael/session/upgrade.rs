@@ -1,7 +1,7 @@
 //! The upgrade to WebSocket: the offered subprotocols and the selected one.
 
 use super::state::{Agreed, SaelConnection};
-use super::{Report, SaelMessage, short};
+use super::{SaelMessage, short};
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
 use crate::span::Span;
@@ -10,15 +10,15 @@ use crate::span::Span;
 const FIELD: &str = "sec-websocket-protocol";
 
 /// Handles a head.
-pub(super) fn head(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, report: &mut Report) {
-    let Head::Http { status, .. } = message.seen.frame.head else {
+pub(super) fn head(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
+    let Head::Http { status, .. } = message.frame.head else {
         return;
     };
     conn.has_start = true;
     if status == 101 {
         conn.agreed = Agreed::Json;
     }
-    let bytes = message.seen.frame.view.bytes;
+    let bytes = message.frame.view.bytes;
     let secrets = secrets(bytes, &|_| false);
     for field in fields(bytes).filter(|field| field.is(FIELD)) {
         // RFC 6455 section 11.3.4: the field may occur several times, which is equivalent to one list.
@@ -47,8 +47,8 @@ pub(super) fn head(message: SaelMessage<'_, '_>, conn: &mut SaelConnection, repo
                     "subprotocol `{shown}` has `{}`, which a token cannot contain",
                     odd.escape_ascii()
                 );
-                let place = message.seen.span(Span::new(place.start, place.end));
-                report.broken("subprotocol-name", place, text);
+                let place = message.span(Span::new(place.start, place.end));
+                message.broken("subprotocol-name", place, text);
             }
         }
     }

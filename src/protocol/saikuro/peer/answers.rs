@@ -9,7 +9,7 @@
 //! ```
 
 use super::{SaikuroPeer, envelope, error, failure, flows, name_of, success};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::make::{Object, array};
 use crate::protocol::peer::{
     Outgoing, PeerReply, Request, RequestOutcome, as_json, as_object, json_of, with_json,
@@ -33,7 +33,7 @@ struct ReplyTarget<'r> {
 
 impl SaikuroPeer {
     /// Builds the messages for a reply.
-    pub(super) fn put(&mut self, to: &Request, reply: PeerReply<'_>) -> Result<Outgoing, Refusal> {
+    pub(super) fn put(&mut self, to: &Request, reply: PeerReply<'_>) -> Result<Outgoing> {
         let conn = to.conn;
         if let PeerReply::Ask(target, args) | PeerReply::Tell(target, args) = reply {
             let kind = match reply {
@@ -99,20 +99,8 @@ impl SaikuroPeer {
 
     /// Builds the answer to a batch. Real runtimes return null for a failed call, real providers refuse the whole
     /// batch.
-    fn results(
-        &mut self,
-        to: &ReplyTarget<'_>,
-        all: &[RequestOutcome],
-    ) -> Result<Outgoing, Refusal> {
-        let items = with_json(&to.request.message, |root| {
-            let items = field(root, "batch_items").into_iter();
-            let part = |item, name| field(item, name).map_or("null".to_owned(), json_of);
-            let items = items.flat_map(Node::children);
-            items
-                .map(|item| (part(item, "id"), part(item, "target")))
-                .collect::<Vec<_>>()
-        });
-        let items = items.unwrap_or_default();
+    fn results(&mut self, to: &ReplyTarget<'_>, all: &[RequestOutcome]) -> Result<Outgoing> {
+        let items = batch_items(to.request);
         if to.document {
             let mut ok = "true";
             let results = all.iter().zip(&items).map(|(one, (id, _))| match one {
@@ -188,7 +176,7 @@ impl SaikuroPeer {
         code: &str,
         why: &str,
         data: Option<&str>,
-    ) -> Result<Outgoing, Refusal> {
+    ) -> Result<Outgoing> {
         let conn = to.request.conn;
         let details = data.map(|data| as_object(data, "details")).transpose()?;
         if !to.flows {
@@ -206,11 +194,7 @@ impl SaikuroPeer {
         Ok(Outgoing::new(conn, failure(&to.id, code, why, details)).and(abort.finish()))
     }
 
-    fn send_or_hold_all(
-        &mut self,
-        to: &ReplyTarget<'_>,
-        all: Vec<String>,
-    ) -> Result<Outgoing, Refusal> {
+    fn send_or_hold_all(&mut self, to: &ReplyTarget<'_>, all: Vec<String>) -> Result<Outgoing> {
         let conn = to.request.conn;
         let mut outgoing = Outgoing::new(conn, "");
         for message in all {
@@ -224,11 +208,23 @@ impl SaikuroPeer {
     }
 }
 
+/// Returns id and target of each call of a batch.
+fn batch_items(batch: &Request) -> Vec<(String, String)> {
+    let items = with_json(&batch.message, |root| {
+        let part = |item, name| field(item, name).map_or("null".to_owned(), json_of);
+        let items = field(root, "batch_items").into_iter();
+        let items = items.flat_map(Node::children);
+        let items = items.map(|item| (part(item, "id"), part(item, "target")));
+        items.collect()
+    });
+    items.unwrap_or_default()
+}
+
 fn is_array(node: Node<'_>) -> bool {
     node.is_array()
 }
 
-fn result(to: &ReplyTarget<'_>, value: &str) -> Result<String, Refusal> {
+fn result(to: &ReplyTarget<'_>, value: &str) -> Result<String> {
     if to.request.kind != "batch" {
         return Ok(success(&to.id).json("result", value).finish());
     }
@@ -236,24 +232,17 @@ fn result(to: &ReplyTarget<'_>, value: &str) -> Result<String, Refusal> {
         let values = value.is_array().then(|| value.children().map(json_of));
         values.map(Iterator::collect::<Vec<_>>)
     });
-    let ids = with_json(&to.request.message, |root| {
-        let items = field(root, "batch_items");
-        let items = items.into_iter().flat_map(Node::children);
-        items
-            .map(|item| field(item, "id").map_or("null".to_owned(), json_of))
-            .collect::<Vec<_>>()
-    });
-    let (values, ids) = (values.flatten(), ids.unwrap_or_default());
-    let Some(values) = values.filter(|values| values.len() == ids.len()) else {
-        let wanted = format!("an array of {} results, one a call", ids.len());
+    let (values, items) = (values.flatten(), batch_items(to.request));
+    let Some(values) = values.filter(|values| values.len() == items.len()) else {
+        let wanted = format!("an array of {} results, one a call", items.len());
         return Err(Refusal::new("result", wanted, "something else"));
     };
     if !to.document {
         return Ok(success(&to.id).json("result", value).finish());
     }
-    let results = ids.iter().zip(&values);
+    let results = items.iter().zip(&values);
     let results: Vec<String> = results
-        .map(|(id, value)| success(id).json("result", value).finish())
+        .map(|((id, _), value)| success(id).json("result", value).finish())
         .collect();
     Ok(success(&to.id).json("results", &array(&results)).finish())
 }

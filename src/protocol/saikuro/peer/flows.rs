@@ -2,7 +2,7 @@
 //! pause.
 
 use super::success;
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::make::Object;
 use crate::protocol::peer::{MAX_ENTRIES, RecentValues};
 
@@ -89,7 +89,7 @@ impl Flows {
         conn: u32,
         name: &str,
         message: String,
-    ) -> Result<Option<String>, Refusal> {
+    ) -> Result<Option<String>> {
         let flow = self.all.entry(key(conn, name));
         if !flow.paused {
             return Ok(Some(message));

@@ -9,8 +9,8 @@ use super::super::message::field;
 use super::super::schema::SCHEMA;
 use crate::protocol::correlation::work;
 use crate::protocol::schema::lint::lint;
+use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use foldhash::{HashMap, HashSet};
@@ -56,18 +56,18 @@ pub(super) struct Namespaces {
 
 impl Namespaces {
     /// Handles an announce: the sender now owns its namespaces.
-    pub(super) fn announce(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    pub(super) fn announce(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         if let Some(node) = document_form(root) {
-            self.claim(seen, node, report);
+            self.claim(seen, node);
             return;
         }
         let names = schema(root).and_then(|s| s.get("namespaces"));
         for (name, _) in names.into_iter().flat_map(Node::members) {
-            self.claim(seen, name, report);
+            self.claim(seen, name);
         }
     }
 
-    fn claim(&mut self, seen: &Seen<'_>, node: Node<'_>, report: &mut Report) {
+    fn claim(&mut self, seen: Current<'_, '_>, node: Node<'_>) {
         let Some(name) = node.text().filter(|name| name.len() <= LONGEST) else {
             return;
         };
@@ -85,7 +85,7 @@ impl Namespaces {
                 quote_text(&name),
                 before.index
             );
-            report.broken_by("namespace-twice", seen.at(node), before.index, text);
+            seen.broken_by("namespace-twice", seen.at(node), before.index, text);
         } else if self.owners.len() >= MAX_ENTRIES {
             return;
         }
@@ -105,7 +105,7 @@ impl Namespaces {
     }
 
     /// Handles the answer to an announce. If it is a refusal, reports it and returns `true`.
-    pub(super) fn refused(&mut self, seen: &Seen<'_>, index: u64, report: &mut Report) -> bool {
+    pub(super) fn refused(&mut self, seen: Current<'_, '_>, index: u64) -> bool {
         if seen.message.role != Some(Role::Error) {
             return false;
         }
@@ -115,7 +115,7 @@ impl Namespaces {
             "the announce is refused with {}: its functions cannot be called",
             quote_text(code)
         );
-        report.broken_by("announce-refused", seen.whole(), index, text);
+        seen.broken_by("announce-refused", seen.whole(), index, text);
         true
     }
 
@@ -170,13 +170,19 @@ pub(super) fn schema(root: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// Checks the schema of an announce.
-pub(super) fn check(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+pub(super) fn check(seen: Current<'_, '_>, root: Node<'_>) {
     let Some(schema) = schema(root).filter(|s| s.is_map()) else {
         let text = "the announce has no schema; it should have a map";
-        report.broken("bad-schema", seen.whole(), text);
+        seen.broken("bad-schema", seen.whole(), text);
         return;
     };
-    lint(seen, schema, (&SCHEMA, "the schema"), &|p| p.rule(), report);
+    lint(
+        &seen,
+        schema,
+        (&SCHEMA, "the schema"),
+        &|p| p.rule(),
+        &mut seen.report(),
+    );
     let functions =
         values(schema.get("namespaces")).flat_map(|namespace| values(namespace.get("functions")));
     for function in functions {
@@ -187,7 +193,7 @@ pub(super) fn check(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         for node in types {
             // One finding is enough: a runtime refuses the whole announce for it.
             if let Err((node, text)) = check_type(node) {
-                report.broken("schema-kind", seen.at(node), text);
+                seen.broken("schema-kind", seen.at(node), text);
                 return;
             }
         }

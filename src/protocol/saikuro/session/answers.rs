@@ -13,7 +13,7 @@ use super::state::{Batch, CallId, CallKey, Ending, FAILED, Flow, IdForm, OpenKin
 use super::{SaikuroSession, reply};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Report, Seen};
+use crate::protocol::session::{Current, Report};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 
@@ -22,7 +22,7 @@ const PATIENCE: i64 = 30_000_000_000;
 
 impl SaikuroSession {
     /// Handles an answer, or a frame of a stream or channel.
-    pub(super) fn answer(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    pub(super) fn answer(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let (Some(theirs), Some(own)) = (Self::key(seen, true), Self::key(seen, false)) else {
             let id = field(root, "id");
             let (rule, text) = match id {
@@ -32,8 +32,8 @@ impl SaikuroSession {
                     format!("id is {}; it should be a UUID", quote(id)),
                 ),
             };
-            let place = id.map_or(seen.whole(), |id| seen.at(id));
-            return report.broken(rule, place, text);
+            let place = seen.place(id);
+            return seen.broken(rule, place, text);
         };
         let wants_result = match self.open.get(&theirs) {
             Some((asked, OpenKind::Single { .. })) => asked.kind.as_ref() != "announce",
@@ -42,32 +42,26 @@ impl SaikuroSession {
         };
         let codes = &mut self.sender(seen).codes;
         if seen.message.valid {
-            reply::reply(seen, root, wants_result, codes, report);
+            reply::reply(seen, root, wants_result, codes);
         }
         if self.open.get(&theirs).is_some() {
-            self.answered(&theirs, seen, root, report);
+            self.answered(&theirs, seen, root);
         } else if self.open.get(&own).is_some() {
-            self.opener_frame(&own, seen, root, report);
+            self.opener_frame(&own, seen, root);
             self.sender(seen).add_refusable(seen.index, None);
         } else if self.ended.get(&theirs).is_some() {
-            self.late(&theirs, seen, root, report);
+            self.late(&theirs, seen, root);
         } else if self.ended.get(&own).is_some() {
-            self.late_opener_frame(&own, seen, report);
+            self.late_opener_frame(&own, seen);
             self.sender(seen).add_refusable(seen.index, None);
         } else {
-            self.unknown(seen, root, report);
+            self.unknown(seen, root);
         }
         self.sender(seen).first.get_or_insert(seen.index);
     }
 
     /// Handles a frame for a request of the other side.
-    pub(super) fn answered(
-        &mut self,
-        key: &CallKey,
-        seen: &Seen<'_>,
-        root: Node<'_>,
-        report: &mut Report,
-    ) {
+    pub(super) fn answered(&mut self, key: &CallKey, seen: Current<'_, '_>, root: Node<'_>) {
         let Some((asked, state)) = self.open.get_mut(key) else {
             return;
         };
@@ -81,18 +75,18 @@ impl SaikuroSession {
         let effect = match state {
             OpenKind::Single { .. } => Effect::Over(Ending::Answered),
             OpenKind::Batch(batch) => {
-                reply::batch_answer(seen, root, batch, report);
+                reply::batch_answer(seen, root, batch);
                 Effect::Over(Ending::Answered)
             }
-            OpenKind::Stream(stream) => stream_frame(stream, seen, root, report),
-            OpenKind::Channel(channel) => channel_frame(channel, false, seen, root, report),
+            OpenKind::Stream(stream) => stream_frame(stream, seen, root),
+            OpenKind::Channel(channel) => channel_frame(channel, false, seen, root),
         };
         let index = asked.place.index;
         let is_single = matches!(state, OpenKind::Single { .. } | OpenKind::Batch(_));
         if is_single
             && key.requester == Some(Direction::ToServer)
             && asked.kind.as_ref() == "announce"
-            && self.namespaces.refused(seen, index, report)
+            && self.namespaces.refused(seen, index)
         {
             self.functions.remove_announce(index);
         }
@@ -105,19 +99,19 @@ impl SaikuroSession {
         if !is_orphan {
             match effect {
                 Effect::Nothing => {}
-                Effect::Part | Effect::Again => report.answers(asked, seen, false),
-                Effect::Over(_) => report.answers(asked, seen, true),
+                Effect::Part | Effect::Again => seen.answers(asked, false),
+                Effect::Over(_) => seen.answers(asked, true),
             }
         }
         if let Effect::Again = effect {
             let text = format!("{} was answered before", asked.describe());
-            report.broken_by("second-answer", seen.whole(), index, text);
+            seen.broken_by("second-answer", seen.whole(), index, text);
         }
         let Effect::Over(how) = effect else {
             return;
         };
         if is_single {
-            late_answer(asked, seen, report);
+            late_answer(asked, seen);
         }
         if let Some((asked, state)) = self.open.close(key) {
             // A refusal ends a stream that never started; after items, real peers send an abort.
@@ -132,12 +126,12 @@ impl SaikuroSession {
             self.end(key.clone(), asked, how, seen);
         }
         if let (Some(form), (index, Some(Direction::ToServer))) = (form, asked_by) {
-            self.check_id_form(form, index, seen, root, report);
+            self.check_id_form(form, index, seen, root);
         }
         if is_orphan {
             self.orphans -= 1;
         } else if is_single {
-            self.handle_answered(key, index, seen, report);
+            self.handle_answered(key, index, seen);
         }
     }
 
@@ -155,14 +149,7 @@ impl SaikuroSession {
 
     /// Reports an id in another form: a client that compares ids as text does not match it. It is reported once for
     /// each client.
-    fn check_id_form(
-        &mut self,
-        asked: IdForm,
-        index: u64,
-        seen: &Seen<'_>,
-        root: Node<'_>,
-        report: &mut Report,
-    ) {
+    fn check_id_form(&mut self, asked: IdForm, index: u64, seen: Current<'_, '_>, root: Node<'_>) {
         let Some(id) = field(root, "id") else {
             return;
         };
@@ -171,7 +158,7 @@ impl SaikuroSession {
         if got == asked || asked == IdForm::Other {
             return;
         }
-        if let Some(answer) = &mut report.answer {
+        if let Some(answer) = &mut seen.report().answer {
             answer.id_form_differs = true;
         }
         if !side.reported.first("answer-id-form") {
@@ -179,11 +166,11 @@ impl SaikuroSession {
         }
         let (got, asked) = (got.name(), asked.name());
         let text = format!("the id is written as {got}, but in the request as {asked}");
-        report.broken_by("answer-id-form", seen.at(id), index, text);
+        seen.broken_by("answer-id-form", seen.at(id), index, text);
     }
 
     /// Handles an answered request: a runtime that answers in order has handled all earlier requests.
-    fn handle_answered(&mut self, key: &CallKey, index: u64, seen: &Seen<'_>, report: &mut Report) {
+    fn handle_answered(&mut self, key: &CallKey, index: u64, seen: Current<'_, '_>) {
         let conn = self.conns.entry(key.conn).or_default();
         let lost = conn.lost;
         let side = conn.sides.get_mut(key.requester);
@@ -201,34 +188,28 @@ impl SaikuroSession {
         {
             side.overtaken = Some(older);
             let text = format!("this answers #{index}, but the earlier #{older} is not answered");
-            report.broken_by("out-of-order", seen.whole(), older, text);
+            seen.broken_by("out-of-order", seen.whole(), older, text);
         }
     }
 
     /// Handles a frame of the side that opened the stream or channel.
-    pub(super) fn opener_frame(
-        &mut self,
-        key: &CallKey,
-        seen: &Seen<'_>,
-        root: Node<'_>,
-        report: &mut Report,
-    ) {
+    pub(super) fn opener_frame(&mut self, key: &CallKey, seen: Current<'_, '_>, root: Node<'_>) {
         let Some((asked, state)) = self.open.get_mut(key) else {
             return;
         };
         let effect = match state {
-            OpenKind::Channel(channel) => channel_frame(channel, true, seen, root, report),
+            OpenKind::Channel(channel) => channel_frame(channel, true, seen, root),
             OpenKind::Stream(stream) => {
                 let control = field(root, "stream_control");
                 let paces = control.is_some_and(|c| c.is_text("pause") || c.is_text("resume"));
                 if !paces && !stream.reported && !stream.orphan {
                     stream.reported = true;
-                    item_from_opener(asked, seen, report);
+                    item_from_opener(asked, seen);
                 }
                 Effect::Nothing
             }
             OpenKind::Single { .. } | OpenKind::Batch(_) => {
-                return answers_itself(asked, seen, report);
+                return answers_itself(asked, seen);
             }
         };
         if let Effect::Over(how) = effect
@@ -239,7 +220,7 @@ impl SaikuroSession {
     }
 
     /// Handles a frame for a request that has ended.
-    fn late(&mut self, key: &CallKey, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn late(&mut self, key: &CallKey, seen: Current<'_, '_>, root: Node<'_>) {
         let Some(ended) = self.ended.get_mut(key) else {
             return;
         };
@@ -248,11 +229,11 @@ impl SaikuroSession {
         // For a request that was not seen, it is not known if it was a stream.
         if is_item(asked) {
             if matches!(kind, "item" | "end") {
-                after_end(asked, by, seen, report);
+                after_end(asked, by, seen);
             }
             return;
         }
-        report.answers(asked, seen, true);
+        seen.answers(asked, true);
         let is_error = seen.message.role == Some(Role::Error);
         match ended.how {
             Ending::Cast | Ending::NoAnswer => {
@@ -276,7 +257,7 @@ impl SaikuroSession {
                     ),
                 };
                 if asked.kind.as_ref() != "announce" {
-                    report.broken_by(rule, seen.whole(), index, text);
+                    seen.broken_by(rule, seen.whole(), index, text);
                 }
                 (ended.how, ended.by) = (Ending::Answered, seen.index);
                 self.side(key.conn, key.requester).handle_answered(index);
@@ -284,7 +265,7 @@ impl SaikuroSession {
             Ending::Answered => {
                 let what = asked.describe();
                 let text = format!("{what}, #{index}, was answered before, by #{by}");
-                report.broken_by("second-answer", seen.whole(), by, text);
+                seen.broken_by("second-answer", seen.whole(), by, text);
             }
             Ending::Failed(next) if kind == "abort" => {
                 let mut flow = Flow {
@@ -292,7 +273,7 @@ impl SaikuroSession {
                     last: Some(by),
                     done: None,
                 };
-                number(&mut flow, seen, root, report);
+                number(&mut flow, seen, root);
                 (ended.how, ended.by) = (Ending::Ended, seen.index);
                 let sender = self.sender(seen);
                 sender.add_refusable(seen.index, None);
@@ -301,49 +282,44 @@ impl SaikuroSession {
             Ending::Closed(pending) if pending > 0 && matches!(kind, "error" | "response") => {
                 ended.how = Ending::Closed(pending - 1);
                 if is_error {
-                    frames::refused(seen, report);
+                    frames::refused(seen);
                 }
             }
-            Ending::Closed(_) => frames::after_both_closed(by, seen, report),
+            Ending::Closed(_) => frames::after_both_closed(by, seen),
             Ending::Unreadable => {}
             Ending::Aborted => match kind {
                 "error" => ended.how = Ending::Failed(None),
                 "item" => {}
                 _ => ended.how = Ending::Ended,
             },
-            Ending::Failed(_) | Ending::Ended => after_end(asked, by, seen, report),
+            Ending::Failed(_) | Ending::Ended => after_end(asked, by, seen),
         }
     }
 
     /// Handles a frame of the side that opened a stream or channel that has ended.
-    pub(super) fn late_opener_frame(
-        &mut self,
-        key: &CallKey,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) {
+    pub(super) fn late_opener_frame(&mut self, key: &CallKey, seen: Current<'_, '_>) {
         let Some(ended) = self.ended.get_mut(key) else {
             return;
         };
         match (ended.asked.kind.as_ref(), ended.how) {
             ("stream", _) if seen.message.role != Some(Role::Notification) => {
-                item_from_opener(&ended.asked, seen, report);
+                item_from_opener(&ended.asked, seen);
             }
-            ("channel", Ending::Closed(_)) => frames::after_both_closed(ended.by, seen, report),
+            ("channel", Ending::Closed(_)) => frames::after_both_closed(ended.by, seen),
             // The opener sent these before it received the end.
             ("channel" | "stream", _) => {}
             (_, Ending::Unreadable) => {}
-            _ => answers_itself(&ended.asked, seen, report),
+            _ => answers_itself(&ended.asked, seen),
         }
     }
 
     /// Handles the answer to an announce in the document's form.
-    pub(super) fn acknowledged(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    pub(super) fn acknowledged(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let codes = &mut self.sender(seen).codes;
-        reply::reply(seen, root, false, codes, report);
+        reply::reply(seen, root, false, codes);
         let Some(node) = root.get("namespace").filter(|n| n.is_string()) else {
             let text = "the announce_ack names no namespace";
-            return report.broken("bad-field", seen.whole(), text);
+            return seen.broken("bad-field", seen.whole(), text);
         };
         let namespace = node.text().unwrap_or_default();
         let requester = seen.origin.direction.map(Direction::other);
@@ -354,7 +330,7 @@ impl SaikuroSession {
         };
         if self.open.get(&key).is_none() {
             if self.ended.get(&key).is_some() {
-                return self.late(&key, seen, root, report);
+                return self.late(&key, seen, root);
             }
             // The announce that it most likely means is answered with it.
             let side = self.side(key.conn, requester);
@@ -367,13 +343,13 @@ impl SaikuroSession {
                 "{} is acknowledged, but was not announced",
                 quote_text(&namespace)
             );
-            report.broken("ack-namespace", seen.at(node), text);
+            seen.broken("ack-namespace", seen.at(node), text);
             match meant {
                 Some(meant) => key = meant,
                 None => return,
             }
         }
-        self.answered(&key, seen, root, report);
+        self.answered(&key, seen, root);
     }
 }
 
@@ -382,17 +358,17 @@ fn is_item(asked: &OpenRequest) -> bool {
     asked.kind.as_ref() == "item"
 }
 
-fn after_end(asked: &OpenRequest, by: u64, seen: &Seen<'_>, report: &mut Report) {
+fn after_end(asked: &OpenRequest, by: u64, seen: Current<'_, '_>) {
     let (what, index) = (asked.describe(), asked.place.index);
     let text = if is_item(asked) {
         format!("this follows #{by}, which ended it")
     } else {
         format!("{what}, #{index}, was ended by #{by}")
     };
-    report.broken_by("after-end", seen.whole(), by, text);
+    seen.broken_by("after-end", seen.whole(), by, text);
 }
 
-fn answers_itself(asked: &OpenRequest, seen: &Seen<'_>, report: &mut Report) {
+fn answers_itself(asked: &OpenRequest, seen: Current<'_, '_>) {
     // It was reported that there is no request.
     if is_item(asked) {
         return;
@@ -402,19 +378,19 @@ fn answers_itself(asked: &OpenRequest, seen: &Seen<'_>, report: &mut Report) {
         "this answers {}, #{index}, a request of the same side",
         asked.describe()
     );
-    report.broken_by("unknown-id", seen.whole(), index, text);
+    seen.broken_by("unknown-id", seen.whole(), index, text);
 }
 
-fn item_from_opener(asked: &OpenRequest, seen: &Seen<'_>, report: &mut Report) {
+fn item_from_opener(asked: &OpenRequest, seen: Current<'_, '_>) {
     let index = asked.place.index;
     let text = format!(
         "the side that opened {}, #{index}, sends on it",
         asked.describe()
     );
-    report.broken_by("item-from-opener", seen.whole(), index, text);
+    seen.broken_by("item-from-opener", seen.whole(), index, text);
 }
 
-fn late_answer(asked: &OpenRequest, seen: &Seen<'_>, report: &mut Report) {
+fn late_answer(asked: &OpenRequest, seen: Current<'_, '_>) {
     let times = asked.origin().time.zip(seen.origin.time);
     let took = times.map_or(0, |(from, to)| to.saturating_sub(from));
     // A runtime sends its own Timeout at that moment.
@@ -424,6 +400,6 @@ fn late_answer(asked: &OpenRequest, seen: &Seen<'_>, report: &mut Report) {
             "{} took {seconds}.{millis:03} s; a runtime waits 30 s",
             asked.describe()
         );
-        report.broken_by("late-answer", seen.whole(), asked.place.index, text);
+        seen.broken_by("late-answer", seen.whole(), asked.place.index, text);
     }
 }

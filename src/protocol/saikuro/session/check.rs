@@ -12,7 +12,7 @@ use crate::protocol::Id;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::session::{Current, Place};
 use crate::tape::{Node, Scalar, Value};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -38,18 +38,18 @@ fn raw<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
 }
 
 /// Returns the position for a missing member.
-pub(super) fn place(seen: &Seen<'_>, root: Node<'_>, nested: bool) -> Place {
+pub(super) fn place(seen: Current<'_, '_>, root: Node<'_>, nested: bool) -> Place {
     if nested { seen.at(root) } else { seen.whole() }
 }
 
 /// Checks all values. Returns true if a runtime cannot read one. Each rule is reported once.
-pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
-    let before = report.broken.len();
+pub(super) fn values(seen: Current<'_, '_>, root: Node<'_>) -> bool {
+    let before = seen.findings();
     let mut reported: Vec<&str> = Vec::new();
     let mut report_once = |rule: &'static str, node: Node<'_>, text: &dyn Fn() -> String| {
         if !reported.contains(&rule) {
             reported.push(rule);
-            report.broken(rule, seen.at(node), text());
+            seen.broken(rule, seen.at(node), text());
         }
     };
     root.each(&mut |node| match node.value() {
@@ -81,27 +81,21 @@ pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bo
         }
         _ => {}
     });
-    report.broken.len() > before
+    seen.findings() > before
 }
 
 /// Checks an envelope. Returns true if a runtime cannot read it.
-pub(super) fn envelope(
-    seen: &Seen<'_>,
-    root: Node<'_>,
-    kind: &str,
-    nested: bool,
-    report: &mut Report,
-) -> bool {
+pub(super) fn envelope(seen: Current<'_, '_>, root: Node<'_>, kind: &str, nested: bool) -> bool {
     let here = place(seen, root, nested);
-    let mut refused = members(seen, root, kind, report);
-    refused |= envelope_id(seen, root, here, report);
+    let mut refused = members(seen, root, kind);
+    refused |= envelope_id(seen, root, here);
     let is_free = matches!(kind, "batch" | "log" | "announce");
     if !is_free && raw(root, "args").is_none() {
-        report.broken("missing-args", here, "args is missing; it should be []");
+        seen.broken("missing-args", here, "args is missing; it should be []");
     }
     if kind == "batch" && field(root, "target").is_none() {
         let text = "target is missing; a runtime requires it in a batch, too";
-        report.broken("batch-without-target", here, text);
+        seen.broken("batch-without-target", here, text);
         refused = true;
     }
     for (name, rule, whose) in [
@@ -110,22 +104,22 @@ pub(super) fn envelope(
     ] {
         if let Some(node) = field(root, name) {
             let text = format!("the capability is in the field {name}; {whose}");
-            report.broken(rule, seen.at(node), text);
+            seen.broken(rule, seen.at(node), text);
         }
     }
     if kind == "batch" {
-        refused |= items(seen, root, report);
+        refused |= items(seen, root);
     }
     if matches!(kind, "resource" | "log") {
         let text = format!("type is {kind:?}, which the document does not have");
         let node = raw(root, "type").unwrap_or(root);
-        report.broken("peers-type", seen.at(node), text);
+        seen.broken("peers-type", seen.at(node), text);
     }
     refused
 }
 
 /// Checks members against the schema. Returns true if a runtime cannot read one.
-fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, report: &mut Report) -> bool {
+fn members(seen: Current<'_, '_>, root: Node<'_>, kind: &str) -> bool {
     let refused = Cell::new(false);
     let rule = |problem: &TypeProblem<'_, '_>| {
         // Members inside args belong to announces and log records.
@@ -159,13 +153,19 @@ fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, report: &mut Report) -> 
         Some(rule)
     };
     let ty = &schema::find(kind).ty;
-    lint(seen, root, (ty, &format!("the {kind}")), &rule, report);
+    lint(
+        &seen,
+        root,
+        (ty, &format!("the {kind}")),
+        &rule,
+        &mut seen.report(),
+    );
     refused.get()
 }
 
-fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> bool {
+fn envelope_id(seen: Current<'_, '_>, root: Node<'_>, here: Place) -> bool {
     let Some(node) = field(root, "id") else {
-        report.broken(
+        seen.broken(
             "missing-id",
             here,
             "id is missing, so no answer is possible",
@@ -185,28 +185,28 @@ fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report
                 "the sixteen bytes of the id are the text {}",
                 quote_text(text)
             );
-            report.broken("ambiguous-id", seen.at(node), text);
+            seen.broken("ambiguous-id", seen.at(node), text);
         }
         Id::Text(text) => {
             let text = format!("id is {}; it should be a UUID", quote_text(&text));
-            report.broken("bad-id", seen.at(node), text);
+            seen.broken("bad-id", seen.at(node), text);
         }
         _ => {
             let text = format!("id is {}; it should be a UUID", quote(node));
-            report.broken("bad-field", seen.at(node), text);
+            seen.broken("bad-field", seen.at(node), text);
         }
     }
     true
 }
 
 /// Checks the items of a batch.
-fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
+fn items(seen: Current<'_, '_>, root: Node<'_>) -> bool {
     let list = field(root, "batch_items").into_iter();
-    let before = report.broken.len();
+    let before = seen.findings();
     let mut refused = false;
     let mut names = HashSet::new();
     for (n, item) in list.flat_map(Node::children).enumerate() {
-        if report.broken.len() >= before + MAX_ENTRIES {
+        if seen.findings() >= before + MAX_ENTRIES {
             break;
         }
         let kind = field(item, "type").and_then(Node::text);
@@ -214,11 +214,11 @@ fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
             let what =
                 field(item, "type").map_or("no type".into(), |t| format!("type {}", quote(t)));
             let text = format!("item {n} of the batch has {what}; it should be call");
-            report.broken("unknown-type", seen.at(item), text);
+            seen.broken("unknown-type", seen.at(item), text);
             refused = true;
             continue;
         };
-        refused |= envelope(seen, item, &kind, true, report);
+        refused |= envelope(seen, item, &kind, true);
         if let Some(node) = field(item, "id")
             && let Some(name) = CallId::of(&id(node))
             && !names.insert(name)
@@ -227,22 +227,22 @@ fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
                 "item {n} has the id of an earlier item, {}",
                 id(node).text()
             );
-            report.broken("batch-duplicate-id", seen.at(node), text);
+            seen.broken("batch-duplicate-id", seen.at(node), text);
         }
     }
     refused
 }
 
 /// Reports a message that is neither an envelope nor an answer.
-pub(super) fn unknown(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+pub(super) fn unknown(seen: Current<'_, '_>, root: Node<'_>) {
     if let Some(node) = field(root, "type") {
         let text = format!("type is {}, but no envelope has this type", quote(node));
-        report.broken("unknown-type", seen.at(node), text);
+        seen.broken("unknown-type", seen.at(node), text);
     } else if let Some(node) = field(root, "ok").filter(|node| node.as_bool().is_none()) {
         let text = format!("ok is {}; it should be true or false", quote(node));
-        report.broken("bad-field", seen.at(node), text);
+        seen.broken("bad-field", seen.at(node), text);
     } else {
         let text = "a map without type, ok, seq and close";
-        report.broken("unknown-message", seen.whole(), text);
+        seen.broken("unknown-message", seen.whole(), text);
     }
 }

@@ -9,7 +9,7 @@ use super::super::message::field;
 use super::check::whole;
 use super::state::{Channel, Ending, Flow, SeqStream};
 use crate::protocol::Role;
-use crate::protocol::session::{Report, Seen};
+use crate::protocol::session::Current;
 use crate::tape::Node;
 
 /// The effect of a frame on its request.
@@ -25,20 +25,20 @@ pub(super) enum Effect {
 }
 
 /// Checks the number of a frame.
-pub(super) fn number(flow: &mut Flow, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+pub(super) fn number(flow: &mut Flow, seen: Current<'_, '_>, root: Node<'_>) {
     let Some((node, seq)) = field(root, "seq").and_then(|n| Some((n, whole(n)?))) else {
         return;
     };
     match (flow.next, flow.last) {
         (Some(next), None) if seq != next => {
             let text = format!("the first seq is {seq}; it should be {next}");
-            report.broken("seq-start", seen.at(node), text);
+            seen.broken("seq-start", seen.at(node), text);
         }
         (Some(next), Some(last)) if seq != next => {
             let again = seq < next;
             let rule = if again { "seq-repeated" } else { "seq-gap" };
             let text = format!("seq is {seq}; it should be {next}, after #{last}");
-            report.broken_by(rule, seen.at(node), last, text);
+            seen.broken_by(rule, seen.at(node), last, text);
             if again {
                 return;
             }
@@ -52,19 +52,18 @@ pub(super) fn number(flow: &mut Flow, seen: &Seen<'_>, root: Node<'_>, report: &
 /// Handles a frame from the side that must send a stream.
 pub(super) fn stream_frame(
     stream: &mut SeqStream,
-    seen: &Seen<'_>,
+    seen: Current<'_, '_>,
     root: Node<'_>,
-    report: &mut Report,
 ) -> Effect {
     if !matches!(seen.message.role, Some(Role::Notification)) {
-        number(&mut stream.flow, seen, root, report);
+        number(&mut stream.flow, seen, root);
     }
     match seen.message.kind.as_ref() {
         "item" => Effect::Part,
         "end" | "abort" | "stream-error" | "close" => Effect::Over(Ending::Ended),
         "error" => Effect::Over(Ending::Failed(stream.flow.next)),
         "response" | "batch-response" => {
-            answered_like_a_call(&mut stream.acknowledged, "stream", seen, root, report)
+            answered_like_a_call(&mut stream.acknowledged, "stream", seen, root)
         }
         _ => Effect::Nothing,
     }
@@ -74,9 +73,8 @@ pub(super) fn stream_frame(
 fn answered_like_a_call(
     acknowledged: &mut bool,
     what: &str,
-    seen: &Seen<'_>,
+    seen: Current<'_, '_>,
     root: Node<'_>,
-    report: &mut Report,
 ) -> Effect {
     if *acknowledged {
         return Effect::Again;
@@ -88,7 +86,7 @@ fn answered_like_a_call(
     } else {
         format!("the {what} is acknowledged; a runtime that does this forwards no items")
     };
-    report.broken("stream-answered", seen.whole(), text);
+    seen.broken("stream-answered", seen.whole(), text);
     if is_result {
         Effect::Over(Ending::Answered)
     } else {
@@ -100,9 +98,8 @@ fn answered_like_a_call(
 pub(super) fn channel_frame(
     channel: &mut Channel,
     is_opener: bool,
-    seen: &Seen<'_>,
+    seen: Current<'_, '_>,
     root: Node<'_>,
-    report: &mut Report,
 ) -> Effect {
     let message = seen.message;
     let kind = message.kind.as_ref();
@@ -129,7 +126,7 @@ pub(super) fn channel_frame(
         }
         "error" if !is_opener && channel.pending > 0 => {
             channel.pending -= 1;
-            refused(seen, report);
+            refused(seen);
             return Effect::Part;
         }
         "error" => return Effect::Over(Ending::Failed(flow.next)),
@@ -139,16 +136,16 @@ pub(super) fn channel_frame(
                 return Effect::Part;
             }
             let acknowledged = &mut channel.acknowledged;
-            return answered_like_a_call(acknowledged, "channel", seen, root, report);
+            return answered_like_a_call(acknowledged, "channel", seen, root);
         }
         _ => return Effect::Nothing,
     };
     if let Some(done) = flow.done {
-        after_own_close(done, seen, report);
+        after_own_close(done, seen);
         return Effect::Part;
     }
     if seen.origin.direction.is_some() {
-        number(flow, seen, root, report);
+        number(flow, seen, root);
     }
     let aborts = field(root, "stream_control").is_some_and(|c| c.is_text("abort"));
     if kind == "stream-error" || aborts {
@@ -170,22 +167,22 @@ pub(super) fn channel_frame(
 }
 
 /// Reports an error that answers an item of a channel.
-pub(super) fn refused(seen: &Seen<'_>, report: &mut Report) {
+pub(super) fn refused(seen: Current<'_, '_>) {
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
     let text = format!(
         "an item on the channel is answered with the error {code:?}; it should have no answer"
     );
-    report.broken("channel-item-refused", seen.whole(), text);
+    seen.broken("channel-item-refused", seen.whole(), text);
 }
 
 /// Reports a frame that a side sends after its own close.
-fn after_own_close(done: u64, seen: &Seen<'_>, report: &mut Report) {
+fn after_own_close(done: u64, seen: Current<'_, '_>) {
     let text = format!("this side closed the channel in #{done}, but continues to send");
-    report.broken_by("after-own-close", seen.whole(), done, text);
+    seen.broken_by("after-own-close", seen.whole(), done, text);
 }
 
 /// Reports a frame after both sides have closed.
-pub(super) fn after_both_closed(by: u64, seen: &Seen<'_>, report: &mut Report) {
+pub(super) fn after_both_closed(by: u64, seen: Current<'_, '_>) {
     let text = format!("both sides closed the channel by #{by}, but this one continues to send");
-    report.broken_by("after-own-close", seen.whole(), by, text);
+    seen.broken_by("after-own-close", seen.whole(), by, text);
 }

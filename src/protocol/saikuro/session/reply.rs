@@ -10,71 +10,72 @@ use super::super::message::{Vocabulary, field, id, vocabulary};
 use super::super::schema::{ERROR, FRAME};
 use super::check::{MAX_ENTRIES, place};
 use super::state::{Batch, CallId, Codes};
+use crate::protocol::schema::check::TypeProblem;
 use crate::protocol::schema::lint::lint;
+use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
 
 /// Checks an answer, or a frame of a stream or channel.
-pub(super) fn reply(
-    seen: &Seen<'_>,
-    root: Node<'_>,
-    wants_result: bool,
-    codes: &mut Codes,
-    report: &mut Report,
-) {
+pub(super) fn reply(seen: Current<'_, '_>, root: Node<'_>, wants_result: bool, codes: &mut Codes) {
     let kind = seen.message.kind.as_ref();
     let free = matches!(kind, "abort" | "batch-response" | "announce_ack");
-    answer(seen, root, (wants_result, !free), false, codes, report);
-    lint(seen, root, (&FRAME, kind), &|p| p.rule(), report);
-    let before = report.broken.len();
+    answer(seen, root, (wants_result, !free), false, codes);
+    lint(
+        &seen,
+        root,
+        (&FRAME, kind),
+        &|p| p.rule(),
+        &mut seen.report(),
+    );
+    let before = seen.findings();
     for result in field(root, "results").into_iter().flat_map(Node::children) {
-        if report.broken.len() >= before + MAX_ENTRIES {
+        if seen.findings() >= before + MAX_ENTRIES {
             break;
         }
-        answer(seen, result, (true, true), true, codes, report);
+        answer(seen, result, (true, true), true, codes);
     }
 }
 
 /// Checks `ok`, and that the result or error matches it.
 fn answer(
-    seen: &Seen<'_>,
+    seen: Current<'_, '_>,
     root: Node<'_>,
     (wants_result, wants_error): (bool, bool),
     nested: bool,
     codes: &mut Codes,
-    report: &mut Report,
 ) {
     let here = place(seen, root, nested);
     let error = field(root, "error");
     match (root.get("ok").and_then(Node::as_bool), error) {
         (Some(true), Some(node)) => {
             let text = "ok is true, but there is an error";
-            report.broken("ok-with-error", seen.at(node), text);
+            seen.broken("ok-with-error", seen.at(node), text);
         }
         (Some(false), None) if wants_error => {
-            report.broken("error-missing", here, "ok is false, but there is no error");
+            seen.broken("error-missing", here, "ok is false, but there is no error");
         }
         (Some(true), None)
             if wants_result && root.get("result").or(root.get("results")).is_none() =>
         {
             let text = "ok is true without a result; for no value it should be null";
-            report.broken("result-missing", here, text);
+            seen.broken("result-missing", here, text);
         }
         _ => {}
     }
     if let Some(error) = error {
-        self::error(seen, error, codes, report);
+        self::error(seen, error, codes);
     }
 }
 
-fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Report) {
+fn error(seen: Current<'_, '_>, error: Node<'_>, codes: &mut Codes) {
+    let rule = &|p: &TypeProblem<'_, '_>| p.rule().or(Some("bad-error"));
     lint(
-        seen,
+        &seen,
         error,
         (&ERROR, "the error"),
-        &|p| p.rule().or(Some("bad-error")),
-        report,
+        rule,
+        &mut seen.report(),
     );
     let is_whole = error.get("message").is_some_and(Node::is_string);
     let node = error.get("code").filter(|_| is_whole);
@@ -87,7 +88,7 @@ fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Repor
         Vocabulary::Shared => return,
         Vocabulary::Document => {
             let text = format!("{code} is a code of the document, which a runtime cannot decode");
-            report.broken("document-error-code", place, text);
+            seen.broken("document-error-code", place, text);
             codes.document = Some(seen.index);
         }
         Vocabulary::Peers => {
@@ -95,13 +96,13 @@ fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Repor
             if codes.peers.is_none() {
                 let text =
                     format!("{code} is a code of real peers, which the document does not have");
-                report.broken("peers-error-code", place, text);
+                seen.broken("peers-error-code", place, text);
             }
             codes.peers = Some(seen.index);
         }
         Vocabulary::Nobody => {
             let text = format!("{code} is an error code of neither the document nor real peers");
-            report.broken("unknown-error-code", place, text);
+            seen.broken("unknown-error-code", place, text);
             return;
         }
     }
@@ -110,12 +111,12 @@ fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Repor
     {
         codes.reported = true;
         let text = format!("{code}, after codes of the other vocabulary: one side uses both");
-        report.broken_by("mixed-error-codes", place, document.min(peers), text);
+        seen.broken_by("mixed-error-codes", place, document.min(peers), text);
     }
 }
 
 /// Checks the answer to a batch, in either dialect.
-pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, report: &mut Report) {
+pub(super) fn batch_answer(seen: Current<'_, '_>, root: Node<'_>, batch: &Batch) {
     let (list, is_document) = match (field(root, "results"), field(root, "result")) {
         (Some(list), _) => (list, true),
         (None, Some(list)) => (list, false),
@@ -132,9 +133,9 @@ pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, repor
             "{got} to a batch of {}: there should be one for each",
             batch.count
         );
-        report.broken("batch-count", seen.at(list), text);
+        seen.broken("batch-count", seen.at(list), text);
     } else if is_document {
-        batch_order(seen, list, batch, report);
+        batch_order(seen, list, batch);
     }
     let Some(ok) = root.get("ok").filter(|_| is_document) else {
         return;
@@ -149,14 +150,14 @@ pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, repor
         }
         _ => return,
     };
-    report.broken("batch-ok", seen.at(ok), text);
+    seen.broken("batch-ok", seen.at(ok), text);
 }
 
 /// MUST (Batch Response): results have the order of the calls.
-fn batch_order(seen: &Seen<'_>, list: Node<'_>, batch: &Batch, report: &mut Report) {
+fn batch_order(seen: Current<'_, '_>, list: Node<'_>, batch: &Batch) {
     for (n, (result, wanted)) in list.children().zip(&batch.ids).enumerate() {
         let Some(node) = field(result, "id") else {
-            report.broken(
+            seen.broken(
                 "missing-id",
                 seen.at(result),
                 format!("result {n} has no id"),
@@ -169,7 +170,7 @@ fn batch_order(seen: &Seen<'_>, list: Node<'_>, batch: &Batch, report: &mut Repo
                 "result {n} is for {}, not for call {n}",
                 quote_text(&got.text())
             );
-            report.broken("batch-order", seen.at(node), text);
+            seen.broken("batch-order", seen.at(node), text);
             return;
         }
     }

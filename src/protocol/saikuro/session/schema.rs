@@ -8,8 +8,8 @@
 use super::super::message::field;
 use super::announce::schema;
 use super::check::MAX_ENTRIES as FINDINGS;
+use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Report, Seen};
 use crate::tape::{Node, Scalar, Value};
 use foldhash::HashMap;
 
@@ -61,7 +61,7 @@ pub(super) struct Functions {
 
 impl Functions {
     /// Records the functions of an announce.
-    pub(super) fn record(&mut self, seen: &Seen<'_>, root: Node<'_>) {
+    pub(super) fn record(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let namespaces = schema(root).and_then(|s| s.get("namespaces"));
         for (namespace, content) in namespaces.into_iter().flat_map(Node::members) {
             let functions = content.get("functions").filter(|f| f.is_map());
@@ -80,7 +80,7 @@ impl Functions {
         }
     }
 
-    fn function(&mut self, seen: &Seen<'_>, node: Node<'_>) -> Function {
+    fn function(&mut self, seen: Current<'_, '_>, node: Node<'_>) -> Function {
         let capability = node.get("capabilities").and_then(|list| list.at(0));
         let listed = node.get("args").into_iter().flat_map(Node::children);
         let arguments: Vec<_> = listed
@@ -122,19 +122,19 @@ impl Functions {
     }
 
     /// Checks the arguments and capabilities of a call, or of a batch, against the announced functions.
-    pub(super) fn check(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-        let before = report.broken.len();
-        self.call(seen, root, report);
+    pub(super) fn check(&self, seen: Current<'_, '_>, root: Node<'_>) {
+        let before = seen.findings();
+        self.call(seen, root);
         let items = field(root, "batch_items").filter(|items| items.is_array());
         for item in items.into_iter().flat_map(Node::children) {
-            if report.broken.len() >= before + FINDINGS {
+            if seen.findings() >= before + FINDINGS {
                 break;
             }
-            self.call(seen, item, report);
+            self.call(seen, item);
         }
     }
 
-    fn call(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn call(&self, seen: Current<'_, '_>, root: Node<'_>) {
         let target = field(root, "target").and_then(Node::text);
         let Some((target, function)) = target
             .and_then(|target| Some((quote_text(&target), self.by_target.get(target.as_ref())?)))
@@ -149,13 +149,13 @@ impl Functions {
                     "{target} requires the capability {}, as #{by} announced, but the call has none",
                     quote_text(capability)
                 );
-                report.broken_by("capability-missing", seen.at(root), by, text);
+                seen.broken_by("capability-missing", seen.at(root), by, text);
             }
             (None, Some(capability)) => {
                 let text = format!(
                     "the call has a capability, but {target} requires none, as #{by} announced"
                 );
-                report.broken_by("capability-undeclared", seen.at(capability), by, text);
+                seen.broken_by("capability-undeclared", seen.at(capability), by, text);
             }
             _ => {}
         }
@@ -176,7 +176,7 @@ impl Functions {
                 if wanted == "1" { "" } else { "s" },
                 if count == 1 { "is" } else { "are" }
             );
-            report.broken_by("args-unfit", seen.at(args), by, text);
+            seen.broken_by("args-unfit", seen.at(args), by, text);
             return;
         }
         let mut pairs = args.children().zip(&function.arguments);
@@ -190,7 +190,7 @@ impl Functions {
                 quote(value),
                 argument.shown
             );
-            report.broken_by("args-unfit", seen.at(value), by, text);
+            seen.broken_by("args-unfit", seen.at(value), by, text);
         }
     }
 }

@@ -12,8 +12,8 @@ use super::frames::number;
 use super::state::{Ending, Flow, OpenKind, SeqStream};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::session::Current;
 use crate::protocol::session::text::quote_text;
-use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
 
 /// The largest number of tracked streams whose start was not seen.
@@ -21,11 +21,11 @@ const ORPHANS: usize = 1 << 8;
 
 impl SaikuroSession {
     /// Handles an answer whose id no request has.
-    pub(super) fn unknown(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    pub(super) fn unknown(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let message = seen.message;
         let code = message.outcome.as_deref().unwrap_or_default();
         if message.kind == "error" && matches!(code, "MalformedEnvelope" | "MessageTooLarge") {
-            return self.handle_random_refusal(seen, root, report);
+            return self.handle_random_refusal(seen, root);
         }
         self.sender(seen).add_refusable(seen.index, None);
         let lost = self.conns.get(&seen.origin.conn).is_some_and(|c| c.lost);
@@ -36,21 +36,21 @@ impl SaikuroSession {
                 message.kind,
                 quote_text(&id)
             );
-            let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
-            report.broken("unknown-id", place, text);
+            let place = seen.place(field(root, "id"));
+            seen.broken("unknown-id", place, text);
         }
         if message.kind == "item" && self.orphans < ORPHANS && !self.open.is_full() {
-            self.track_orphan(seen, root, report);
+            self.track_orphan(seen, root);
         }
     }
 
     /// Tracks the numbers of a stream whose request was not recorded.
-    fn track_orphan(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn track_orphan(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let mut flow = Flow {
             next: None,
             ..Flow::default()
         };
-        number(&mut flow, seen, root, report);
+        number(&mut flow, seen, root);
         let stream = SeqStream {
             flow,
             orphan: true,
@@ -59,12 +59,12 @@ impl SaikuroSession {
         if let Some(key) = Self::key(seen, true) {
             self.orphans += 1;
             self.open
-                .add_request(key, OpenRequest::of(seen), OpenKind::Stream(stream));
+                .add_request(key, OpenRequest::of(&seen), OpenKind::Stream(stream));
         }
     }
 
     /// Handles a refusal under a generated id: a runtime could not read a message.
-    fn handle_random_refusal(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn handle_random_refusal(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let requester = seen.origin.direction.map(Direction::other);
         let side = self.side(seen.origin.conn, requester);
         let doubt = side.refused();
@@ -79,13 +79,13 @@ impl SaikuroSession {
             .and_then(|e| e.get("message"))
             .and_then(Node::text);
         let why = why.map_or_else(|| "no reason".to_owned(), |why| quote_text(&why));
-        let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
+        let place = seen.place(field(root, "id"));
         let Some((index, key)) = meant else {
             let text = format!("an error with an id that no request has: {why}");
-            return report.broken("random-id", place, text);
+            return seen.broken("random-id", place, text);
         };
         let text = format!("an error with an id that no request has, probably for #{index}: {why}");
-        report.broken_by("random-id", place, index, text);
+        seen.broken_by("random-id", place, index, text);
         let side = self.side(seen.origin.conn, requester);
         side.order.remove(&index);
         let Some(key) = key else {
@@ -97,13 +97,13 @@ impl SaikuroSession {
             .is_some_and(|(asked, _)| asked.place.index == index)
         {
             if let Some((asked, _)) = self.open.close(&key) {
-                report.answers(&asked, seen, true);
+                seen.answers(&asked, true);
                 self.namespaces.remove_announce(seen.origin.conn, index);
                 self.functions.remove_announce(index);
                 self.end(key, asked, Ending::Answered, seen);
             }
         } else if let Some(ended) = self.ended.get(&key) {
-            report.answers(&ended.asked, seen, true);
+            seen.answers(&ended.asked, true);
         }
     }
 }

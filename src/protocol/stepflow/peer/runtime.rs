@@ -2,7 +2,7 @@
 
 use super::blobs::Blobs;
 use super::{VERSION, generate_id, is_http};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
@@ -193,12 +193,7 @@ impl Peer for Runtime {
         }
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         super::encode_reply(to, reply, &mut self.id_gen)
     }
 }

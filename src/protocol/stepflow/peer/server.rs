@@ -1,7 +1,7 @@
 //! The component server: answers the handshake, and lists its components.
 
 use super::{COMPONENT_NOT_FOUND, VERSION};
-use crate::error::Refusal;
+use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{IdGen, Object, array};
 use crate::protocol::peer::{Offer, Outgoing, Peer, PeerConfig, PeerReply, Request, with_about};
@@ -127,12 +127,7 @@ impl Peer for StepflowServer {
         outgoing.push(Outgoing::new(conn, answer));
     }
 
-    fn encode_reply(
-        &mut self,
-        to: &Request,
-        reply: PeerReply<'_>,
-        _: i64,
-    ) -> Result<Outgoing, Refusal> {
+    fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {
         super::encode_reply(to, reply, &mut self.id_gen)
     }
 }

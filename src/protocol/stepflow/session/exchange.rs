@@ -14,7 +14,7 @@ use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{IdSpace, PairKey};
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{ConnectionChange, Report, Seen};
+use crate::protocol::session::{ConnectionChange, Current, Report};
 use crate::protocol::{Origin, Role};
 use std::collections::VecDeque;
 
@@ -58,13 +58,13 @@ impl StepflowSession {
     }
 
     /// Handles an HTTP request.
-    pub(super) fn handle_request(&mut self, message: &MessageTurn<'_, '_>, report: &mut Report) {
+    pub(super) fn handle_request(&mut self, message: &MessageTurn<'_, '_>) {
         let seen = message.seen;
-        let sent = self.handle_message(message, Enclosing::Unknown, report);
+        let sent = self.handle_message(message, Enclosing::Unknown);
         if !message.breaks_rule && !matches!(sent, Sent::Nothing) {
-            check_fields(seen, report);
+            check_fields(seen);
         }
-        let breaks_rule = !report.broken.is_empty();
+        let breaks_rule = message.findings() > 0;
         if let Sent::Request(key) = &sent
             && let Some((_, want)) = self.pairs.open.get_mut(key)
         {
@@ -85,21 +85,16 @@ impl StepflowSession {
     }
 
     /// Handles an HTTP response: a message, no message, or the head of an event stream.
-    pub(super) fn handle_response(
-        &mut self,
-        message: &MessageTurn<'_, '_>,
-        status: u16,
-        report: &mut Report,
-    ) {
+    pub(super) fn handle_response(&mut self, message: &MessageTurn<'_, '_>, status: u16) {
         let seen = message.seen;
         // RFC 9110 section 15.2: an interim response; the final one follows.
         if (100..200).contains(&status) {
             return;
         }
-        self.end_stream(seen.origin, report);
+        self.end_stream(seen.origin, &mut message.report());
         let wire = self.wire(seen.origin.conn);
         let post = wire.posts.pop_front();
-        let streams = seen.frame.control.is_some() && http::starts_events(seen);
+        let streams = seen.frame.control.is_some() && http::starts_events(&seen);
         let Some(Post {
             index,
             sent,
@@ -112,7 +107,7 @@ impl StepflowSession {
                     ..EventStream::default()
                 });
             } else {
-                self.handle_message(message, Enclosing::Unknown, report);
+                self.handle_message(message, Enclosing::Unknown);
             }
             return;
         };
@@ -129,23 +124,23 @@ impl StepflowSession {
                 });
             }
             Sent::Request(key) => {
-                self.handle_complete_response(message, status, &key, breaks_rule, report);
+                self.handle_complete_response(message, status, &key, breaks_rule);
             }
             Sent::Notification if status != 202 && !breaks_rule => {
                 let text =
                     format!("a notification is answered with status {status}; it should be 202");
-                report.broken_by("notification-answered", seen.whole(), index, text);
+                message.broken_by("notification-answered", seen.whole(), index, text);
             }
             Sent::Answer if status != 202 && !breaks_rule => {
                 let text = format!(
                     "the answer to a callback gets status {status}{}; it should be 202",
                     reason(message)
                 );
-                report.broken_by("callback-answer-refused", seen.whole(), index, text);
+                message.broken_by("callback-answer-refused", seen.whole(), index, text);
             }
             Sent::Nothing if streams => self.side_stream = true,
             Sent::Nothing if !breaks_rule => {
-                self.handle_message(message, Enclosing::Unknown, report);
+                self.handle_message(message, Enclosing::Unknown);
             }
             Sent::Notification | Sent::Answer | Sent::Nothing => {}
         }
@@ -158,15 +153,12 @@ impl StepflowSession {
         status: u16,
         key: &PairKey,
         breaks_rule: bool,
-        report: &mut Report,
     ) {
         let seen = message.seen;
         match seen.message.role {
             Some(Role::Response | Role::Error) => {
-                let known = report.broken.len();
-                if self.answer(message, Some(key), report) == Matched::No
-                    && report.broken.len() > known
-                {
+                let known = message.findings();
+                if self.answer(message, Some(key)) == Matched::No && message.findings() > known {
                     // No better answer will come.
                     self.remove_request(key);
                 }
@@ -176,7 +168,7 @@ impl StepflowSession {
                 if !message.breaks_rule {
                     let text = "a plain response contains only the answer; a request of the server is an \
                         event of a stream";
-                    report.broken("request-in-body", seen.whole(), text);
+                    message.broken("request-in-body", seen.whole(), text);
                 }
             }
             _ if message.faulty || breaks_rule => {}
@@ -187,14 +179,14 @@ impl StepflowSession {
                 };
                 let (what, index) = (asked.describe(), asked.place.index);
                 if status >= 400 {
-                    report.answers(asked, seen, true);
+                    message.answers(asked, true);
                     let text = format!("{what} is refused with status {status}{}", reason(message));
-                    report.broken_by("refused", seen.whole(), index, text);
+                    message.broken_by("refused", seen.whole(), index, text);
                 } else {
                     let text = format!(
                         "the response to {what} has status {status} and no answer; no answer can come later"
                     );
-                    report.broken_by("answer-missing", seen.whole(), index, text);
+                    message.broken_by("answer-missing", seen.whole(), index, text);
                 }
             }
         }
@@ -202,23 +194,23 @@ impl StepflowSession {
     }
 
     /// Handles one event of a stream.
-    pub(super) fn handle_event(&mut self, message: &MessageTurn<'_, '_>, report: &mut Report) {
+    pub(super) fn handle_event(&mut self, message: &MessageTurn<'_, '_>) {
         let seen = message.seen;
         let wire = self.wire(seen.origin.conn);
         let Some(stream) = wire.stream.as_mut() else {
-            self.handle_message(message, Enclosing::Unknown, report);
+            self.handle_message(message, Enclosing::Unknown);
             return;
         };
         let late = stream.answered;
         if late && !std::mem::replace(&mut stream.breaks_rule, true) && !message.breaks_rule {
             let text = "an event after the answer to the POST; the answer should be the last event";
-            report.broken("event-after-answer", seen.whole(), text);
+            message.broken("event-after-answer", seen.whole(), text);
         }
         let (key, execute) = (stream.key.clone(), stream.execute);
         match seen.message.role {
             Some(Role::Response | Role::Error) if late => {}
             Some(Role::Response | Role::Error) => {
-                let settled = self.answer(message, key.as_ref(), report);
+                let settled = self.answer(message, key.as_ref());
                 let open = key
                     .as_ref()
                     .is_some_and(|key| self.pairs.open.get(key).is_some());
@@ -234,7 +226,7 @@ impl StepflowSession {
                     ..*message
                 };
                 let enclosing = key.map_or(Enclosing::Unknown, |_| Enclosing::Stream(execute));
-                self.handle_message(&message, enclosing, report);
+                self.handle_message(&message, enclosing);
             }
         }
     }
@@ -309,16 +301,16 @@ impl StepflowSession {
 
 /// Returns the reason of a refusal as ` (text)`.
 fn reason(message: &MessageTurn<'_, '_>) -> String {
-    let error = message.seen.root().and_then(|root| root.get("error"));
+    let error = message.root().and_then(|root| root.get("error"));
     let text = error.and_then(|e| e.text().or_else(|| e.get("message")?.text()));
     text.map_or(String::new(), |text| format!(" ({})", short(&text)))
 }
 
 /// Checks that a POST declares JSON, and accepts both forms of answers.
-fn check_fields(seen: &Seen<'_>, report: &mut Report) {
+fn check_fields(seen: Current<'_, '_>) {
     const JSON: &str = "application/json";
     const EVENTS: &str = "text/event-stream";
-    let Some(head) = http::head(seen) else {
+    let Some(head) = http::head(&seen) else {
         return;
     };
     let shown = |value: &Option<String>| value.as_deref().map_or("not there".into(), short);
@@ -326,7 +318,7 @@ fn check_fields(seen: &Seen<'_>, report: &mut Report) {
     let (kind, place) = http::field(head, "content-type");
     if !names(&kind, JSON) {
         let text = format!("Content-Type is {}; it should be {JSON}", shown(&kind));
-        return report.broken("content-type", seen.span(place), text);
+        return seen.broken("content-type", seen.span(place), text);
     }
     let (accept, place) = http::field(head, "accept");
     if !names(&accept, JSON) || !names(&accept, EVENTS) {
@@ -334,6 +326,6 @@ fn check_fields(seen: &Seen<'_>, report: &mut Report) {
             "Accept is {}; it should name {JSON} and {EVENTS}",
             shown(&accept)
         );
-        report.broken("accept", seen.span(place), text);
+        seen.broken("accept", seen.span(place), text);
     }
 }

@@ -9,8 +9,8 @@ use super::super::schema;
 use super::{MessageTurn, RequestContext, StepflowSession, shape};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{Closed, IdSpace, PairKey, PairedRequest, SentRequest};
+use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role, rpc};
 use crate::tape::Node;
 use std::collections::BTreeMap;
@@ -49,22 +49,21 @@ impl StepflowSession {
         &mut self,
         message: &MessageTurn<'_, '_>,
         enclosing: Enclosing,
-        report: &mut Report,
     ) -> Sent {
         let null = message.call.id.is_some_and(Node::is_null);
         match message.seen.message.role {
             Some(Role::Request | Role::Notification) if message.faulty => Sent::Nothing,
             Some(Role::Request) if !null => {
-                let within = self.enclosing_execute(message, enclosing, report);
-                self.add_request(message, within, report)
+                let within = self.enclosing_execute(message, enclosing);
+                self.add_request(message, within)
                     .map_or(Sent::Nothing, Sent::Request)
             }
             Some(Role::Request | Role::Notification) => {
-                self.check_handshake(message, report);
+                self.check_handshake(message);
                 Sent::Notification
             }
             Some(Role::Response | Role::Error) => {
-                self.answer(message, None, report);
+                self.answer(message, None);
                 Sent::Answer
             }
             _ => Sent::Nothing,
@@ -80,7 +79,7 @@ impl StepflowSession {
     }
 
     /// Checks the runtime's part of the handshake.
-    fn check_handshake(&mut self, message: &MessageTurn<'_, '_>, report: &mut Report) {
+    fn check_handshake(&mut self, message: &MessageTurn<'_, '_>) {
         let opens_session = message.method.is_some_and(schema::opens_session);
         if Self::requester(message) == Direction::ToServer
             && (opens_session || !message.breaks_rule)
@@ -92,11 +91,11 @@ impl StepflowSession {
                 .and_then(Node::as_i128);
             let again = self.crashed || attempt.is_some_and(|n| n > 1);
             let scope = self.scope(message.id_space);
-            scope.check_handshake(message.seen, message.method, again, report);
+            scope.check_handshake(message.seen, message.method, again);
         }
         if let Some(method) = message.method.filter(|_| !message.breaks_rule) {
             let scope = self.scope(message.id_space);
-            scope.check_release(message.seen, method, &message.call, report);
+            scope.check_release(message.seen, method, &message.call);
         }
     }
 
@@ -105,9 +104,8 @@ impl StepflowSession {
         &mut self,
         message: &MessageTurn<'_, '_>,
         enclosing: Enclosing,
-        report: &mut Report,
     ) -> Option<u64> {
-        self.check_handshake(message, report);
+        self.check_handshake(message);
         if Self::requester(message) == Direction::ToServer {
             return None;
         }
@@ -125,7 +123,7 @@ impl StepflowSession {
         if outside && !message.breaks_rule && !scope.has_lost(Direction::ToServer) {
             let what = message.method.map_or("a request", |m| m.name);
             let text = format!("{what} is sent while no components/execute runs");
-            report.broken("callback-outside-execute", message.seen.whole(), text);
+            message.broken("callback-outside-execute", message.whole(), text);
         }
         within
     }
@@ -135,13 +133,12 @@ impl StepflowSession {
         &mut self,
         message: &MessageTurn<'_, '_>,
         within: Option<u64>,
-        report: &mut Report,
     ) -> Option<PairKey> {
         let (seen, id) = (message.seen, message.call.id?);
         let requester = Self::requester(message);
         let key = PairKey::of(message.id_space, requester, id)?;
-        let shape = shape::of(seen, &message.call);
-        if self.pairs.is_duplicate(&key, &shape, report) {
+        let shape = shape::of(&seen, &message.call);
+        if self.pairs.is_duplicate(&key, &shape, &mut message.report()) {
             return Some(key);
         }
         let version = message
@@ -152,7 +149,7 @@ impl StepflowSession {
         let own = RequestContext { version, within };
         let request = SentRequest::new(message.method, message.breaks_rule, own);
         if self.pairs.open.is_full() {
-            self.pairs.add_request(key, OpenRequest::of(seen), request);
+            self.pairs.add_request(key, OpenRequest::of(&seen), request);
             return None;
         }
         let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::Pipe(_));
@@ -169,7 +166,7 @@ impl StepflowSession {
         }
         if let Some((asked, before)) =
             self.pairs
-                .add_request(key.clone(), OpenRequest::of(seen), request)
+                .add_request(key.clone(), OpenRequest::of(&seen), request)
         {
             self.forget(&key, &asked, &before);
         }
@@ -181,44 +178,38 @@ impl StepflowSession {
         &mut self,
         message: &MessageTurn<'_, '_>,
         exchange: Option<&PairKey>,
-        report: &mut Report,
     ) -> Matched {
-        let shape = shape::of(message.seen, &message.call);
+        let shape = shape::of(&message.seen, &message.call);
         let is_open = |key: &&PairKey| self.pairs.open.get(key).is_some();
         let posted = exchange.filter(is_open);
-        match self
+        let (id_space, direction) = (message.id_space, message.direction);
+        let found = self
             .pairs
-            .find(message.id_space, message.direction, &shape, report)
-        {
+            .find(id_space, direction, &shape, &mut message.report());
+        match found {
             PairedRequest::Open(key) => {
                 if let Some(posted) = exchange.filter(|posted| **posted != key) {
-                    self.report_wrong_answer(message, posted, report);
+                    self.report_wrong_answer(message, posted);
                 }
-                self.handle_answered(&key, message, report)
+                self.handle_answered(&key, message)
             }
-            PairedRequest::Retyped(key) => self.handle_answered(&key, message, report),
+            PairedRequest::Retyped(key) => self.handle_answered(&key, message),
             // Without an id the exchange still shows the request.
             PairedRequest::Nothing(key) if !message.faulty => {
                 match posted {
-                    Some(posted) => self.report_wrong_answer(message, posted, report),
-                    None => self.report_unmatched(message, &key, report),
+                    Some(posted) => self.report_wrong_answer(message, posted),
+                    None => self.report_unmatched(message, &key),
                 }
                 Matched::No
             }
-            PairedRequest::NoId | PairedRequest::Nothing(_) => exchange
-                .map_or(Matched::No, |key| {
-                    self.handle_answered(key, message, report)
-                }),
+            PairedRequest::NoId | PairedRequest::Nothing(_) => {
+                exchange.map_or(Matched::No, |key| self.handle_answered(key, message))
+            }
         }
     }
 
     /// Reports an HTTP response with the answer to another request than the posted one.
-    fn report_wrong_answer(
-        &self,
-        message: &MessageTurn<'_, '_>,
-        posted: &PairKey,
-        report: &mut Report,
-    ) {
+    fn report_wrong_answer(&self, message: &MessageTurn<'_, '_>, posted: &PairKey) {
         let (Some(id), Some((asked, _))) = (message.call.id, self.pairs.open.get(posted)) else {
             return;
         };
@@ -228,72 +219,58 @@ impl StepflowSession {
             short(&asked.id),
             quote(id)
         );
-        report.broken_by("wrong-answer", message.seen.at(id), asked.place.index, text);
+        message.broken_by("wrong-answer", message.at(id), asked.place.index, text);
     }
 
     /// Reports an answer without a request.
-    fn report_unmatched(
-        &mut self,
-        message: &MessageTurn<'_, '_>,
-        key: &PairKey,
-        report: &mut Report,
-    ) {
+    fn report_unmatched(&mut self, message: &MessageTurn<'_, '_>, key: &PairKey) {
         // The request may have been missed.
         if !self.scope(message.id_space).has_lost(key.requester) && self.pairs.open.refused() == 0 {
-            let shape = shape::of(message.seen, &message.call);
-            self.pairs.report_unmatched(key, &shape, report);
+            let shape = shape::of(&message.seen, &message.call);
+            self.pairs
+                .report_unmatched(key, &shape, &mut message.report());
         }
     }
 
     /// Handles an answered request.
-    fn handle_answered(
-        &mut self,
-        key: &PairKey,
-        message: &MessageTurn<'_, '_>,
-        report: &mut Report,
-    ) -> Matched {
+    fn handle_answered(&mut self, key: &PairKey, message: &MessageTurn<'_, '_>) -> Matched {
         let seen = message.seen;
-        let (asked, request) = match self.pairs.close(key, seen, report) {
+        let closed = self.pairs.close(key, &seen, &mut message.report());
+        let (asked, request) = match closed {
             Closed::Nothing => return Matched::No,
             Closed::Twin => return Matched::Yes,
             Closed::Last(asked, request) => (asked, request),
         };
         let scope = self.scope(key.id_space);
         if !scope.unflushed
-            && let Some(text) = rpc::unflushed(seen, asked.origin().time, scope.closed)
+            && let Some(text) = rpc::unflushed(&seen, asked.origin().time, scope.closed)
         {
             scope.unflushed = true;
-            report.broken_by("answer-after-eof", seen.whole(), asked.place.index, text);
+            message.broken_by("answer-after-eof", seen.whole(), asked.place.index, text);
         }
         let index = asked.place.index;
         let well = seen.message.role == Some(Role::Response);
-        self.report_out_of_order(key, index, seen, report);
+        self.report_out_of_order(key, index, seen);
         let waits = self.forget(key, &asked, &request);
-        self.report_open_callbacks(&waits, seen, report);
+        self.report_open_callbacks(&waits, seen);
         if let Some(method) = request.method {
             let scope = self.scope(key.id_space);
             if schema::opens_session(method) {
                 scope.opened(index, seen, well);
                 if well && !message.breaks_rule {
-                    scope.check_release(seen, method, &message.call, report);
-                    check_versions(message, index, request.own.version, report);
+                    scope.check_release(seen, method, &message.call);
+                    check_versions(message, index, request.own.version);
                 }
             }
             if !message.faulty {
-                shape::of(seen, &message.call).result(method, report);
+                shape::of(&seen, &message.call).result(method, &mut message.report());
             }
         }
         Matched::Yes
     }
 
     /// Reports an answer in one pipe that precedes those to older requests; each of these is reported once.
-    fn report_out_of_order(
-        &mut self,
-        key: &PairKey,
-        index: u64,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) {
+    fn report_out_of_order(&mut self, key: &PairKey, index: u64, seen: Current<'_, '_>) {
         let scope = self.scope(key.id_space);
         let order = scope.order.get_mut(Some(key.requester));
         if order.remove(&index)
@@ -301,17 +278,12 @@ impl StepflowSession {
         {
             *order = order.split_off(&index);
             let text = format!("#{index} is answered before #{first}, which was sent earlier");
-            report.broken_by("out-of-order", seen.whole(), first, text);
+            seen.broken_by("out-of-order", seen.whole(), first, text);
         }
     }
 
     /// Reports callbacks that are unanswered when their execute is answered.
-    fn report_open_callbacks(
-        &self,
-        callbacks: &BTreeMap<u64, PairKey>,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) {
+    fn report_open_callbacks(&self, callbacks: &BTreeMap<u64, PairKey>, seen: Current<'_, '_>) {
         let open = callbacks
             .values()
             .filter_map(|key| self.pairs.open.get(key));
@@ -321,7 +293,7 @@ impl StepflowSession {
                 "the execute is answered before {}, sent during it",
                 asked.describe()
             );
-            report.broken_by(
+            seen.broken_by(
                 "answer-before-callback",
                 seen.whole(),
                 asked.place.index,
@@ -359,12 +331,7 @@ fn protocol_version(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// Checks that both sides use the same version.
-fn check_versions(
-    message: &MessageTurn<'_, '_>,
-    index: u64,
-    asked: Option<i128>,
-    report: &mut Report,
-) {
+fn check_versions(message: &MessageTurn<'_, '_>, index: u64, asked: Option<i128>) {
     let Some(node) = message.call.result.and_then(protocol_version) else {
         return;
     };
@@ -372,6 +339,6 @@ fn check_versions(
         && asked != got
     {
         let text = format!("the server uses version {got}, the runtime {asked}");
-        report.broken_by("version-mismatch", message.seen.at(node), index, text);
+        message.broken_by("version-mismatch", message.at(node), index, text);
     }
 }

@@ -11,7 +11,7 @@ use crate::protocol::rpc::Call;
 use crate::protocol::rpc::pairing::PairKey;
 use crate::protocol::schema::{MessageSchema, Releases};
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::session::{Current, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of the handshake.
@@ -81,10 +81,9 @@ impl ServerScope {
     /// Handles a request or a notification of the runtime; `again` is set for a restarted child.
     pub(super) fn check_handshake(
         &mut self,
-        seen: &Seen<'_>,
+        seen: Current<'_, '_>,
         method: Option<&MessageSchema>,
         again: bool,
-        report: &mut Report,
     ) {
         let place = seen.whole();
         let name = method.map_or("this", |m| m.name);
@@ -96,35 +95,35 @@ impl ServerScope {
             }
             _ if opens_session => {
                 let text = "initialize is sent again; it should be sent once for each session";
-                report.broken("second-initialize", place, text);
+                seen.broken("second-initialize", place, text);
                 Handshake::Requested(seen.index)
             }
             Handshake::New if confirms => {
                 let text = "initialized is sent, but initialize was not; it should come first";
-                report.broken("initialized-early", place, text);
+                seen.broken("initialized-early", place, text);
                 Handshake::Assumed
             }
             // A runtime of 0.5 to 0.7 does not initialize the child that it starts after a crash.
             Handshake::New if again => Handshake::Assumed,
             Handshake::New => {
                 let text = format!("{name} is sent before initialize, which should come first");
-                report.broken("before-initialize", place, text);
+                seen.broken("before-initialize", place, text);
                 Handshake::Assumed
             }
             Handshake::Requested(asked) if confirms => {
                 let text = format!("initialized is sent before #{asked} is answered");
-                report.broken_by("initialized-early", place, asked, text);
+                seen.broken_by("initialized-early", place, asked, text);
                 Handshake::Assumed
             }
             Handshake::Requested(asked) => {
                 let text = format!("{name} is sent before initialize, #{asked}, is answered");
-                report.broken_by("before-initialized", place, asked, text);
+                seen.broken_by("before-initialized", place, asked, text);
                 Handshake::Assumed
             }
             Handshake::Answered(_) if confirms => Handshake::Ready,
             Handshake::Answered(answer) => {
                 let text = format!("{name} is sent before initialized, which should come first");
-                report.broken_by("before-initialized", place, answer.index, text);
+                seen.broken_by("before-initialized", place, answer.index, text);
                 Handshake::Assumed
             }
             done => done,
@@ -132,7 +131,7 @@ impl ServerScope {
     }
 
     /// Handles the answer to `initialize`.
-    pub(super) fn opened(&mut self, asked: u64, seen: &Seen<'_>, well: bool) {
+    pub(super) fn opened(&mut self, asked: u64, seen: Current<'_, '_>, well: bool) {
         if self.handshake == Handshake::Requested(asked) {
             self.handshake = if well {
                 Handshake::Answered(seen.whole())
@@ -145,10 +144,9 @@ impl ServerScope {
     /// Checks that all messages fit one release.
     pub(super) fn check_release(
         &mut self,
-        seen: &Seen<'_>,
+        seen: Current<'_, '_>,
         method: &MessageSchema,
         call: &Call<'_>,
-        report: &mut Report,
     ) {
         let releases = method.releases_of(call.params, call.result);
         if !self.releases.is_empty() && self.releases.and(releases).is_empty() {
@@ -159,7 +157,7 @@ impl ServerScope {
                 schema::names(self.releases)
             );
             let place = call.method.map_or(seen.whole(), |m| seen.at(m));
-            report.broken("mixed-releases", place, text);
+            seen.broken("mixed-releases", place, text);
         }
         self.releases = self.releases.and(releases);
     }

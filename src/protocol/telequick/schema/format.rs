@@ -1,5 +1,6 @@
 //! Formats a schema text: one paragraph for each definition, one line for each field, comments at their place.
 
+use super::token::{TextPiece, next_piece};
 use super::{Schema, SchemaError};
 
 /// Formats a `.tq` text; refuses a text that is not a schema.
@@ -10,60 +11,11 @@ pub fn format(text: &str) -> Result<String, SchemaError> {
     })?;
     let mut layout = Layout::default();
     let mut rest = text;
-    while let Some((piece, after)) = next(rest) {
+    while let Some((piece, after)) = next_piece(rest) {
         layout.put(piece);
         rest = after;
     }
     Ok(layout.finish())
-}
-
-/// A piece of the text whose spelling is preserved.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum TextPiece<'a> {
-    /// A word, a number, or a sign.
-    Token(&'a str),
-    /// A comment, `//` or `/* */`, without its line end.
-    Comment(&'a str),
-    /// The number of line breaks.
-    Breaks(usize),
-}
-
-/// Returns the next piece and the rest.
-fn next(text: &str) -> Option<(TextPiece<'_>, &str)> {
-    let first = text.chars().next()?;
-    if first.is_whitespace() {
-        let end = text
-            .find(|c: char| !c.is_whitespace())
-            .unwrap_or(text.len());
-        let (space, rest) = text.split_at(end);
-        return Some((TextPiece::Breaks(space.matches('\n').count()), rest));
-    }
-    let end = if text.starts_with("//") {
-        text.find('\n').unwrap_or(text.len())
-    } else if text.starts_with("/*") {
-        text.find("*/").map_or(text.len(), |at| at + 2)
-    } else if text.starts_with("->") || text.starts_with("::") {
-        2
-    } else if let Some(quoted) = text.strip_prefix('"') {
-        quoted.find('"').map_or(text.len(), |at| at + 2)
-    } else {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        if is_word(first) {
-            text.find(|c| !is_word(c)).unwrap_or(text.len())
-        } else {
-            first.len_utf8()
-        }
-    };
-    let (piece, rest) = text.split_at(end);
-    let comment = piece.starts_with("//") || piece.starts_with("/*");
-    Some((
-        if comment {
-            TextPiece::Comment(piece.trim_end())
-        } else {
-            TextPiece::Token(piece)
-        },
-        rest,
-    ))
 }
 
 #[derive(Default)]
@@ -78,8 +30,9 @@ struct Layout {
 impl Layout {
     fn put(&mut self, piece: TextPiece<'_>) {
         match piece {
-            TextPiece::Breaks(n) => self.breaks += n,
+            TextPiece::Space(space) => self.breaks += space.matches('\n').count(),
             TextPiece::Comment(text) => {
+                let text = text.trim_end();
                 // A comment stays on the line that it describes.
                 if self.breaks == 0
                     && self.line.is_empty()
@@ -138,7 +91,7 @@ impl Layout {
             "<" | ">" | "::" | "," | "." => self.line.push_str(token),
             _ => {
                 let glued = self.line.is_empty()
-                    || self.line.ends_with(['<', '@', '-', '.'])
+                    || self.line.ends_with(['<', '@', '.'])
                     || self.line.ends_with("::");
                 if !glued {
                     self.line.push(' ');

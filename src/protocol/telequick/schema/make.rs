@@ -2,7 +2,7 @@
 
 use super::{RpcMethod, Schema, fixed, label};
 use crate::encoding::serde_envelope::{COMPAT_VERSION, FIELDS, FieldType, StructField, VERSION};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::protocol::Direction;
 use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, text};
 use std::borrow::Cow;
@@ -41,7 +41,7 @@ pub(in super::super) fn make(
     kind: &str,
     words: &mut Words<'_>,
     _: &mut IdGen,
-) -> Result<Made, Refusal> {
+) -> Result<Made> {
     let (method, layout, direction) = find(schema, kind)?;
     let fields = fields(schema, layout, |field, name| {
         words
@@ -61,7 +61,7 @@ pub(in super::super) fn make(
 }
 
 /// Returns the method, the struct of its frame, and the direction.
-fn find<'s>(schema: &'s Schema, kind: &str) -> Result<(&'s RpcMethod, u32, Direction), Refusal> {
+fn find<'s>(schema: &'s Schema, kind: &str) -> Result<(&'s RpcMethod, u32, Direction)> {
     if let Some(method) = schema.method_named(kind) {
         let layout = method.input.unwrap_or(method.output);
         return Ok((method, layout, Direction::ToServer));
@@ -85,8 +85,8 @@ fn find<'s>(schema: &'s Schema, kind: &str) -> Result<(&'s RpcMethod, u32, Direc
 pub(in super::super) fn fields(
     schema: &Schema,
     layout: u32,
-    mut given: impl FnMut(&StructField, &str) -> Result<Option<String>, Refusal>,
-) -> Result<String, Refusal> {
+    mut given: impl FnMut(&StructField, &str) -> Result<Option<String>>,
+) -> Result<String> {
     let described = schema.types.layout(layout);
     let mut object = Object::default();
     for field in described.iter().flat_map(|s| &s.fields) {
@@ -101,11 +101,7 @@ pub(in super::super) fn fields(
 }
 
 /// Refuses a name that is not a field of a struct.
-pub(in super::super) fn check_field(
-    schema: &Schema,
-    layout: u32,
-    key: &str,
-) -> Result<(), Refusal> {
+pub(in super::super) fn check_field(schema: &Schema, layout: u32, key: &str) -> Result<()> {
     let described = schema.types.layout(layout);
     let fields = described.iter().flat_map(|s| &s.fields);
     let names: Vec<&str> = fields.map(|f| schema.types.name(f.name)).collect();
@@ -139,7 +135,7 @@ pub(in super::super) fn message(
 }
 
 /// Builds the value of a field as JSON: the given word, read by the type, or zero.
-fn value(schema: &Schema, field: &StructField, given: Option<&str>) -> Result<String, Refusal> {
+fn value(schema: &Schema, field: &StructField, given: Option<&str>) -> Result<String> {
     let refuse = |wanted: &str, got: &str| {
         Refusal::new(
             format!("fields.{}", schema.types.name(field.name)),

@@ -40,6 +40,28 @@ pub(super) enum SchemaToken {
 }
 
 impl SchemaToken {
+    /// Reads a token from its spelling.
+    fn of(text: &str, place: TextPlace) -> Result<Self, SchemaError> {
+        let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        if let Some(quoted) = text.strip_prefix('"') {
+            let quoted = quoted.strip_suffix('"');
+            let quoted = quoted
+                .ok_or_else(|| place.error("`\"` at the end of the text in quotes", "none"))?;
+            Ok(Self::Text(shown(quoted, place)?.to_owned()))
+        } else if let Some(sign) = SIGNS.into_iter().find(|sign| *sign == text) {
+            Ok(Self::Sign(sign))
+        } else if is_number(text.strip_prefix('-').unwrap_or(text)) {
+            let wanted = "a number, decimal or 0x and hex";
+            let number = number(text).ok_or_else(|| place.error(wanted, format!("`{text}`")));
+            Ok(Self::Number(number?))
+        } else if text.starts_with(is_word) {
+            Ok(Self::Word(text.to_owned()))
+        } else {
+            let got = text.chars().next().unwrap_or_default();
+            Err(place.error("a name, a number or punctuation", format!("{got:?}")))
+        }
+    }
+
     fn show(&self) -> String {
         match self {
             Self::Word(word) => format!("`{word}`"),
@@ -49,6 +71,47 @@ impl SchemaToken {
             Self::End => "the end of the text".into(),
         }
     }
+}
+
+/// A piece of the text whose spelling is preserved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextPiece<'a> {
+    /// A word, a number, a text in quotes, or a sign.
+    Token(&'a str),
+    /// A comment, `//` or `/* */`, without its line end.
+    Comment(&'a str),
+    /// White space.
+    Space(&'a str),
+}
+
+/// Returns the next piece and the rest.
+pub(super) fn next_piece(text: &str) -> Option<(TextPiece<'_>, &str)> {
+    let first = text.chars().next()?;
+    let run = |text: &str, is: fn(char) -> bool| text.find(|c| !is(c)).unwrap_or(text.len());
+    let (piece, end): (fn(_) -> _, usize) = if first.is_whitespace() {
+        (TextPiece::Space, run(text, char::is_whitespace))
+    } else if text.starts_with("//") {
+        (TextPiece::Comment, run(text, |c| c != '\n'))
+    } else if text.starts_with("/*") {
+        let end = text.find("*/").map_or(text.len(), |at| at + 2);
+        (TextPiece::Comment, end)
+    } else if text.starts_with("->") || text.starts_with("::") {
+        (TextPiece::Token, 2)
+    } else if let Some(quoted) = text.strip_prefix('"') {
+        let end = quoted.find(['"', '\n']).map_or(text.len(), |at| at + 2);
+        (TextPiece::Token, end)
+    } else {
+        let digits = text.strip_prefix('-').unwrap_or_default();
+        let sign = usize::from(digits.starts_with(|c: char| c.is_ascii_digit()));
+        let word = run(text.get(sign..).unwrap_or_default(), is_word);
+        (TextPiece::Token, (sign + word).max(first.len_utf8()))
+    };
+    let (text, rest) = text.split_at_checked(end)?;
+    Some((piece(text), rest))
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// The signs; longer ones come first.
@@ -86,7 +149,7 @@ impl<'a> TokenReader<'a> {
     }
 
     /// Skips `len` bytes, which end on a character boundary.
-    fn skip(&mut self, len: usize) -> &'a str {
+    fn skip(&mut self, len: usize) {
         let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
         for c in taken.chars() {
             if c == '\n' {
@@ -99,69 +162,38 @@ impl<'a> TokenReader<'a> {
             }
         }
         self.rest = rest;
-        taken
-    }
-
-    fn space(&mut self) -> Result<(), SchemaError> {
-        loop {
-            let blank = self.rest.len() - self.rest.trim_start().len();
-            self.skip(blank);
-            if self.rest.starts_with("//") {
-                let place = self.here;
-                let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                let comment = self.skip(end);
-                if let Some(about) = comment.strip_prefix("///") {
-                    let about = shown(about.trim_end_matches('\r'), place)?;
-                    let gap = if self.about.is_empty() { "" } else { " " };
-                    self.about.extend([gap, about.trim()]);
-                }
-            } else if self.rest.starts_with("/*") {
-                let place = self.here;
-                let Some(end) = self.rest.find("*/") else {
-                    return Err(place.error("`*/` after `/*`", "the end of the text"));
-                };
-                self.skip(end + 2);
-            } else {
-                return Ok(());
-            }
-        }
     }
 
     /// Reads the next token. Returns the one before it.
     pub fn advance(&mut self) -> Result<(SchemaToken, TextPlace), SchemaError> {
         self.about.clear();
-        self.space()?;
-        let place = self.here;
-        let run = |text: &str| {
-            text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .unwrap_or(text.len())
-        };
-        let digits = self.rest.strip_prefix('-').unwrap_or(self.rest);
-        let token = if digits.starts_with(|c: char| c.is_ascii_digit()) {
-            let len = self.rest.len() - digits.len() + run(digits);
-            let spelled = self.skip(len);
-            SchemaToken::Number(number(spelled).ok_or_else(|| {
-                place.error("a number, decimal or 0x and hex", format!("`{spelled}`"))
-            })?)
-        } else if run(self.rest) > 0 {
-            SchemaToken::Word(self.skip(run(self.rest)).to_owned())
-        } else if let Some(quoted) = self.rest.strip_prefix('"') {
-            let len = quoted.find(['"', '\n']);
-            let len = len.filter(|len| quoted.get(*len..).is_some_and(|q| q.starts_with('"')));
-            let len =
-                len.ok_or_else(|| place.error("`\"` at the end of the text in quotes", "none"))?;
-            let text = self.skip(len + 2).trim_matches('"');
-            SchemaToken::Text(shown(text, place)?.to_owned())
-        } else if let Some(mark) = SIGNS.into_iter().find(|m| self.rest.starts_with(m)) {
-            self.skip(mark.len());
-            SchemaToken::Sign(mark)
-        } else if let Some(c) = self.rest.chars().next() {
-            return Err(place.error("a name, a number or punctuation", format!("{c:?}")));
-        } else {
-            SchemaToken::End
+        let (token, place) = loop {
+            let place = self.here;
+            let Some((piece, rest)) = next_piece(self.rest) else {
+                break (SchemaToken::End, place);
+            };
+            self.skip(self.rest.len() - rest.len());
+            match piece {
+                TextPiece::Space(_) => {}
+                TextPiece::Comment(text) => self.comment(text, place)?,
+                TextPiece::Token(text) => break (SchemaToken::of(text, place)?, place),
+            }
         };
         let before = std::mem::replace(&mut self.token, token);
         Ok((before, std::mem::replace(&mut self.place, place)))
+    }
+
+    /// Keeps a description.
+    fn comment(&mut self, text: &str, place: TextPlace) -> Result<(), SchemaError> {
+        if text.starts_with("/*") && !text.contains("*/") {
+            return Err(place.error("`*/` after `/*`", "the end of the text"));
+        }
+        if let Some(about) = text.strip_prefix("///") {
+            let about = shown(about.trim_end_matches('\r'), place)?;
+            let gap = if self.about.is_empty() { "" } else { " " };
+            self.about.extend([gap, about.trim()]);
+        }
+        Ok(())
     }
 
     pub fn unexpected(&self, wanted: impl Into<String>) -> SchemaError {

@@ -6,7 +6,7 @@
 use super::{MEMBERS, RpcMethod, Schema, fixed, label};
 use crate::encoding::lossless::{quote, text};
 use crate::encoding::serde_envelope::{self as envelope, FIELDS, TAIL, Versions};
-use crate::error::Refusal;
+use crate::error::{Refusal, Result};
 use crate::framing::LengthMode;
 use crate::protocol::schema::OBJECT;
 use crate::protocol::schema::check::refuse;
@@ -20,7 +20,7 @@ pub(in super::super) fn write(
     message: Node<'_>,
     options: &WriteOptions,
     out: &mut Vec<u8>,
-) -> Result<Written, Refusal> {
+) -> Result<Written> {
     refuse(message, &OBJECT)?;
     if !options.force {
         check_keys(message)?;
@@ -56,7 +56,7 @@ pub(in super::super) fn write(
     Ok(Written { head })
 }
 
-fn check_keys(message: Node<'_>) -> Result<(), Refusal> {
+fn check_keys(message: Node<'_>) -> Result<()> {
     let odd = |key: &Node<'_>| !MEMBERS.iter().any(|member| key.is_text(member.name));
     match message.members().map(|(key, _)| key).find(odd) {
         Some(key) => {
@@ -70,7 +70,7 @@ fn check_keys(message: Node<'_>) -> Result<(), Refusal> {
 }
 
 /// Returns the id, otherwise the id of the method; `None` for a bare envelope.
-fn method_id(schema: &Schema, message: Node<'_>, force: bool) -> Result<Option<u32>, Refusal> {
+fn method_id(schema: &Schema, message: Node<'_>, force: bool) -> Result<Option<u32>> {
     let given = match message.get(fixed(label::METHOD_ID)) {
         Some(node) => {
             let id = envelope::int(node, 0, u32::MAX.into())
@@ -96,7 +96,7 @@ fn method_id(schema: &Schema, message: Node<'_>, force: bool) -> Result<Option<u
     }
 }
 
-fn length_mode(message: Node<'_>) -> Result<Option<LengthMode>, Refusal> {
+fn length_mode(message: Node<'_>) -> Result<Option<LengthMode>> {
     let Some(node) = message.get(fixed(label::LENGTH_MODE)) else {
         return Ok(None);
     };
@@ -116,7 +116,7 @@ fn layout(
     message: Node<'_>,
     method: Option<&RpcMethod>,
     options: &WriteOptions,
-) -> Result<Option<u32>, Refusal> {
+) -> Result<Option<u32>> {
     let Some(node) = message.get(fixed(label::STRUCT)) else {
         let by_method = method.map(|method| match (method.input, options.direction) {
             (Some(input), None | Some(Direction::ToServer)) => input,
@@ -144,12 +144,7 @@ fn layout(
 }
 
 /// Writes an envelope of which only the bytes are known: its guessed values state what they were.
-fn guess(
-    schema: &Schema,
-    message: Node<'_>,
-    fields: Node<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
+fn guess(schema: &Schema, message: Node<'_>, fields: Node<'_>, out: &mut Vec<u8>) -> Result<()> {
     if !fields.is_array() {
         let wanted = "a name: no schema says which struct the fields are of";
         return Err(Refusal::new(fixed(label::STRUCT), wanted, "nothing"));

@@ -7,10 +7,10 @@
 //! If the direction is not known, both directions of a call may be in one stream. Then two sequences of numbers are
 //! tracked; the second starts at a number that cannot continue the first.
 
-use super::conn::ConnectionStream;
 use super::recent::RecentTable;
 use super::shape::quote_text;
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::Direction;
+use crate::protocol::session::{Current, Place, Report};
 use crate::protocol::telequick::schema::name;
 use crate::tape::{Node, Scalar, Value};
 
@@ -26,7 +26,7 @@ pub(super) struct Audio {
 
 /// The audio of one call, in one direction of one connection.
 struct CallAudio {
-    way: ConnectionStream,
+    direction: Option<Direction>,
     rows: [Option<Row>; 2],
     reported: ReportedAudio,
 }
@@ -45,15 +45,10 @@ struct Row {
     /// The last frame.
     last: Place,
     ended: bool,
-    codec: AudioCodec,
+    /// The codec, if it is known.
+    codec: Option<&'static str>,
     /// The number of unreadable frames in this direction before the sequence started.
     gaps: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AudioCodec {
-    Known(&'static str),
-    Other,
 }
 
 /// The fields of an audio frame.
@@ -79,9 +74,8 @@ impl<'a> AudioFrame<'a> {
         })
     }
 
-    fn codec(&self) -> AudioCodec {
-        let known = CODECS.into_iter().find(|c| self.codec.is_text(c));
-        known.map_or(AudioCodec::Other, AudioCodec::Known)
+    fn codec(&self) -> Option<&'static str> {
+        CODECS.into_iter().find(|c| self.codec.is_text(c))
     }
 }
 
@@ -93,23 +87,16 @@ impl Audio {
     }
 
     /// Handles a frame; `gaps` is the number of unreadable frames of its direction before it.
-    pub fn handle_frame(
-        &mut self,
-        way: ConnectionStream,
-        gaps: u32,
-        fields: Node<'_>,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) {
+    pub fn handle_frame(&mut self, gaps: u32, fields: Node<'_>, seen: Current<'_, '_>) {
         let Some(frame) = AudioFrame::of(fields) else {
             return;
         };
-        let conn = seen.origin.conn;
-        let name = (way, frame.sid.raw_text());
+        let (conn, direction) = (seen.origin.conn, seen.origin.direction);
+        let name = (direction, frame.sid.raw_text());
         let new = self.calls.get_in(conn, name).is_none();
         if new {
             let audio = CallAudio {
-                way,
+                direction,
                 rows: [None, None],
                 reported: ReportedAudio::default(),
             };
@@ -118,8 +105,8 @@ impl Audio {
         let Some(audio) = self.calls.get_in(conn, name) else {
             return;
         };
-        audio.count(&frame, gaps, seen, report);
-        audio.reported.check_content(&frame, seen, report);
+        audio.count(&frame, gaps, seen);
+        audio.reported.check_content(&frame, seen);
         if frame.ends {
             self.calls.finish_in(conn, name);
         }
@@ -129,11 +116,11 @@ impl Audio {
     pub fn end(
         &mut self,
         conn: Option<u32>,
-        way: Option<ConnectionStream>,
+        direction: Option<Direction>,
         orderly: bool,
         report: &mut Report,
     ) {
-        let ended = |v: &CallAudio| way.is_none_or(|way| way == v.way);
+        let ended = |v: &CallAudio| direction.is_none() || direction == v.direction;
         let calls = self.calls.take(conn, ended);
         if !orderly {
             return;
@@ -156,7 +143,7 @@ impl Audio {
 }
 
 impl CallAudio {
-    fn count(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>, report: &mut Report) {
+    fn count(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: Current<'_, '_>) {
         let seq = frame.seq;
         let alone = self.rows[1].is_none();
         let Some(row) = self.row_for(seq) else {
@@ -165,24 +152,21 @@ impl CallAudio {
         let related = row.last.index;
         if row.ended {
             let text = format!("sequence_number {seq} comes after end_of_stream");
-            report.broken_by("audio-after-end", seen.at(frame.number), related, text);
+            seen.broken_by("audio-after-end", seen.at(frame.number), related, text);
         } else if row.gaps == gaps && seq != row.next {
             let next = row.next;
             let text = format!("sequence_number is {seq}; it should be {next}, after #{related}");
             let rule = if seq > next { "seq-gap" } else { "seq-back" };
-            report.broken_by(rule, seen.at(frame.number), related, text);
+            seen.broken_by(rule, seen.at(frame.number), related, text);
         }
         let codec = frame.codec();
         if codec != row.codec && alone {
-            let before = match row.codec {
-                AudioCodec::Known(name) => name,
-                AudioCodec::Other => "another",
-            };
+            let before = row.codec.unwrap_or("another");
             let text = format!(
                 "codec is {}, but #{related} has {before}",
                 quote_text(frame.codec)
             );
-            report.broken_by("codec-change", seen.at(frame.codec), related, text);
+            seen.broken_by("codec-change", seen.at(frame.codec), related, text);
         }
         *row = Row::after(frame, gaps, seen);
     }
@@ -193,21 +177,17 @@ impl CallAudio {
         let follows = |row: &Option<Row>| row.as_ref().is_some_and(|r| r.next == seq);
         let id_spaces =
             |row: &Option<Row>| row.as_ref().map(|r| r.next).filter(|next| *next <= seq);
-        match (self.way, &second) {
-            (ConnectionStream::Unknown, _) if follows(first) => first.as_mut(),
-            (ConnectionStream::Unknown, _) if follows(second) => second.as_mut(),
+        match (self.direction, &second) {
+            (None, _) if follows(first) => first.as_mut(),
+            (None, _) if follows(second) => second.as_mut(),
             // The number may belong to the opposite direction.
-            (ConnectionStream::Unknown, None) if first.as_ref().is_some_and(|r| seq < r.next) => {
-                None
-            }
-            (ConnectionStream::Unknown, Some(_)) if id_spaces(second) > id_spaces(first) => {
-                second.as_mut()
-            }
+            (None, None) if first.as_ref().is_some_and(|r| seq < r.next) => None,
+            (None, Some(_)) if id_spaces(second) > id_spaces(first) => second.as_mut(),
             _ => first.as_mut(),
         }
     }
 
-    fn start_row(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>) {
+    fn start_row(&mut self, frame: &AudioFrame<'_>, gaps: u32, seen: Current<'_, '_>) {
         let [first, second] = &mut self.rows;
         let free = if first.is_none() { first } else { second };
         *free = Some(Row::after(frame, gaps, seen));
@@ -215,7 +195,7 @@ impl CallAudio {
 }
 
 impl Row {
-    fn after(frame: &AudioFrame<'_>, gaps: u32, seen: &Seen<'_>) -> Self {
+    fn after(frame: &AudioFrame<'_>, gaps: u32, seen: Current<'_, '_>) -> Self {
         Self {
             next: frame.seq.wrapping_add(1),
             last: seen.whole(),
@@ -228,18 +208,18 @@ impl Row {
 
 impl ReportedAudio {
     /// Checks the content of one frame.
-    fn check_content(&mut self, frame: &AudioFrame<'_>, seen: &Seen<'_>, report: &mut Report) {
+    fn check_content(&mut self, frame: &AudioFrame<'_>, seen: Current<'_, '_>) {
         let codec = frame.codec();
         let once = |reported: &mut bool| !std::mem::replace(reported, true);
         // Invalid text has its own finding.
         let text = frame.codec.text().is_some();
-        if codec == AudioCodec::Other && text && once(&mut self.codec) {
+        if codec.is_none() && text && once(&mut self.codec) {
             let text = format!(
                 "codec is {}; known codecs are {}",
                 quote_text(frame.codec),
                 CODECS.join(", ")
             );
-            report.broken("unknown-codec", seen.at(frame.codec), text);
+            seen.broken("unknown-codec", seen.at(frame.codec), text);
         }
         if frame.ends {
             return;
@@ -251,13 +231,13 @@ impl ReportedAudio {
         match codec {
             _ if len == 0 && once(&mut self.empty) => {
                 let text = "payload is empty, but end_of_stream is not set";
-                report.broken("audio-empty", seen.at(frame.payload), text);
+                seen.broken("audio-empty", seen.at(frame.payload), text);
             }
-            AudioCodec::Known(codec @ ("PCMU" | "PCMA"))
+            Some(codec @ ("PCMU" | "PCMA"))
                 if len != 0 && len != USUAL_SIZE && once(&mut self.size) =>
             {
                 let text = format!("payload has {len} bytes; 20 ms of {codec} are {USUAL_SIZE}");
-                report.broken("audio-size", seen.at(frame.payload), text);
+                seen.broken("audio-size", seen.at(frame.payload), text);
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use super::recent::RecentTable;
 use super::shape::quote_text;
 use crate::encoding::serde_envelope::FIELDS;
 use crate::protocol::Direction;
-use crate::protocol::session::{Report, Seen};
+use crate::protocol::session::Current;
 use crate::protocol::telequick::schema::{FieldMark, Schema, member, name};
 use crate::tape::Node;
 
@@ -25,8 +25,9 @@ pub(super) struct PhoneCalls<'s> {
     pub partial: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
 enum CallPhase {
+    #[default]
     Announced,
     Made,
     Created,
@@ -43,43 +44,9 @@ struct PhoneCall {
 /// The events of one call so far.
 #[derive(Default)]
 struct ReportedEvents {
-    stage: CallStage,
+    phase: CallPhase,
     held: Option<bool>,
     last: u64,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
-enum CallStage {
-    #[default]
-    Unknown,
-    Created,
-    Answered,
-    Over,
-}
-
-/// The meaning of an event.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CallEvent {
-    Nothing,
-    Create,
-    Answer,
-    Over,
-    Hold,
-    Resume,
-}
-
-impl CallEvent {
-    fn of(kind: Node<'_>) -> Option<Self> {
-        Some(match kind.text()?.as_ref() {
-            "UNKNOWN" => Self::Nothing,
-            "CHANNEL_CREATE" => Self::Create,
-            "CHANNEL_ANSWER" => Self::Answer,
-            "CHANNEL_HANGUP_COMPLETE" => Self::Over,
-            "CHANNEL_HOLD" => Self::Hold,
-            "CHANNEL_RESUME" => Self::Resume,
-            _ => return None,
-        })
-    }
 }
 
 impl<'s> PhoneCalls<'s> {
@@ -95,13 +62,13 @@ impl<'s> PhoneCalls<'s> {
 
     /// Records calls of a message, and checks that it may refer to them; `opened` is set if its connection is known
     /// from the start.
-    pub fn record(&mut self, fields: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
+    pub fn record(&mut self, fields: Node<'_>, opened: bool, seen: Current<'_, '_>) {
         let index = seen.index;
         let sid = fields.get(name::CALL);
         match (seen.message.kind.as_ref(), sid) {
-            (name::EVENT, Some(sid)) => self.event(sid, fields, seen, report),
+            (name::EVENT, Some(sid)) => self.event(sid, fields, seen),
             (name::AUDIO, Some(sid)) if seen.origin.direction == Some(Direction::ToServer) => {
-                self.report_early(sid, opened, seen, report);
+                self.report_early(sid, opened, seen);
             }
             // These name calls that other peers may have made.
             (
@@ -139,8 +106,8 @@ impl<'s> PhoneCalls<'s> {
                 }
             }
             (kind @ ("BargeRequest" | "TerminateRequest" | name::DIALPLAN), Some(sid)) => {
-                self.report_early(sid, opened, seen, report);
-                self.check_phase(sid, kind, fields, seen, report);
+                self.report_early(sid, opened, seen);
+                self.check_phase(sid, kind, fields, seen);
             }
             _ => {}
         }
@@ -169,7 +136,7 @@ impl<'s> PhoneCalls<'s> {
     }
 
     /// Reports a call that should exist before this message.
-    fn report_early(&mut self, sid: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
+    fn report_early(&mut self, sid: Node<'_>, opened: bool, seen: Current<'_, '_>) {
         let kind = &seen.message.kind;
         let by = seen.index;
         let phase = CallPhase::Made;
@@ -181,7 +148,7 @@ impl<'s> PhoneCalls<'s> {
                     "{kind} names call {}, which #{asked} requests, but no message confirms",
                     quote_text(sid)
                 );
-                report.broken_by("call-too-early", seen.at(sid), asked, text);
+                seen.broken_by("call-too-early", seen.at(sid), asked, text);
             }
             Some(_) => {}
             None => {
@@ -191,21 +158,14 @@ impl<'s> PhoneCalls<'s> {
                         "{kind} names call {}, but no message creates it",
                         quote_text(sid)
                     );
-                    report.broken("unknown-call", seen.at(sid), text);
+                    seen.broken("unknown-call", seen.at(sid), text);
                 }
             }
         }
     }
 
     /// Checks that the phase of a call allows the request.
-    fn check_phase(
-        &mut self,
-        sid: Node<'_>,
-        kind: &str,
-        fields: Node<'_>,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) {
+    fn check_phase(&mut self, sid: Node<'_>, kind: &str, fields: Node<'_>, seen: Current<'_, '_>) {
         let Some(&mut PhoneCall { phase, by }) = self.by_sid.get(sid.raw_text()) else {
             return;
         };
@@ -217,7 +177,7 @@ impl<'s> PhoneCalls<'s> {
         match (phase, verb) {
             (CallPhase::Over, _) => {
                 let text = format!("{kind} names call {}, which #{by} ended", quote_text(sid));
-                report.broken_by("call-over", seen.at(sid), by, text);
+                seen.broken_by("call-over", seen.at(sid), by, text);
             }
             (CallPhase::Created, Some(verb)) => {
                 let name = verb.text().unwrap_or_default();
@@ -225,48 +185,46 @@ impl<'s> PhoneCalls<'s> {
                     "{name} needs an answered call, but {} was only created, by #{by}",
                     quote_text(sid)
                 );
-                report.broken_by("verb-too-early", seen.at(verb), by, text);
+                seen.broken_by("verb-too-early", seen.at(verb), by, text);
             }
             _ => {}
         }
     }
 
-    fn event(&mut self, sid: Node<'_>, fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+    fn event(&mut self, sid: Node<'_>, fields: Node<'_>, seen: Current<'_, '_>) {
         let Some(kind) = fields.get("event_type") else {
             return;
         };
-        let event = CallEvent::of(kind);
-        check_times(fields, seen, report);
-        if matches!(
-            event,
-            Some(CallEvent::Create | CallEvent::Answer | CallEvent::Hold | CallEvent::Resume)
-        ) && let Some((name, early)) = self.at_end.iter().find_map(|name| {
-            let value = fields.get(name)?;
-            // An invalid double has its own finding.
-            let set = value.as_i128().is_none_or(|n| n != 0);
-            set.then_some((name, value))
-        }) {
-            let text = format!("{name} is set, though the call is not over");
-            report.broken("early-statistics", seen.at(early), text);
-        }
-        let Some(event) = event else {
-            return;
-        };
-        let phase = match event {
-            CallEvent::Nothing => {
+        let event = kind.text().unwrap_or_default();
+        check_times(fields, seen);
+        let (phase, turn) = match event.as_ref() {
+            "CHANNEL_CREATE" => (CallPhase::Created, None),
+            "CHANNEL_ANSWER" => (CallPhase::Answered, None),
+            "CHANNEL_HOLD" => (CallPhase::Answered, Some(true)),
+            "CHANNEL_RESUME" => (CallPhase::Answered, Some(false)),
+            "CHANNEL_HANGUP_COMPLETE" => (CallPhase::Over, None),
+            "UNKNOWN" => {
                 let text = "event_type is 0, UNKNOWN: no event has it";
-                report.broken("unknown-event", seen.at(kind), text);
-                return;
+                return seen.broken("unknown-event", seen.at(kind), text);
             }
-            CallEvent::Create => CallPhase::Created,
-            CallEvent::Answer | CallEvent::Hold | CallEvent::Resume => CallPhase::Answered,
-            CallEvent::Over => CallPhase::Over,
+            _ => return,
         };
+        if phase != CallPhase::Over
+            && let Some((name, early)) = self.at_end.iter().find_map(|name| {
+                let value = fields.get(name)?;
+                // An invalid double has its own finding.
+                let set = value.as_i128().is_none_or(|n| n != 0);
+                set.then_some((name, value))
+            })
+        {
+            let text = format!("{name} is set, though the call is not over");
+            seen.broken("early-statistics", seen.at(early), text);
+        }
         let by = seen.index;
         let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
         // A late CREATE does not renew an answered call; one after the hang-up does.
-        let late = event == CallEvent::Create && known == Some(CallPhase::Answered);
-        if !late && (known != Some(CallPhase::Over) || event == CallEvent::Create) {
+        let late = phase == CallPhase::Created && known == Some(CallPhase::Answered);
+        if !late && (known != Some(CallPhase::Over) || phase == CallPhase::Created) {
             self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
         }
         let name = (seen.origin.conn, sid.raw_text());
@@ -274,7 +232,7 @@ impl<'s> PhoneCalls<'s> {
             self.reported.put(name, ReportedEvents::default());
         }
         if let Some(reported) = self.reported.get(name) {
-            reported.next(event, kind, seen, report);
+            reported.next(phase, turn, kind, seen);
         }
         if phase == CallPhase::Over {
             self.by_sid.finish_entry(sid.raw_text());
@@ -289,63 +247,59 @@ impl<'s> PhoneCalls<'s> {
 }
 
 impl ReportedEvents {
-    /// Handles the next event of the call.
-    fn next(&mut self, event: CallEvent, kind: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+    /// Handles the next event of the call: a phase, and `turn` if the call is put on hold or resumed.
+    fn next(
+        &mut self,
+        phase: CallPhase,
+        turn: Option<bool>,
+        kind: Node<'_>,
+        seen: Current<'_, '_>,
+    ) {
         let last = self.last;
         let name = kind.text().unwrap_or_default();
         let place = seen.at(kind);
-        let stage = match event {
-            CallEvent::Create => CallStage::Created,
-            CallEvent::Answer => CallStage::Answered,
-            CallEvent::Over => CallStage::Over,
-            _ => self.stage,
-        };
-        if self.stage == CallStage::Over {
+        // An event about holding does not show that the call was answered before.
+        let phase = if turn.is_some() { self.phase } else { phase };
+        if self.phase == CallPhase::Over {
             let text = format!("{name} is after #{last}, which ended the call");
-            report.broken_by("event-after-hangup", place, last, text);
+            seen.broken_by("event-after-hangup", place, last, text);
             // Only a new call continues.
-            if event == CallEvent::Create {
+            if phase == CallPhase::Created {
                 *self = Self {
-                    stage,
+                    phase,
                     held: None,
                     last: seen.index,
                 };
             }
             return;
         }
-        let turn = match event {
-            CallEvent::Hold => Some(true),
-            CallEvent::Resume => Some(false),
-            _ => None,
-        };
-        if matches!(event, CallEvent::Create | CallEvent::Answer) && stage <= self.stage {
-            let now = if self.stage == CallStage::Created {
+        // A call that was created is not on hold.
+        let held = self
+            .held
+            .or((self.phase >= CallPhase::Created).then_some(false));
+        if turn.is_some() && held == turn {
+            let now = if turn == Some(true) { "is" } else { "is not" };
+            let text = format!("{name} comes after #{last}: the call {now} on hold");
+            seen.broken_by("hold-order", place, last, text);
+        } else if turn.is_none() && phase != CallPhase::Over && phase <= self.phase {
+            let now = if self.phase == CallPhase::Created {
                 "created"
             } else {
                 "answered"
             };
             let text = format!("{name} comes after #{last}: the call is already {now}");
-            report.broken_by("event-order", place, last, text);
-        } else if turn.is_some() && self.held.or(self.initial_hold()) == turn {
-            let now = if turn == Some(true) { "is" } else { "is not" };
-            let text = format!("{name} comes after #{last}: the call {now} on hold");
-            report.broken_by("hold-order", place, last, text);
+            seen.broken_by("event-order", place, last, text);
         }
         self.held = turn.or(self.held);
-        if stage > self.stage {
-            self.stage = stage;
+        if phase > self.phase {
+            self.phase = phase;
         }
         self.last = seen.index;
-    }
-
-    /// Returns `Some(false)` if the start of the call was seen: it is not on hold.
-    fn initial_hold(&self) -> Option<bool> {
-        (self.stage != CallStage::Unknown).then_some(false)
     }
 }
 
 /// Checks that start, answer and end are in this order; 0 means not yet.
-fn check_times(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+fn check_times(fields: Node<'_>, seen: Current<'_, '_>) {
     let names = [
         "start_timestamp_ms",
         "answer_timestamp_ms",
@@ -364,7 +318,7 @@ fn check_times(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
             && time < from
         {
             let text = format!("{name} is {time}, before {earlier}, {from}");
-            report.broken("time-order", seen.at(node), text);
+            seen.broken("time-order", seen.at(node), text);
             return;
         }
         before = Some((name, time));

@@ -6,32 +6,15 @@
 //! ```
 
 use crate::framing::LengthMode;
-use crate::protocol::session::{Report, Seen};
-use crate::protocol::{Direction, Link, Origin, Role};
+use crate::protocol::session::Current;
+use crate::protocol::session::memory::PerDirection;
+use crate::protocol::{Link, Origin, Role};
 use crate::span::Span;
 use foldhash::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The number of reported ids that are stored, for each direction of a connection.
 const REPORTED_IDS: usize = 64;
-
-/// A byte stream of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum ConnectionStream {
-    ToServer,
-    ToClient,
-    Unknown,
-}
-
-impl ConnectionStream {
-    pub fn of(direction: Option<Direction>) -> Self {
-        match direction {
-            Some(Direction::ToServer) => Self::ToServer,
-            Some(Direction::ToClient) => Self::ToClient,
-            None => Self::Unknown,
-        }
-    }
-}
 
 /// A connection.
 #[derive(Default)]
@@ -50,7 +33,7 @@ pub(super) struct TelequickConnection {
     pub wrong_client: bool,
     /// Open requests by the id of their method, the oldest first.
     pub queues: HashMap<u32, VecDeque<u64>>,
-    pub streams: [DirectionStream; 3],
+    pub streams: PerDirection<DirectionStream>,
 }
 
 /// The completeness of a connection.
@@ -88,23 +71,6 @@ pub(super) struct DirectionStream {
 }
 
 impl TelequickConnection {
-    pub fn stream(&mut self, way: ConnectionStream) -> &mut DirectionStream {
-        let [to_server, to_client, unknown] = &mut self.streams;
-        match way {
-            ConnectionStream::ToServer => to_server,
-            ConnectionStream::ToClient => to_client,
-            ConnectionStream::Unknown => unknown,
-        }
-    }
-
-    pub fn received(&self, direction: Direction) -> bool {
-        let [to_server, to_client, _] = &self.streams;
-        match direction {
-            Direction::ToServer => to_server.is_active,
-            Direction::ToClient => to_client.is_active,
-        }
-    }
-
     /// Returns the method of the only open request.
     pub fn open_alone(&self) -> Option<u32> {
         let (method, queue) = self.queues.iter().next()?;
@@ -147,7 +113,7 @@ pub(super) fn entry(
 
 impl DirectionStream {
     /// Checks the mode of a length.
-    pub fn check_length(&mut self, mode: LengthMode, seen: &Seen<'_>, report: &mut Report) {
+    pub fn check_length(&mut self, mode: LengthMode, seen: Current<'_, '_>) {
         let place = || seen.span(Span::new(0, 4));
         let reported = [&self.calls, &self.pushes]
             .iter()
@@ -162,7 +128,7 @@ impl DirectionStream {
                 mode_use.first = Some((mode, seen.index));
                 if mode == LengthMode::Inclusive && !reported {
                     let text = "length counts its own four bytes; the document forbids it";
-                    report.broken("inclusive-length", place(), text);
+                    seen.broken("inclusive-length", place(), text);
                 }
             }
             Some((first, index)) if first != mode && !mode_use.changed => {
@@ -172,7 +138,7 @@ impl DirectionStream {
                     mode.name(),
                     first.name()
                 );
-                report.broken_by("flavour-change", place(), index, text);
+                seen.broken_by("flavour-change", place(), index, text);
             }
             Some(_) => {}
         }

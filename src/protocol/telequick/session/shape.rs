@@ -8,7 +8,7 @@ use crate::encoding::serde_envelope::{
     COMPAT_VERSION, FIELDS, FieldType, HEADER, Struct, StructField, TAIL, Types, VERSION,
 };
 use crate::framing::{Framing, Head};
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::session::{Current, Place, text};
 use crate::protocol::telequick::length_mode;
 use crate::protocol::telequick::schema::{FieldMark, Schema, fixed, label, member, name};
 use crate::protocol::{Direction, Role};
@@ -17,28 +17,22 @@ use crate::tape::{Node, Scalar, Value};
 
 /// The suffix of the fields that define the first action of a call.
 const DEFAULT: &str = "default_app";
-/// Longer texts are truncated in findings.
-const LONGEST: usize = 40;
 
 /// Quotes a text for findings.
 pub(super) fn quote_text(node: Node<'_>) -> String {
-    let text = String::from_utf8_lossy(node.raw_text());
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
-        None => format!("{text:?}"),
-    }
+    text::quote_text(&String::from_utf8_lossy(node.raw_text()))
 }
 
 /// Reports the method id. The caller calls this once for each id.
-pub(super) fn method_id(schema: &Schema, id: u32, seen: &Seen<'_>, report: &mut Report) {
+pub(super) fn method_id(schema: &Schema, id: u32, seen: Current<'_, '_>) {
     let place = seen.span(Span::new(4, 8));
     let Some(method) = schema.method(id) else {
         if let Some(meant) = schema.near_miss(id) {
             let text = format!("method id 0x{id:08x} is unknown: {meant}");
-            report.broken("misspelt-id", place, text);
+            seen.broken("misspelt-id", place, text);
         } else {
             let text = format!("method id {id} (0x{id:08x}) is in no schema");
-            report.broken("unknown-method", place, text);
+            seen.broken("unknown-method", place, text);
         }
         return;
     };
@@ -49,7 +43,7 @@ pub(super) fn method_id(schema: &Schema, id: u32, seen: &Seen<'_>, report: &mut 
             _ => "disputed-id",
         };
         let text = format!("method id {id} is not the standard id of {name}, {own}");
-        report.broken(rule, place, text);
+        seen.broken(rule, place, text);
     }
 }
 
@@ -65,33 +59,18 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     pub fn of(root: Node<'a>) -> Self {
-        const NAMES: [&str; 5] = [
-            fixed(VERSION),
-            fixed(COMPAT_VERSION),
-            fixed(FIELDS),
-            fixed(TAIL),
-            fixed(label::AFTER),
-        ];
-        let mut parts = [None; NAMES.len()];
-        for (key, value) in root.members() {
-            let at = NAMES.iter().position(|name| key.is_text(name));
-            if let Some(part) = at.and_then(|at| parts.get_mut(at)) {
-                *part = Some(value);
-            }
-        }
-        let [version, compat, fields, tail, after] = parts;
         Self {
-            version,
-            compat,
-            fields,
-            tail,
-            after,
+            version: member(root, VERSION),
+            compat: member(root, COMPAT_VERSION),
+            fields: member(root, FIELDS),
+            tail: member(root, TAIL),
+            after: member(root, label::AFTER),
         }
     }
 }
 
 /// Returns the struct that a message was read as.
-pub(super) fn layout<'s>(schema: &'s Schema, seen: &Seen<'_>) -> Option<&'s Struct> {
+pub(super) fn layout<'s>(schema: &'s Schema, seen: Current<'_, '_>) -> Option<&'s Struct> {
     let kind = seen.message.kind.as_ref();
     let is = |id: &u32| schema.struct_name(*id) == kind;
     let method = match seen.frame.head {
@@ -104,23 +83,18 @@ pub(super) fn layout<'s>(schema: &'s Schema, seen: &Seen<'_>) -> Option<&'s Stru
 }
 
 /// Checks a message that was read without fault.
-pub(super) fn check_message(
-    schema: &Schema,
-    seen: &Seen<'_>,
-    parts: &Parts<'_>,
-    report: &mut Report,
-) {
+pub(super) fn check_message(schema: &Schema, seen: Current<'_, '_>, parts: &Parts<'_>) {
     if let (Head::Method { length, .. }, Some(limit)) = (seen.frame.head, schema.frame_limit)
         && length > limit
     {
         let text = format!("length is {length}; peers read frames of at most {limit} bytes");
-        report.broken("peer-limit", seen.span(Span::new(0, 4)), text);
+        seen.broken("peer-limit", seen.span(Span::new(0, 4)), text);
     }
     if let Some(after) = parts.after {
         let count = after.span().len;
         let text =
             format!("{count} bytes are between the end of the envelope and the end of the frame");
-        report.broken("trailing-bytes", seen.at(after), text);
+        seen.broken("trailing-bytes", seen.at(after), text);
     }
     let Some(fields) = parts.fields else {
         return;
@@ -131,25 +105,16 @@ pub(super) fn check_message(
         seen,
         request: seen.message.role == Some(Role::Request),
     };
-    let envelope = EnvelopeParts {
-        version: parts.version,
-        compat: parts.compat,
-        fields,
-        tail: parts.tail,
-        whole: seen.whole(),
-        // The missing fields are then in these bytes.
-        cut: parts.after.is_some(),
-    };
-    look.versions(&envelope, report);
+    look.versions(parts);
     if let Some(layout) = layout(schema, seen) {
-        look.envelope(layout, &envelope, report);
-        check_outcome(fields, seen, report);
-        check_tones(fields, seen, report);
+        look.envelope(layout, parts, seen.whole());
+        check_outcome(fields, seen);
+        check_tones(fields, seen);
     }
 }
 
 /// Checks that `SEND_DTMF` defines digit, method and duration.
-fn check_tones(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+fn check_tones(fields: Node<'_>, seen: Current<'_, '_>) {
     if seen.message.kind != name::DIALPLAN {
         return;
     }
@@ -176,12 +141,12 @@ fn check_tones(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
             "app_args of SEND_DTMF is {}; it should look like \"5:rfc2833:200\"",
             quote_text(args)
         );
-        report.broken("dtmf-args", seen.at(args), text);
+        seen.broken("dtmf-args", seen.at(args), text);
     }
 }
 
 /// Checks that code and message of an answer agree.
-fn check_outcome(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+fn check_outcome(fields: Node<'_>, seen: Current<'_, '_>) {
     let code = fields
         .get(name::ERROR)
         .and_then(|c| Some((c, c.as_i128()?)));
@@ -192,68 +157,61 @@ fn check_outcome(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
     if number != 0 && empty {
         let name = code.text().unwrap_or_else(|| number.to_string().into());
         let text = format!("error_code is {name}, but error_message is empty");
-        report.broken("error-without-message", seen.at(message), text);
+        seen.broken("error-without-message", seen.at(message), text);
     } else if number == 0 && !empty {
         let text = format!(
             "error_message is {}, but error_code is SUCCESS",
             quote_text(message)
         );
-        report.broken("message-without-error", seen.at(message), text);
+        seen.broken("message-without-error", seen.at(message), text);
     }
-}
-
-/// An envelope: that of the frame or an inner one.
-struct EnvelopeParts<'a> {
-    version: Option<Node<'a>>,
-    compat: Option<Node<'a>>,
-    fields: Node<'a>,
-    tail: Option<Node<'a>>,
-    whole: Place,
-    cut: bool,
 }
 
 struct FrameCheck<'l> {
     schema: &'l Schema,
     types: &'l Types,
-    seen: &'l Seen<'l>,
+    seen: Current<'l, 'l>,
     request: bool,
 }
 
 impl FrameCheck<'_> {
-    fn versions(&self, envelope: &EnvelopeParts<'_>, report: &mut Report) {
+    fn versions(&self, envelope: &Parts<'_>) {
         let number = |node: Option<Node<'_>>| node.and_then(Node::as_i128).unwrap_or(0);
         let (version, compat) = (number(envelope.version), number(envelope.compat));
         if let Some(node) = envelope.compat
             && compat > version
         {
             let text = format!("compat_version is {compat}; it cannot be above version, {version}");
-            report.broken("compat-above-version", self.seen.at(node), text);
+            self.seen
+                .broken("compat-above-version", self.seen.at(node), text);
         }
     }
 
-    fn envelope(&self, layout: &Struct, envelope: &EnvelopeParts<'_>, report: &mut Report) {
+    /// Checks an envelope: that of the frame or an inner one.
+    fn envelope(&self, layout: &Struct, envelope: &Parts<'_>, whole: Place) {
         let version = envelope.version.and_then(Node::as_i128).unwrap_or(0);
         let mut present = 0;
-        for ((_, value), field) in envelope.fields.members().zip(&layout.fields) {
+        let fields = envelope.fields.into_iter().flat_map(Node::members);
+        for ((_, value), field) in fields.zip(&layout.fields) {
             present += 1;
-            self.value(&field.kind, field, value, report);
+            self.value(&field.kind, field, value);
         }
         let absent = layout.fields.get(present..).unwrap_or_default();
         // Real peers write no vectors; an absent one means an empty one.
         let missing = |f: &&StructField| !matches!(f.kind, FieldType::Vector(_));
         let due = |f: &&StructField| f.since as i128 <= version;
         let (described, name) = (layout.version, self.types.name(layout.name));
-        if envelope.cut {
-            // This was reported above.
+        if envelope.after.is_some() {
+            // The missing fields are in these bytes, which were reported.
         } else if let Some(field) = absent.iter().filter(missing).find(due) {
             let field = self.types.name(field.name);
             let text = format!("{name} of version {version} ends before {field}");
-            report.broken("missing-fields", envelope.whole, text);
+            self.seen.broken("missing-fields", whole, text);
         } else if let Some(field) = absent.iter().find(missing) {
             let (field, since) = (self.types.name(field.name), field.since);
             let text =
                 format!("{name} has version {version}: {field}, of version {since}, is missing");
-            report.broken("older-version", envelope.whole, text);
+            self.seen.broken("older-version", whole, text);
         }
         if let Some(tail) = envelope.tail {
             let (count, place) = (tail.span().len, self.seen.at(tail));
@@ -261,18 +219,18 @@ impl FrameCheck<'_> {
                 let text = format!(
                     "{name} has version {version}, but only {described} is known: {count} bytes are skipped"
                 );
-                report.broken("newer-version", place, text);
+                self.seen.broken("newer-version", place, text);
             } else {
                 let text = format!(
                     "{count} bytes follow the last field of {name}, whose version {version} is known"
                 );
-                report.broken("unexpected-tail", place, text);
+                self.seen.broken("unexpected-tail", place, text);
             }
         }
     }
 
     /// Checks an inner struct: its fields, or those with versions and tail.
-    fn inner(&self, layout: &Struct, value: Node<'_>, report: &mut Report) {
+    fn inner(&self, layout: &Struct, value: Node<'_>) {
         let first = layout
             .fields
             .first()
@@ -281,51 +239,49 @@ impl FrameCheck<'_> {
             let key = value.children().next();
             first != fixed(VERSION) && key.is_some_and(|k| k.is_text(fixed(VERSION)))
         });
-        let part = |name| wrapped.and_then(|_| member(value, name));
-        let envelope = EnvelopeParts {
-            version: part(VERSION),
-            compat: part(COMPAT_VERSION),
-            fields: wrapped.unwrap_or(value),
-            tail: part(TAIL),
-            whole: self.seen.at(value),
-            cut: false,
+        let envelope = match wrapped {
+            Some(_) => Parts::of(value),
+            None => Parts {
+                fields: Some(value),
+                ..Parts::default()
+            },
         };
-        self.versions(&envelope, report);
-        self.envelope(layout, &envelope, report);
+        self.versions(&envelope);
+        self.envelope(layout, &envelope, self.seen.at(value));
     }
 
-    fn value(&self, kind: &FieldType, field: &StructField, value: Node<'_>, report: &mut Report) {
+    fn value(&self, kind: &FieldType, field: &StructField, value: Node<'_>) {
         let name = || self.types.name(field.name);
         let place = || self.seen.at(value);
         match (kind, value.value()) {
             (FieldType::Str, Value::Scalar(Scalar::Str(bytes))) => {
                 if std::str::from_utf8(bytes).is_err() {
                     let text = format!("{} is not UTF-8: {}", name(), quote_text(value));
-                    report.broken("invalid-text", place(), text);
+                    self.seen.broken("invalid-text", place(), text);
                 } else if memchr::memchr(0, bytes).is_some() {
                     let text = format!("{} has a NUL inside: {}", name(), quote_text(value));
-                    report.broken("nul-in-string", place(), text);
+                    self.seen.broken("nul-in-string", place(), text);
                 }
             }
             (FieldType::Bool, Value::Scalar(Scalar::BoolByte(byte))) => {
                 let text = format!("{} is the byte {byte}; a bool is 0 or 1", name());
-                report.broken("odd-bool", place(), text);
+                self.seen.broken("odd-bool", place(), text);
             }
             (FieldType::Enum(id), Value::Scalar(Scalar::Int(_) | Scalar::Uint(_))) => {
                 let known = self.types.enums.get(*id as usize);
                 let known = known.map_or("the enum", |e| self.types.name(e.name));
                 let number = value.as_i128().unwrap_or_default();
                 let text = format!("{} is {number}, but {known} has no such value", name());
-                report.broken("unknown-enum", place(), text);
+                self.seen.broken("unknown-enum", place(), text);
             }
             (FieldType::Enum(_), Value::Scalar(Scalar::Name(number, _, word))) if self.request => {
                 let is = |mark: &FieldMark| self.schema.is_marked("", word, mark);
                 if is(&FieldMark::Gateway) {
                     let text = format!("{} is {word} ({number}), which only gateways use", name());
-                    report.broken("gateway-verb", place(), text);
+                    self.seen.broken("gateway-verb", place(), text);
                 } else if name().ends_with(DEFAULT) && is(&FieldMark::Answered) {
                     let text = format!("{} is {word}, which needs an answered call", name());
-                    report.broken("dial-action", place(), text);
+                    self.seen.broken("dial-action", place(), text);
                 }
             }
             (FieldType::Uint(1), Value::Scalar(Scalar::Uint(number))) => {
@@ -337,34 +293,35 @@ impl FrameCheck<'_> {
                 if let Some(count) = names.filter(|count| number >= *count) {
                     let last = count.saturating_sub(1);
                     let text = format!("{} is {number}, but the last one is {last}", name());
-                    report.broken("unknown-enum", place(), text);
+                    self.seen.broken("unknown-enum", place(), text);
                 }
             }
             (FieldType::Double, Value::Scalar(Scalar::F64(bits))) => {
                 let number = f64::from_bits(bits);
                 match name() {
                     name if !number.is_finite() => {
-                        report.broken("not-finite", place(), format!("{name} is {number:?}"));
+                        self.seen
+                            .broken("not-finite", place(), format!("{name} is {number:?}"));
                     }
                     "jitter_ms" if number < 0.0 => {
                         let text = format!("jitter_ms is {number:?}, below zero");
-                        report.broken("jitter-range", place(), text);
+                        self.seen.broken("jitter-range", place(), text);
                     }
                     "estimated_mos" if number != 0.0 && !(1.0..=5.0).contains(&number) => {
                         let text = format!("estimated_mos is {number:?}; the scale is 1 to 5");
-                        report.broken("mos-range", place(), text);
+                        self.seen.broken("mos-range", place(), text);
                     }
                     _ => {}
                 }
             }
             (FieldType::Vector(element), Value::Array) => {
                 for value in value.children() {
-                    self.value(element, field, value, report);
+                    self.value(element, field, value);
                 }
             }
             (FieldType::Struct(id), Value::Map) => {
                 if let Some(layout) = self.types.layout(*id) {
-                    self.inner(layout, value, report);
+                    self.inner(layout, value);
                 }
             }
             _ => {}
@@ -374,7 +331,7 @@ impl FrameCheck<'_> {
 
 /// Returns the length and `payload_size` of a bare envelope at the position of a frame: the first four bytes, read as a
 /// length, and the size.
-pub(super) fn bare_envelope_as_frame(seen: &Seen<'_>) -> Option<(u32, u32)> {
+pub(super) fn bare_envelope_as_frame(seen: Current<'_, '_>) -> Option<(u32, u32)> {
     seen.frame.fault.as_ref()?;
     let is_answer = seen.origin.direction == Some(Direction::ToClient);
     let bytes = seen.frame.view.bytes;

@@ -7,14 +7,14 @@
 
 use super::{TelequickSession, conn};
 use crate::protocol::Role;
-use crate::protocol::session::{Report, Seen};
+use crate::protocol::session::Current;
 
 /// The second lowest bit of the id of a unidirectional stream (RFC 9000 section 2.1).
 const UNIDIRECTIONAL: u64 = 2;
 
 impl TelequickSession<'_> {
     /// Checks that a message belongs on its stream.
-    pub(super) fn check_stream(&mut self, seen: &Seen<'_>, report: &mut Report) {
+    pub(super) fn check_stream(&mut self, seen: Current<'_, '_>) {
         let (Some(id), Some(role)) = (seen.origin.stream, seen.message.role) else {
             return;
         };
@@ -29,14 +29,14 @@ impl TelequickSession<'_> {
             };
             let what = &seen.message.kind;
             let text = format!("{what} is on the {kind} stream {id}: it belongs on {way}");
-            report.broken("wrong-stream", seen.whole(), text);
+            seen.broken("wrong-stream", seen.whole(), text);
         }
         if role == Role::Request
             && std::mem::replace(&mut stream.asked_here, true)
             && !is_unidirectional
         {
             let text = format!("stream {id} has had a request before");
-            report.broken("shared-stream", seen.whole(), text);
+            seen.broken("shared-stream", seen.whole(), text);
         }
     }
 }

@@ -1,0 +1,70 @@
+//! A message while a session handles it.
+
+use super::{Place, Report, Seen};
+use crate::protocol::correlation::OpenRequest;
+use std::cell::{RefCell, RefMut};
+use std::ops::Deref;
+
+/// A message with the report that its handling fills.
+#[derive(Clone, Copy)]
+pub struct Current<'s, 'a> {
+    seen: &'s Seen<'a>,
+    report: &'s RefCell<Report>,
+}
+
+impl<'a> Deref for Current<'_, 'a> {
+    type Target = Seen<'a>;
+
+    fn deref(&self) -> &Seen<'a> {
+        self.seen
+    }
+}
+
+impl<'a> Current<'_, 'a> {
+    /// Handles a message; the results are added to the report.
+    pub fn handle<T>(
+        seen: &Seen<'a>,
+        report: &mut Report,
+        handle: impl FnOnce(Current<'_, 'a>) -> T,
+    ) -> T {
+        let shared = RefCell::new(std::mem::take(report));
+        let report_of = &shared;
+        let result = handle(Current {
+            seen,
+            report: report_of,
+        });
+        *report = shared.into_inner();
+        result
+    }
+
+    /// Returns the report, for functions that add to it. It must be dropped before the next finding.
+    pub fn report(&self) -> RefMut<'_, Report> {
+        self.report.borrow_mut()
+    }
+
+    /// Adds a broken rule: see [`Report::broken`].
+    pub fn broken(&self, rule: &'static str, place: Place, text: impl Into<String>) {
+        self.report().broken(rule, place, text);
+    }
+
+    /// Adds a broken rule that involves another message.
+    pub fn broken_by(
+        &self,
+        rule: &'static str,
+        place: Place,
+        related: impl Into<Option<u64>>,
+        text: impl Into<String>,
+    ) {
+        self.report().broken_by(rule, place, related, text);
+    }
+
+    /// Returns the number of broken rules so far.
+    pub fn findings(&self) -> usize {
+        self.report().broken.len()
+    }
+
+    /// Records that the message answers a request.
+    pub fn answers(&self, asked: &OpenRequest, last: bool) {
+        self.report().answers(asked, self.seen, last);
+    }
+}
