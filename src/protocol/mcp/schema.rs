@@ -14,9 +14,9 @@ use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
 #[cfg(feature = "rules")]
 pub(super) use methods::{
-    BATCHES, CAPABILITIES_KEY, FIRST, HEADER_SINCE, NEEDS, NEWEST_SESSION, VERSION_KEY,
+    BATCHES, CAPABILITIES_KEY, HEADER_SINCE, NEEDS, NEWEST_SESSION, VERSION_KEY,
 };
-pub(super) use methods::{CALL, CODES, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSIONS};
+pub(super) use methods::{CALL, CODES, FIRST, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSIONS};
 use std::sync::LazyLock;
 
 /// An integer, also one that is written with a fraction of 0.
