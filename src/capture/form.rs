@@ -66,7 +66,7 @@ forms! {
     Tcpflow "tcpflow",
     /// Output of `tcpdump -X` and `-x`; read with the feature `pcap`.
     Tcpdump "tcpdump",
-    /// What `tshark -x` prints; read with the feature `pcap`.
+    /// The output of `tshark -x`; read with the feature `pcap`.
     Tshark "tshark",
     /// A format that is named but not read, such as ELF or zip.
     Unreadable "unreadable",

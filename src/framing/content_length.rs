@@ -161,7 +161,7 @@ fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!name.is_empty() && name.iter().all(|b| is_token(*b))).then_some((name, value))
 }
 
-/// What the start of a window is.
+/// The kind of the bytes at the start of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameStart {
     /// A header block of this length, and the length of the body if the block has a valid one.

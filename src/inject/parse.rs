@@ -14,7 +14,7 @@ use crate::words::nearest;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// What may follow the end of a connection: a code of QUIC (RFC 9000 section 16).
+/// The optional code at the end of a connection: a code of QUIC (RFC 9000 section 16).
 const CODE: &str = "nothing, or a code below 2^62, such as 7 or 0x10c";
 
 /// Every action, and a description of its argument; empty if it has none.

@@ -54,7 +54,7 @@ pub enum EventStreams {
     Negotiated,
 }
 
-/// What a request over HTTP has from its session.
+/// The parts of a request over HTTP that its session sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldsOfRequest {
     /// Another path.

@@ -72,7 +72,7 @@ pub struct Endpoint<'p> {
     /// Messages that are sent as soon as a connection is free.
     waiting: VecDeque<Outgoing>,
     events: Vec<SessionEvent>,
-    /// What the requests over HTTP have in common.
+    /// The common parts of the requests over HTTP.
     http: Option<ClientSession>,
 }
 

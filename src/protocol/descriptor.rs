@@ -67,7 +67,7 @@ pub struct Kind {
 /// Facts that are collected on first use, as in a [`LazyLock`](std::sync::LazyLock).
 pub type Collected<T> = &'static (dyn Deref<Target = T> + Sync);
 
-/// What the requests of a client over HTTP have in common, whatever connection they are sent on. The client also opens
+/// The common parts of the requests of a client over HTTP, on any connection. The client also opens
 /// event streams with GET; messages that are not in the response to a request are events of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpSession {
@@ -117,6 +117,6 @@ pub struct Descriptor {
     pub is_sequential: bool,
     /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
     pub is_fallback: bool,
-    /// What its requests over HTTP have in common; `None` if they are independent.
+    /// The common parts of its requests over HTTP; `None` if they are independent.
     pub http: Option<HttpSession>,
 }

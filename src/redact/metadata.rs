@@ -219,7 +219,7 @@ impl Unexamined {
             None if is_unknown => {
                 *self.bytes.entry(origin.lane()).or_default() += frame.len;
             }
-            // What HTTP/3 compresses is removed.
+            // Compressed headers of HTTP/3 are removed.
             None if body > 0 && frame.framing != Framing::Http3 => {
                 self.bodies.0 += 1;
                 self.bodies.1 += body;

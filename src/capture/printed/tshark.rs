@@ -1,4 +1,4 @@
-//! What `tshark -x` and `-V -x` print, and Wireshark's "Copy as a Hex Dump": whole packets from the link header on.
+//! The output of `tshark -x` and `-V -x`, and Wireshark's "Copy as a Hex Dump": whole packets from the link header on.
 //!
 //! ```text
 //!   Frame 4: 155 bytes on wire (1240 bits), 155 bytes captured (1240 bits)    -V
@@ -131,7 +131,7 @@ fn frame_time(line: &[u8]) -> Option<Time> {
     parse_time(&[stamp])
 }
 
-/// What tshark and Wireshark print before the packets.
+/// The output of tshark and Wireshark before the packets.
 const NOTES: [&[u8]; 4] = [
     b"Running as user ",
     b"Capturing on ",

@@ -154,7 +154,7 @@ fn rows_without_packets_are_no_text_of_tshark() {
     );
 }
 
-/// What has no bytes is named, with a way to get them.
+/// Output without bytes is named, with a way to get them.
 #[test]
 fn text_without_bytes_is_named() {
     for (text, name) in [

@@ -32,7 +32,7 @@ const ESCAPES: Escapes = Escapes {
 struct List {
     /// `None` until it is needed: text can have very many brackets.
     mark: Option<Mark>,
-    /// Where it begins in its first line.
+    /// Its position in its first line.
     start: usize,
     /// The character that closes it.
     close: u8,
@@ -133,7 +133,7 @@ impl Arrays {
             self.close(line, sink);
             return Some(rest);
         }
-        // What follows the elements.
+        // The text after the elements.
         if list.cut || c.is_ascii_whitespace() || matches!(c, b',' | b';' | b'|') {
             return Some(rest);
         }

@@ -14,7 +14,7 @@ use crate::capture::lines::{Line, LineForm};
 use crate::protocol::Direction;
 use std::collections::HashMap;
 
-/// How deep tables may be inside each other.
+/// The maximum depth of tables.
 const MAX_DEPTH: u32 = 1000;
 /// The most bytes of a message; a table that is printed once may be in it several times.
 const MAX_BYTES: usize = 64 << 20;

@@ -173,7 +173,7 @@ impl MessageTest {
     }
 }
 
-/// How messages are delimited where a log was written.
+/// The framing of the messages of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageFraming {
     /// Each is a line.

@@ -100,7 +100,7 @@ impl TracedMessage {
                 TracedKind::Response,
             ),
         ];
-        // What precedes is a time at most.
+        // At most a time precedes.
         let head: String = text.chars().take(80).collect();
         let (at, start, direction, kind) =
             STARTS.into_iter().find_map(|(start, direction, kind)| {

@@ -1,4 +1,4 @@
-//! What the requests of a client over HTTP have in common, and the event streams that it opens with GET.
+//! The common parts of the requests of a client over HTTP, and the event streams that it opens with GET.
 //!
 //! ```text
 //!   POST hello           <-- 200, name of the session, version: later requests repeat both
@@ -33,7 +33,7 @@ pub(in crate::live) fn peer_conn(protocol: &dyn Protocol, framing: Framing, conn
     if is_session { CONN } else { conn }
 }
 
-/// What an event stream belongs to.
+/// The owner of an event stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StreamOf {
     Session,

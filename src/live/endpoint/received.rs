@@ -1,4 +1,4 @@
-//! What an endpoint receives: each message passes the session, the codec, the peer of the protocol and the observer.
+//! The receiving side of an endpoint: each message passes the session, the codec, the peer of the protocol and the observer.
 
 use super::http_session::{Effect, peer_conn};
 use super::{Endpoint, MessageObserver, Received, SessionEvent, origin};
