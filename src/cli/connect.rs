@@ -83,7 +83,7 @@ pub struct Callee {
     /// Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Connection")]
     connect: Option<CallAddress>,
-    /// Framing of the messages; the default depends on the address, the recording and the protocol
+    /// Framing of the messages; the default depends on the address and the protocol
     #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)), help_heading = "Connection")]
     framing: Option<String>,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
@@ -109,10 +109,10 @@ pub struct Callee {
     seed: Option<u64>,
     #[command(flatten)]
     trusted: TrustArgs,
-    /// Record to this file; no file is replaced
+    /// Record to this file; existing files are not replaced
     ///
-    /// `{pid}` in the name becomes the process id, a lone n in braces the first free number. Without it, a suffix is
-    /// added if the file exists.
+    /// `{pid}` in the name becomes the process id, and a suffix is added if the file exists.
+    /// `wiretool help recording` explains numbered names.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     write: Option<PathBuf>,
     /// Command to start; messages go to its stdin, answers come from its stdout

@@ -84,7 +84,7 @@ pub struct Args {
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Record to this file; never over another file
+    /// Record to this file; existing files are not replaced
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     write: Option<PathBuf>,
     /// Do not mask tokens, capabilities and other secrets

@@ -77,19 +77,19 @@ pub struct WriteArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Write it anyway: JSON that is not a message of the protocol
-    #[arg(long, help_heading = "Damage")]
+    #[arg(long, help_heading = "Invalid output")]
     force: bool,
     /// Set a field: `params.calldata[0]="0x1"`; a value that is not JSON is text
-    #[arg(long, value_name = "PATH=VALUE", help_heading = "Damage", value_parser = parse_assignment)]
+    #[arg(long, value_name = "PATH=VALUE", help_heading = "Invalid output", value_parser = parse_assignment)]
     set: Vec<(String, String)>,
     /// Write this length instead of the correct one
-    #[arg(long, value_name = "N", help_heading = "Damage")]
+    #[arg(long, value_name = "N", help_heading = "Invalid output")]
     length: Option<u32>,
     /// Truncate the output to N bytes
-    #[arg(long, value_name = "N", help_heading = "Damage")]
+    #[arg(long, value_name = "N", help_heading = "Invalid output")]
     truncate: Option<u64>,
     /// Overwrite the bytes at this offset of the output
-    #[arg(long, value_name = "OFFSET=HEX", help_heading = "Damage", value_parser = parse_patch)]
+    #[arg(long, value_name = "OFFSET=HEX", help_heading = "Invalid output", value_parser = parse_patch)]
     patch: Vec<(u64, Vec<u8>)>,
 }
 
@@ -344,6 +344,16 @@ impl<'p> EncodeJob<'p> {
     pub fn finish(mut self) -> Result<Exit> {
         for encoded in self.encoder.finish() {
             self.write_frame(encoded)?;
+        }
+        let mut patches = self.written.patch.iter();
+        let is_outside =
+            |(offset, bytes): &&(u64, Vec<u8>)| offset.saturating_add(bytes.len() as u64) > self.at;
+        if let Some((offset, _)) = patches.find(is_outside) {
+            let len = self.at;
+            print_message(&format!(
+                "--patch {offset}: the output has only {len} bytes"
+            ));
+            self.refused = true;
         }
         match self.to {
             OutputForm::Xxd => format_xxd(&self.all, self.output.buffer()),

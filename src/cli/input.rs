@@ -338,7 +338,10 @@ fn read_source(
     if input.ignored_lines() > 0 {
         show.detail(
             name,
-            &format!("{} lines hold no bytes", input.ignored_lines()),
+            &format!(
+                "{} without bytes",
+                super::count_text(input.ignored_lines(), "line", "lines")
+            ),
         );
     }
     show.end_source(name, total, pipeline)?;

@@ -58,7 +58,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Success.
     Clean,
-    /// The command ran and the answer is no: a fault, no match.
+    /// The command ran and found a problem: a fault, a finding, a difference, no match.
     Negative,
     /// The command could not run: usage, or input and output.
     Error,
@@ -106,7 +106,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  success
-  1  the answer is no: a fault, a finding, a difference, or no message matched
+  1  a fault, a finding, a difference, or no message matched
   2  usage, or a file or connection that failed
   130, 143  interrupted, terminated; files are complete
 With a command after --: 2 and 1 as above, otherwise the exit code of that command.";

@@ -32,7 +32,7 @@ pub struct SharedArgs {
     /// Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub color: Color,
-    /// Print no notes and no summary; lint and snapshot test then answer with the exit code alone
+    /// Print no notes and no summary; of lint and snapshot test, only the exit code tells the result
     #[arg(short, long, global = true, hide_short_help = true)]
     pub quiet: bool,
     /// Explain on stderr what was detected, and why
@@ -95,7 +95,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Captures to read; `-` or none: stdin
+    /// Captures to read, or folders of them; `-` or none: stdin
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Form of the input; detected by default (see wiretool help inputs)

@@ -257,11 +257,19 @@ fn create_file(asked: &Path, inputs: &[PathBuf]) -> Result<OutputTarget> {
         ))
         .prefix(".wiretool-")
         .tempfile_in(folder)
+        .map_err(without_path)
         .with_context(context)?;
     if let Some(mode) = mode {
         file.as_file().set_permissions(mode).with_context(context)?;
     }
     Ok(OutputTarget::File(file, path.clone()))
+}
+
+/// Returns an error without the name of the temporary file.
+fn without_path(error: std::io::Error) -> std::io::Error {
+    let inner = error.get_ref().and_then(std::error::Error::source);
+    let code = inner.and_then(|inner| inner.downcast_ref::<std::io::Error>()?.raw_os_error());
+    code.map_or(error, std::io::Error::from_raw_os_error)
 }
 
 /// Returns the target of symbolic links: the target is written, and the link stays.

@@ -32,10 +32,10 @@ pub struct Args {
 pub struct Flags {
     #[command(flatten)]
     place: ListenAddress,
-    /// Record to this file; no file is replaced
+    /// Record to this file; existing files are not replaced
     ///
-    /// `{pid}` in the name becomes the process id, a lone n in braces the first free number. Without it, a suffix is
-    /// added if the file exists.
+    /// `{pid}` in the name becomes the process id, and a suffix is added if the file exists.
+    /// `wiretool help recording` explains numbered names.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     pub write: Option<PathBuf>,
     /// Show messages in this file, or on `stderr`; a child's messages are shown only with this flag

@@ -19,7 +19,8 @@ const RECORDING: &str = "recording-{n}.jsonl";
 
 /// Forward traffic between two programs, and record it
 ///
-/// Same as `wiretool proxy -w recording-{n}.jsonl`, but shows messages only with --view.
+/// Same as `wiretool proxy -w`, but shows messages only with --view. Without -w, the recording is recording-1.jsonl, or
+/// the next number that is free.
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = live::EXIT_CODES, help_template = options::HELP)]
 pub struct Args {

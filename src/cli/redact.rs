@@ -2,7 +2,7 @@
 
 use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::{Exit, print_message, recording};
+use super::{Exit, count_text, print_message, recording};
 use crate::capture::recording::Record;
 use crate::encoding::Want;
 use crate::redact::{RedactConfig, RedactError, redact};
@@ -19,28 +19,35 @@ Examples:
 
 const REPLACED: &str = "\
 Secret names, in every protocol; case and separators are ignored:
-  names           auth bearer cookies credentials pass passwords pwd secrets setcookie
-  endings         accesskey apikey authorization cookie credential jwt passcode passphrase passwd
-                  password privatekey secret secretkey token
+  names           auth bearer cookies credentials pass passwords pwd secrets
+                  setcookie
+  endings         accesskey apikey authorization cookie credential jwt passcode
+                  passphrase passwd password privatekey secret secretkey token
   but not         partialresulttoken progresstoken workdonetoken
-  HTTP, queries   endings sessionid signature signingkey; in queries code key sig ticket
+  HTTP, queries   endings sessionid signature signingkey; in queries code key
+                  sig ticket
   --key NAME      your own names; `*` matches any text
 Values that are replaced:
-  messages        values with these names, also in JSON inside text; secrets of the protocol
+  messages        values with these names, also in JSON inside text; secrets of
+                  the protocol
   child           its arguments, and everything that it wrote to stderr
-  recording       values with these names in the header and events; passwords in addresses
-  authorization   the text after the scheme; also in proxy-authorization, after Bearer and Basic
+  recording       values with these names in the header and events; passwords in
+                  addresses
+  authorization   the text after the scheme; also in proxy-authorization, after
+                  Bearer and Basic
   cookies         values in cookie and set-cookie
-  subprotocols    the text after authorization, bearer, jwt, key, secret or token; also 16 or more
-                  characters with a digit, and with a capital letter or without a hyphen
+  subprotocols    the text after authorization, bearer, jwt, key, secret or
+                  token; also 16 or more characters with a digit, and with a
+                  capital letter or without a hyphen
   user:pass@host  the password in a URL or in Host; without a password, the user
-  other bytes     all of these in bytes that are not a message; words of 16 characters
+  other bytes     all of these in bytes that are not a message; words of 16
+                  characters
   --value REGEX   matches in texts of messages, in HTTP heads, and in other bytes
-  copies          each of these secrets in other places: from 4 bytes as a whole value, from
-                  8 bytes also inside other text, base64 and hex
+  copies          each of these secrets in other places: from 4 bytes as a whole
+                  value, from 8 bytes also inside other text, base64 and hex
 
-A placeholder has the length of its secret, letters for letters and digits for digits. Equal secrets
-have equal placeholders. Refused HTTP heads and trailers are read, too. URLs inside texts of messages
+A placeholder has the length of its secret, letters for letters and digits for digits. Equal secrets \
+have equal placeholders. Refused HTTP heads and trailers are read, too. URLs inside texts of messages \
 are not searched: use --key or --value. redact reports bytes that it did not examine.
 
 Exit codes:
@@ -59,7 +66,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Values with this name are secret, too; `*` matches any text (repeatable)
-    #[arg(long, alias = "field", value_name = "NAME", help_heading = "Secrets")]
+    #[arg(long, alias = "field", value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Secrets")]
     key: Vec<String>,
     /// Text that matches this expression is secret, too (repeatable)
     #[arg(long, value_name = "REGEX", value_parser = Regex::new, help_heading = "Secrets")]
@@ -104,7 +111,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         for note in &redacted.notes {
             print_message(&format!("{name}: {note}"));
         }
-        let secrets = format!("{} secrets replaced", redacted.secrets);
+        let secrets = count_text(redacted.secrets as u64, "secret", "secrets") + " replaced";
         let all: Vec<String> = [secrets]
             .into_iter()
             .chain(redacted.also_replaced)

@@ -26,7 +26,7 @@ Examples:
   wiretool replay session.jsonl -- ./oracle                 to a new child process
   wiretool replay --keep-going --ignore '**.ms' session.jsonl -- ./oracle
   wiretool replay -w again.jsonl session.jsonl -- ./oracle  record the new run
-  wiretool replay --where 'index>=2' session.jsonl -- ./oracle  only these; hellos are still sent
+  wiretool replay --where 'index>=2' session.jsonl -- ./oracle  only these; the handshake is still sent
   wiretool replay session.jsonl --connect tcp://127.0.0.1:7700
   wiretool replay --speed 2x --repeat 10 session.jsonl --connect tcp://127.0.0.1:7700
   wiretool replay session.jsonl --connect ws://127.0.0.1:8080/ws --token-file token";
@@ -34,8 +34,10 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0         every answer was as recorded
-  1         an answer differs or is missing, the connection closed too early, or no message matches --where
-  2         usage, a recording that cannot be replayed, a failed connection, or bytes that were not recorded
+  1         an answer differs or is missing, the connection closed too early,
+            or no message matches --where
+  2         usage, a recording that cannot be replayed, a failed connection, or
+            bytes that were not recorded
   130, 143  interrupted, terminated; the new recording is complete";
 
 /// Send recorded requests to a live peer; compare the answers
@@ -73,24 +75,24 @@ pub struct Args {
     #[arg(long, hide = true, value_name = "INDEX", help_heading = "Selection")]
     last: Option<u64>,
     /// Send ids, sequence numbers and times as recorded, not new ones
-    #[arg(long, help_heading = "Play")]
+    #[arg(long, help_heading = "Replay")]
     keep_ids: bool,
     /// Before a message is sent, wait for the answers that it needs, or for everything recorded before it
-    #[arg(long, value_name = "ORDER", default_value = "needed", value_parser = options::names(["needed", "recorded"]), help_heading = "Play")]
+    #[arg(long, value_name = "ORDER", default_value = "needed", value_parser = options::names(["needed", "recorded"]), help_heading = "Replay")]
     order: String,
     /// Pause between messages: as recorded (1), faster (2x), slower (0.5), or none (max)
     #[arg(
         long,
         value_name = "SPEED",
         default_value = "max",
-        help_heading = "Play"
+        help_heading = "Replay"
     )]
     speed: Speed,
     /// Replay N times, one session after another
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Play")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Replay")]
     repeat: u64,
     /// Continue after an answer that differs
-    #[arg(long, help_heading = "Play")]
+    #[arg(long, help_heading = "Replay")]
     keep_going: bool,
     /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Comparison")]
@@ -311,7 +313,7 @@ fn print_summary(runs: u64, total: &RunOutcome) {
     } else {
         format!("{differ} differ")
     };
-    let hangs = if *hangs { ", then a time-out" } else { "" };
+    let hangs = if *hangs { ", then a timeout" } else { "" };
     let ignored = super::config::settings().ignored_note(total.ignored);
     print_message(&format!(
         "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}{ignored}"

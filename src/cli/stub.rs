@@ -100,10 +100,10 @@ pub struct Args {
     /// Exit 1 if a rule or a recorded request was not used
     #[arg(long, help_heading = "Output")]
     require_all: bool,
-    /// Record to this file; no file is replaced
+    /// Record to this file; existing files are not replaced
     ///
-    /// `{pid}` in the name becomes the process id, a lone n in braces the first free number. Without it, a suffix is
-    /// added if the file exists.
+    /// `{pid}` in the name becomes the process id, and a suffix is added if the file exists.
+    /// `wiretool help recording` explains numbered names.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     write: Option<PathBuf>,
     /// Print the recording as a script, and exit
@@ -111,7 +111,7 @@ pub struct Args {
     print_script: bool,
     #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
-    /// Address: a runtime that this stub serves as a provider
+    /// Address of a runtime; the stub connects to it as a provider
     #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
     connect: Option<CallAddress>,
     /// Exit when the first connection has closed
@@ -151,7 +151,7 @@ fn listen_help() -> String {
 /// Parses `NAME=VALUE`.
 fn parse_pair(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    let (name, value) = pair.ok_or("wanted NAME=JSON, such as pow=[\"0x1\"]")?;
+    let (name, value) = pair.ok_or("wanted NAME=JSON, such as add={\"sum\":3}")?;
     OpenValue::json(value).map_err(|error| format!("the answer of {name} is {error}"))?;
     Ok((name.to_owned(), value.to_owned()))
 }

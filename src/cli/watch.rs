@@ -75,7 +75,7 @@ pub struct Args {
     input: options::InputArgs,
     #[command(flatten)]
     place: ListenAddress,
-    /// Record to this file; no file is replaced
+    /// Record to this file; existing files are not replaced
     ///
     /// Only for live traffic, with the names of `proxy -w`.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]

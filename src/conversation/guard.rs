@@ -166,12 +166,12 @@ impl<'p> Guard<'p> {
             &self.partial
         };
         let stderr_text = match show(last).as_str() {
-            "" => "nothing on stderr so far".to_owned(),
+            "" => "stderr is empty so far".to_owned(),
             text => format!("on stderr at that time: {text}"),
         };
         let line = std::mem::take(&mut self.line);
         format!(
-            "the child's stdout, offset {}, after {}.{:06} s: no line of {}: {}; {stderr_text}",
+            "the child's stdout, offset {}, after {}.{:06} s: not a message of {}: {}; {stderr_text}",
             self.start,
             t / 1_000_000_000,
             t / 1000 % 1_000_000,

@@ -110,7 +110,7 @@ impl Need {
             Self::Ends => "the ends of connections",
             Self::Secret => "a secret (--secret-file)",
             Self::Signature => "a signature (--signature)",
-            Self::Connection => "the address or the command (a recording's head)",
+            Self::Connection => "the address or the command (header of a recording)",
         }
     }
 }

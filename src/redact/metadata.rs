@@ -179,7 +179,7 @@ pub(super) fn describe_replaced(records: &[Record]) -> Vec<String> {
     }
     let mut notes = Vec::new();
     if arguments > 0 {
-        notes.push(format!("and {arguments} words of argv"));
+        notes.push(format!("and {arguments} arguments of the command"));
     }
     if stderr > 0 {
         notes.push(format!("and {stderr} bytes of stderr"));

@@ -79,12 +79,23 @@ pub fn consequences(one: Consequences) -> String {
     }
 }
 
-/// Writes the sentence of a finding, and the message that it refers to.
+/// Returns true if a text names the message with this index.
+fn names(text: &str, index: u64) -> bool {
+    let name = format!("#{index}");
+    let mut found = text.match_indices(&name);
+    found.any(|(at, _)| {
+        let rest = text.get(at + name.len()..).unwrap_or_default();
+        !rest.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
+/// Writes the sentence of a finding, and the message that it refers to, unless the sentence names it.
 fn write_sentence(finding: &Finding, display: DisplayOptions, out: &mut String) {
     display
         .style
         .push_wire(out, Highlight::Plain, &shorten(&finding.text, MAX_TEXT));
-    if let Some(related) = finding.related {
+    let is_named = |related: &u64| !names(&finding.text, *related);
+    if let Some(related) = finding.related.filter(is_named) {
         display
             .style
             .push(out, Highlight::Dim, &format!(" (see #{related})"));

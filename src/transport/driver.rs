@@ -438,7 +438,7 @@ fn remove_ended(
     }
 }
 
-/// Waits until a time, or for ever.
+/// Waits until a time, or forever.
 async fn wait_until(due: Option<Instant>) {
     match due {
         None => std::future::pending().await,

@@ -327,7 +327,7 @@ impl StdioPump {
                 Out::Close(_) | Out::Reset(_) => {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
-                // Later bytes are discarded, but the end is passed on: the reader must not wait for ever.
+                // Later bytes are discarded, but the end is passed on: the reader must not wait forever.
                 Out::Stall => {}
             }
         }

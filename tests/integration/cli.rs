@@ -248,7 +248,7 @@ fn message_is_shown_before_end_of_input() {
     stdin.write_all(&bytes(CALL)).unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
-    // Without the output this blocks until the time-out.
+    // Without the output this blocks until the timeout.
     lines.read_line(&mut first).unwrap();
     assert!(first.contains("math.add"), "{first}");
     stdin.write_all(&bytes(ANSWER)).unwrap();

@@ -120,7 +120,7 @@ fn findings_print_as_json() {
     // Unknown values are omitted.
     let (_, out, _) = lint(&["-f", "json", "fixtures/cli/never-ready.jsonl"]);
     let waiting = &objects(&out)[0]["summary"]["waiting"][0];
-    insta::assert_snapshot!(waiting.to_string(), @r#"{"conn":0,"for_ms":4000.000001,"owes":"oracle","what":"the executor, for ready","why":"no time-out: the executor waits forever"}"#);
+    insta::assert_snapshot!(waiting.to_string(), @r#"{"conn":0,"for_ms":4000.000001,"owes":"oracle","what":"the executor, for ready","why":"no timeout: the executor waits forever"}"#);
 }
 
 #[test]
@@ -328,12 +328,12 @@ fn summary_names_peer_that_must_send_next() {
     );
     insta::assert_snapshot!(out, @"
     fixtures/cli/hang.jsonl: 1 message waits for an answer:
-      #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no time-out: the executor waits forever
+      #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no timeout: the executor waits forever
     ");
     let (_, out, _) = lint(&["fixtures/cli/never-ready.jsonl"]);
     insta::assert_snapshot!(out, @"
     fixtures/cli/never-ready.jsonl: 1 message waits for an answer:
-      conn 0 · the executor, for ready  for 4 s  the oracle must send it — no time-out: the executor waits forever
+      conn 0 · the executor, for ready  for 4 s  the oracle must send it — no timeout: the executor waits forever
     ");
     // Colours end before the end of the line.
     let (_, out, _) = lint(&["--color", "always", INCOMPLETE]);
@@ -345,7 +345,7 @@ fn summary_names_peer_that_must_send_next() {
     let (_, _, err) = run(&["decode", "--lint", "-f", "line", INCOMPLETE]);
     insta::assert_snapshot!(err, @"
     wiretool: fixtures/cli/hang.jsonl: 1 message waits for an answer:
-    wiretool:   #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no time-out: the executor waits forever
+    wiretool:   #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no timeout: the executor waits forever
     ");
 }
 
@@ -551,7 +551,7 @@ fn stall_reports_peer_that_must_send_next() {
         "wiretool: stdin: 1 message waits for an answer:"
     );
     // At least as long as the silence.
-    insta::assert_snapshot!(next(&live.err), @"wiretool:   #2 conn 0 → invoke pow  id 1  for 20 ms  the oracle must send it — no time-out: the executor waits forever");
+    insta::assert_snapshot!(next(&live.err), @"wiretool:   #2 conn 0 → invoke pow  id 1  for 20 ms  the oracle must send it — no timeout: the executor waits forever");
     live.end();
 }
 

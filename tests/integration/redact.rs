@@ -556,7 +556,7 @@ fn secrets_in_damaged_heads_are_replaced() {
         check(&recording, &["FOLDSECRET9"], &["--framing", "http"]);
         check(&recording, &["FOLDSECRET9"], &[]);
         let run = redact(&recording, &[]);
-        assert!(run.sent.contains(": 1 secrets replaced"), "{}", run.sent);
+        assert!(run.sent.contains(": 1 secret replaced"), "{}", run.sent);
     }
     // Skipped in runs: the secret is in two of them.
     let mut lost = b"GET / HTTP/1.1\r\n\0: 1\r\n".to_vec();
@@ -669,7 +669,7 @@ fn summary_counts_replacements_and_unexamined_bytes() {
     ];
     let run = redact(&record("oracle", &["./oracle", "--x"], &chunks), &[]);
     for want in [
-        "0 secrets replaced, and 2 words of argv, and 10 bytes of stderr",
+        "0 secrets replaced, and 2 arguments of the command, and 10 bytes of stderr",
         "not examined: 13 bytes that are not a message, first on connection 1 s2c",
     ] {
         assert!(run.sent.contains(want), "{}", run.sent);

@@ -96,7 +96,7 @@ fn new_snapshot_is_accepted_then_equal() {
     assert_snapshot!(place.screen(&["test"]), @"
     + ready.txt: has no snapshot yet
     wiretool: 1 fixture: 0 equal, 1 new
-    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    wiretool: compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`
     exit 1
     ");
     assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
@@ -147,7 +147,7 @@ fn changed_output_fails() {
         +   22..24    id  12
         +   34..41    method  "ready"
     wiretool: 1 fixture: 0 equal, 1 differs
-    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    wiretool: compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`
     exit 1
     "#);
     assert_eq!(place.files(), "ready.txt ready.txt.snap ready.txt.snap.new");
@@ -328,7 +328,7 @@ fn damaged_header_is_reported() {
         +   22..23    id  0
         +   33..40    method  "ready"
     wiretool: 1 fixture: 0 equal, 1 differs
-    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    wiretool: compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`
     exit 1
     "#);
     assert_eq!(place.run(&["accept"]).0, 0);
@@ -763,7 +763,7 @@ fn flags_and_settings_select_the_protocol() {
         +   22..23    id  0
         +   33..35    result  {0}
     wiretool: 4 fixtures: 0 equal, 4 new
-    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    wiretool: compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`
     exit 1
     "#);
     place.file(
@@ -780,7 +780,7 @@ fn flags_and_settings_select_the_protocol() {
     + a/untold.hex: has no snapshot yet
         +     0        0 → ack                               0    {}
     wiretool: 4 fixtures: 0 equal, 4 new
-    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    wiretool: compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`
     exit 1
     ");
     // Settings of the user are ignored.

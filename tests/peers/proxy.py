@@ -124,7 +124,7 @@ def log_line_on_stdout_is_reported():
     check("a log", executor.stderr_contains("0x4"), True)
     fails(lambda: executor.invoke("noise", 7), "not JSON")
     fails(lambda: executor.invoke("square", 3), "response ID mismatch")
-    named = "no line of oracle: a log line where none belongs; on stderr at that time: "
+    named = "not a message of oracle: a log line where none belongs; on stderr at that time: "
     check("named", executor.stderr_contains(named), True)
     executor.kill()
     path = recording()

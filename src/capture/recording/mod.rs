@@ -224,7 +224,7 @@ pub(super) enum RecordingLineKind {
 
 impl<'a> RawLine<'a> {
     pub(super) fn parse(line: &'a [u8]) -> Result<Self, String> {
-        serde_json::from_slice(line).map_err(|error| error.to_string())
+        serde_json::from_slice(line).map_err(|error| describe_json_error(&error))
     }
 
     /// Returns the kind of the line; appends the bytes of a chunk to `out`.
@@ -299,5 +299,16 @@ impl Record {
 }
 
 pub(super) fn parse_line<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(line).map_err(|error| error.to_string())
+    serde_json::from_slice(line).map_err(|error| describe_json_error(&error))
+}
+
+/// Describes an error of a line: its column and the problem.
+fn describe_json_error(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let text = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    format!(
+        "column {column}: {}",
+        text.strip_suffix(&place).unwrap_or(&text)
+    )
 }

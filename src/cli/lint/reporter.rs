@@ -314,13 +314,9 @@ impl FindingWriter {
                 *lacks.entry(*need).or_default() += 1;
             }
             for (i, (need, n)) in lacks.iter().enumerate() {
-                let lead = if i == 0 {
-                    "; not checked, because the input lacks"
-                } else {
-                    ","
-                };
-                let rules = if *n == 1 { "rule" } else { "rules" };
-                text.push_str(&format!("{lead} {}: {n} {rules}", need.about()));
+                let lead = if i == 0 { "; not checked:" } else { "," };
+                let rules = if *n == 1 { "rule needs" } else { "rules need" };
+                text.push_str(&format!("{lead} {n} {rules} {}", need.about()));
             }
         }
         text

@@ -386,7 +386,7 @@ impl TestRun<'_> {
                 print_message(if self.ci {
                     "no file is written in CI: run `wiretool snapshot test` locally, then `wiretool snapshot review`"
                 } else {
-                    "look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`"
+                    "compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`"
                 });
             }
         }

@@ -451,7 +451,7 @@ fn peer_that_hangs_or_exits_is_reported() {
         "{out}"
     );
     assert!(
-        err.ends_with("2 sent, 1 answer compared, 0 differ, then a time-out\n"),
+        err.ends_with("2 sent, 1 answer compared, 0 differ, then a timeout\n"),
         "{err}"
     );
     let (code, out, _) = against("die", &[]);

@@ -326,7 +326,7 @@ impl ClientRun<'_> {
             }
             Ended::Closed => "was closed".to_owned(),
             Ended::Reset => "was cut".to_owned(),
-            Ended::Exited(status) => format!("ended with its child, status {status}"),
+            Ended::Exited(status) => format!("ended: its child exited with status {status}"),
         };
         let stage = self.stage(conn);
         self.set_stage(conn, ConnectionStage::Ended);

@@ -40,7 +40,7 @@ const GONE: usize = 1 << 10;
 /// The largest delay of an answer that can still be matched, in lines.
 const LAG: u64 = 64;
 /// The reason why both sides may wait without end.
-const NO_TIME_OUT: &str = "no time-out: the executor waits forever";
+const NO_TIMEOUT: &str = "no timeout: the executor waits forever";
 
 /// The connection and id of a request.
 type OracleKey = (Option<u32>, PeerId);
@@ -182,7 +182,7 @@ impl Session for OracleSession<'_> {
             if self.needs_answer(key, invoke) {
                 all.push(Waiting {
                     owes: Some(Direction::ToClient),
-                    ..asked.waiting(Some(NO_TIME_OUT.into()))
+                    ..asked.waiting(Some(NO_TIMEOUT.into()))
                 });
             }
         }

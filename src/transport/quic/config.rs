@@ -17,7 +17,7 @@ use rustls::sign::CertifiedKey;
 
 /// The protocol that telequick's SDKs ask for.
 pub const ALPN: &str = "h3";
-/// Idle time-out that is offered; the smaller one of both sides applies (RFC 9000 section 10.1).
+/// Idle timeout that is offered; the smaller one of both sides applies (RFC 9000 section 10.1).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Time limit of the handshake, for all addresses of a server.

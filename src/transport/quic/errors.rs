@@ -21,7 +21,7 @@ pub(in crate::transport) fn closed(error: &ConnectionError) -> (VarInt, String) 
 fn transport(error: &ConnectionError) -> Option<String> {
     match error {
         ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed => None,
-        ConnectionError::TimedOut => Some("the peer was silent until the idle time-out".into()),
+        ConnectionError::TimedOut => Some("the peer was silent until the idle timeout".into()),
         ConnectionError::Reset => {
             Some("the peer has lost the state of the connection (stateless reset)".into())
         }

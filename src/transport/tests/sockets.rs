@@ -613,7 +613,7 @@ fn text_is_shown_in_order_until_screen_closes() {
                 commands.push(Command::Print("text".to_owned()));
             }
         });
-        // It would wait for ever.
+        // It would wait forever.
         *handler.due.lock().unwrap() = Some(i64::MAX);
         let screen = Box::new(move |_: &str| Err(std::io::Error::from(kind)));
         let run = client_with_screen(address(&nowhere, None), None, screen, handler);

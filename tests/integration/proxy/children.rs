@@ -313,11 +313,15 @@ fn foreign_line_on_stdout_is_reported() {
     assert!(result.contains("offset 0, after 0."), "{result}");
     assert!(
         result.contains(
-            "no line of oracle:    Compiling x v0.1.0; on stderr at that time: warning: deprecated"
+            "not a message of oracle:    Compiling x v0.1.0; on stderr at that time: warning: deprecated"
         ),
         "{result}"
     );
-    assert_eq!(result.matches("no line of oracle").count(), 1, "{result}");
+    assert_eq!(
+        result.matches("not a message of oracle").count(),
+        1,
+        "{result}"
+    );
     drop(folder);
 }
 

@@ -151,7 +151,7 @@ fn every_recorded_request_is_answered_in_any_order() {
     // A number is not the id of a request because it is the same.
     let other = asked(&mut stub_test, &of_run(1, ALL + 5));
     assert!(other["error"].is_object(), "{other}");
-    // The same several times over: in order, then the last for ever.
+    // The same several times over: in order, then the last forever.
     let recorded: Vec<Json> = (0..600).map(|n| of_run(n, 1)).collect();
     let mut stub_test =
         StubTest::made(known("stepflow"), compiled(&recorded), OnMiss::Error, false);

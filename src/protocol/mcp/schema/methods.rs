@@ -494,7 +494,7 @@ pub(in super::super) const SIGNS: Signs = Signs {
 /// The meaning of error codes.
 pub(in super::super) const CODES: Codes = &[
     (-32000, "connection closed, or a server error"),
-    (-32001, "time-out, or a session that is not known"),
+    (-32001, "timeout, or a session that is not known"),
     (-32002, "resource not found"),
     (-32020, "header mismatch"),
     (-32021, "missing client capability"),

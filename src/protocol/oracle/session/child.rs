@@ -1,6 +1,6 @@
 //! The state of one child process.
 
-use super::{LAG, NO_TIME_OUT, OracleKey, OracleLine};
+use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine};
 use crate::protocol::correlation::{OpenRequest, OpenRequests};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
@@ -315,7 +315,7 @@ impl ChildSession {
                     place,
                     "the executor, for ready",
                     Direction::ToClient,
-                    NO_TIME_OUT.into(),
+                    NO_TIMEOUT.into(),
                 )
             }),
             ReadyStage::Announced(ready, _) => Some(Waiting {

@@ -46,7 +46,7 @@ impl OracleSession<'_> {
             return;
         }
         match &child.stage {
-            // A peer with a longer time-out than the executor may continue.
+            // A peer with a longer timeout than the executor may continue.
             ReadyStage::Failed if is_ready && !line.faulty => return child.announce(line),
             ReadyStage::Refused(by) if child.reported.first("alive-after-refusal") => {
                 let by = by.index;

@@ -39,10 +39,14 @@ pub(super) const VERSION: Type = Type::Form(
 );
 pub(super) const CODE: Type = Type::Form(
     &TEXT,
-    &ValueForm::of("error-code", "one of the fifteen of the document", |code| {
-        let mut known = CODES.iter().chain(&EXTRA_CODES);
-        known.any(|known| code.is_text(known))
-    }),
+    &ValueForm::of(
+        "error-code",
+        "one of the 15 error codes of the document",
+        |code| {
+            let mut known = CODES.iter().chain(&EXTRA_CODES);
+            known.any(|known| code.is_text(known))
+        },
+    ),
 );
 /// Some clients write null instead of no trace.
 pub(super) const TRACE: Type = Type::Form(

@@ -84,8 +84,13 @@ fn check_kind(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
     let node = message.get("kind");
     if role(message.kind).is_none() {
         let text = match node {
-            _ if message.header => format!("kind {} is not one of the seventeen", message.kind),
-            Some(node) => format!("kind is {}, which is not one of the seventeen", quote(node)),
+            _ if message.header => {
+                format!("kind {} is not one of the 17 kinds of frames", message.kind)
+            }
+            Some(node) => format!(
+                "kind is {}, which is not one of the 17 kinds of frames",
+                quote(node)
+            ),
             None => "there is no kind".to_owned(),
         };
         message.broken("kind-unknown", message.place(node), text);

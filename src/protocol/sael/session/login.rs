@@ -283,7 +283,8 @@ impl SaelSession {
         if let Some(had) = replay.last
             && key <= had
         {
-            let text = format!("seq {key} is replayed, but the client has all up to {had}");
+            let text =
+                format!("seq {key} is sent again, but the client already has all up to {had}");
             message.broken("replay-old", place, text);
         } else if replay.finals.contains(&key) {
             let text = format!("seq {key} was replayed to its end already");

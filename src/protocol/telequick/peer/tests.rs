@@ -76,7 +76,7 @@ fn a_gateway_answers_in_the_struct_of_the_method() {
     < {"method":"Barge","struct":"BargeRequest","length_mode":"exclusive","fields":{"call_sid":"abc"}}
     result null
         1> {"method":"Barge","method_id":3854301714,"struct":"Empty","version":0,"compat_version":0,"length_mode":"exclusive","fields":{}}
-        ! flavour-change: length is exclusive, but lengths of this sort are inclusive since #1
+        ! flavour-change: length is exclusive, but frames of this kind have inclusive lengths since #1
     error it cannot fail
         refused: error: wanted a method that can fail, got Barge, whose answer has no place for one
     < {"method":"GetActiveBuckets","struct":"Empty","fields":{}}

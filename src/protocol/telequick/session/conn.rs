@@ -134,7 +134,7 @@ impl DirectionStream {
             Some((first, index)) if first != mode && !mode_use.changed => {
                 mode_use.changed = true;
                 let text = format!(
-                    "length is {}, but lengths of this sort are {} since #{index}",
+                    "length is {}, but frames of this kind have {} lengths since #{index}",
                     mode.name(),
                     first.name()
                 );
