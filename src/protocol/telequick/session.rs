@@ -122,7 +122,7 @@ impl<'s> TelequickSession<'s> {
                     report.broken("no-subscription", seen.whole(), text);
                 }
                 match method {
-                    Some(method) if method.streaming => self.subscribe(seen, parts),
+                    Some(method) if method.streaming => self.subscribe(seen, parts, report),
                     Some(method) => self.add_request(seen, method, sound),
                     None => {}
                 }
@@ -200,11 +200,14 @@ impl<'s> TelequickSession<'s> {
         report.answers(&asked, seen, true);
     }
 
-    fn subscribe(&mut self, seen: &Seen<'_>, parts: &Parts<'_>) {
+    fn subscribe(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
         let client = parts.fields.and_then(|f| f.get(name::CLIENT));
-        if self.subscriptions.len() >= SUBSCRIPTIONS {
-            self.subscriptions.pop_front();
+        if self.subscriptions.len() >= SUBSCRIPTIONS
+            && let Some(oldest) = self.subscriptions.pop_front()
+        {
+            report.subscription(oldest.asked.place.index, false);
         }
+        report.subscription(seen.index, true);
         // This length distinguishes clients.
         let client = client.map_or(&b""[..], Node::raw_text);
         let client = client.get(..256).unwrap_or(client);
@@ -293,7 +296,13 @@ impl<'s> TelequickSession<'s> {
         // Calls outlive the streams that speak of them.
         if stream.is_none() {
             self.audio.end(id, None, orderly, report);
-            self.subscriptions.retain(|s| s.asked.origin().conn != id);
+            self.subscriptions.retain(|s| {
+                let ends = s.asked.origin().conn == id;
+                if ends {
+                    report.subscription(s.asked.place.index, false);
+                }
+                !ends
+            });
         }
     }
 }

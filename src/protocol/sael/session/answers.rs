@@ -99,14 +99,21 @@ impl SaelSession {
         if subscribed && matches!(message.kind, "RES") {
             let needs_answer = call.needs_answer();
             let granted = !std::mem::replace(&mut call.live, true);
+            if granted {
+                report.subscription(asked.place.index, true);
+            }
             if needs_answer {
                 self.leave_window(key.0);
             }
             self.parts(message.conn).1.live += usize::from(granted);
             return;
         }
+        let ended = (last && call.live).then_some(asked.place.index);
         self.add_cost(message, report);
         if last {
+            if let Some(request) = ended {
+                report.subscription(request, false);
+            }
             self.close(key, message, CallEnd::Answered);
         }
     }
