@@ -388,7 +388,11 @@ impl Model {
         // The selection locks the messages again.
         drop(store);
         if let Some(index) = found {
-            return self.show(index);
+            self.show(index);
+            // A small screen may not show the end of the tree.
+            let first = shared.store().first_finding(index);
+            self.answer = first.unwrap_or_default();
+            return;
         }
         let which = if forward { "later" } else { "earlier" };
         self.answer = format!("no {which} message has a finding");

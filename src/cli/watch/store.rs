@@ -309,6 +309,13 @@ impl Store {
         })
     }
 
+    /// Returns the worst finding of a message with its rule, if its details are kept.
+    pub fn first_finding(&self, index: usize) -> Option<String> {
+        let all = self.findings.get(&index)?;
+        let worst = all.iter().max_by_key(|finding| finding.severity)?;
+        Some(format!("{}: {}", worst.name(), worst.text))
+    }
+
     /// Returns the number of findings of a message whose details are kept.
     pub fn findings_of(&self, index: usize) -> usize {
         self.findings.get(&index).map_or(0, Vec::len)

@@ -253,3 +253,16 @@ fn wire_text_cannot_reach_the_terminal_unescaped() {
         assert!(!cell.symbol().contains(crate::escape::is_active));
     }
 }
+
+#[test]
+fn the_state_lists_subscriptions_until_they_end() {
+    let state = [Command::NextPane; 3];
+    for (message, wanted) in [(2, false), (3, true), (5, true)] {
+        let mut model = model_of(STREAM);
+        model.apply(Command::Move(message));
+        let terminal = terminal((80, 24), PLAIN, &mut model, &state);
+        let text = terminal.backend().to_string();
+        let found = text.contains("1 subscription") && text.contains("#2 SUB prs");
+        assert_eq!(found, wanted, "{message}: {text}");
+    }
+}
