@@ -82,7 +82,7 @@ pub struct Answer {
 pub struct SubscriptionChange {
     /// The index of the request.
     pub request: u64,
-    /// It begins; otherwise it ends.
+    /// It begins, or is granted once more; otherwise it ends.
     pub begins: bool,
 }
 

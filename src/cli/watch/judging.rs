@@ -8,7 +8,7 @@
 //! So the reader does not wait for rules, which take longer than the index. All steps have a place among the messages: the
 //! result is that of a run without threads.
 
-use super::source::Shared;
+use super::shared::Shared;
 use super::store::{NamedVersion, StoredSubscription, Update};
 use crate::capture::{Event, EventKind, Header, Time};
 use crate::cli::interrupt::Stop;
@@ -267,7 +267,7 @@ impl RuleThread {
         let _ = rustix::process::nice(NICE);
         loop {
             match self.steps.next(self.done, stop) {
-                Work::Step(step) => self.step(step),
+                Work::Step(next) => self.step(next),
                 Work::Messages(end, rare) => self.messages(end, &rare),
                 Work::End => break,
             }

@@ -16,7 +16,7 @@ use super::command::{Command, Overlay, Pane};
 use super::condition::Condition;
 use super::entry::Entry;
 use super::prompt::Prompt;
-use super::source::Shared;
+use super::shared::Shared;
 use super::store::{Store, StoreReader};
 use rows::{RowList, Search};
 use std::collections::HashSet;
@@ -390,8 +390,7 @@ impl Model {
         if let Some(index) = found {
             self.show(index);
             // A small screen may not show the end of the tree.
-            let first = shared.store().first_finding(index);
-            self.answer = first.unwrap_or_default();
+            self.answer = shared.store().first_finding(index).unwrap_or_default();
             return;
         }
         let which = if forward { "later" } else { "earlier" };

@@ -95,25 +95,21 @@ impl SaelSession {
             check_items(message, asked, call, replaying, report);
         }
         check_trace(message, asked, call, report);
-        let subscribed = call.sort == SaelRequestKind::Subscription;
-        if subscribed && matches!(message.kind, "RES") {
+        if call.sort == SaelRequestKind::Subscription && message.kind == "RES" {
             let needs_answer = call.needs_answer();
             let granted = !std::mem::replace(&mut call.live, true);
-            if granted {
-                report.subscription(asked.place.index, true);
-            }
+            report.subscription(asked.place.index, true);
             if needs_answer {
                 self.leave_window(key.0);
             }
             self.parts(message.conn).1.live += usize::from(granted);
             return;
         }
-        let ended = (last && call.live).then_some(asked.place.index);
+        if last && call.live {
+            report.subscription(asked.place.index, false);
+        }
         self.add_cost(message, report);
         if last {
-            if let Some(request) = ended {
-                report.subscription(request, false);
-            }
             self.close(key, message, CallEnd::Answered);
         }
     }
