@@ -266,3 +266,18 @@ fn the_state_lists_subscriptions_until_they_end() {
         assert_eq!(found, wanted, "{message}: {text}");
     }
 }
+
+#[test]
+fn the_help_fits_the_smallest_screen() {
+    let text = screen((80, 24), PLAIN, STREAM, &[Command::Help]);
+    let wide = screen((120, 24), PLAIN, STREAM, &[Command::Help]);
+    let inner = |text: &str| {
+        text.lines()
+            .skip(1)
+            .take(22)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(inner(&text), inner(&wide));
+    assert!(text.contains("d marked"), "{text}");
+}
