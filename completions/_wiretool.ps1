@@ -234,6 +234,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--quarantine', '--quarantine', [CompletionResultType]::ParameterName, 'Move text of the child''s stdout that is no message to stderr; each line waits until it is complete')
             [CompletionResult]::new('--rewrite-host', '--rewrite-host', [CompletionResultType]::ParameterName, 'Set the Host of HTTP requests to the host of --connect')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept any server certificate')
+            [CompletionResult]::new('--allow-edit', '--allow-edit', [CompletionResultType]::ParameterName, 'Let the key `e` edit a message and send it once more')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone')

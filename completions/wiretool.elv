@@ -227,6 +227,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --quarantine 'Move text of the child''s stdout that is no message to stderr; each line waits until it is complete'
             cand --rewrite-host 'Set the Host of HTTP requests to the host of --connect'
             cand --insecure 'Accept any server certificate'
+            cand --allow-edit 'Let the key `e` edit a message and send it once more'
             cand --show-secrets 'Do not mask tokens, capabilities and other secrets'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
             cand -q 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'

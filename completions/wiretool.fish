@@ -4694,6 +4694,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l drain-stderr
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l quarantine -d 'Move text of the child\'s stdout that is no message to stderr; each line waits until it is complete'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l rewrite-host -d 'Set the Host of HTTP requests to the host of --connect'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l insecure -d 'Accept any server certificate'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l allow-edit -d 'Let the key `e` edit a message and send it once more'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'

@@ -17,6 +17,7 @@ mod live;
 mod model;
 mod prompt;
 mod screen;
+mod shared;
 mod source;
 mod store;
 mod take;
@@ -43,7 +44,8 @@ use judging::{RuleThread, Steps};
 use live::LiveTraffic;
 use model::Model;
 use screen::{run_screen, screen_file};
-use source::{IndexSink, Shared};
+use shared::Shared;
+use source::IndexSink;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,6 +150,10 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         Some(live) => live.input(&args.input.packets),
         None => args.input.clone(),
     };
+    let inserts = args.allow_edit.then(Arc::<Inserts>::default);
+    if let Some(live) = &mut live {
+        live.inserts.clone_from(&inserts);
+    }
     let temporary = live.as_mut().and_then(|live| live.temporary.take());
     let reader = Reader {
         input,
@@ -157,15 +163,11 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         show_secrets: args.show_secrets,
     };
     let theme = Theme::of(shared);
-    let inserts = args.allow_edit.then(Arc::<Inserts>::default);
     std::thread::scope(|scope| {
         let relaying = live.map(|live| {
             let (protocol, options) = (protocols.named(), reader.options.clone());
-            let (messages, stop, inserts) = (&messages, &stop, inserts.clone());
-            scope.spawn(move || {
-                let place = &args.place;
-                live.relay(place, protocol, options, shared, messages, inserts, stop)
-            })
+            let (messages, stop) = (&messages, &stop);
+            scope.spawn(move || live.relay(&args.place, protocol, options, shared, messages, stop))
         });
         let reading = scope.spawn(|| reader.read(shared, &messages, &stop));
         let follows = is_live || args.input.follow;

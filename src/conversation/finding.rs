@@ -1,7 +1,7 @@
 //! Findings, and the verdict about a message.
 
 use super::full_name;
-use crate::protocol::session::{Answer, Place, Rule, Severity};
+use crate::protocol::session::{Answer, Place, Rule, Severity, SubscriptionChange};
 
 /// A broken rule with its severity.
 #[derive(Clone, Debug)]
@@ -36,4 +36,6 @@ pub struct Verdict<'a> {
     pub findings: &'a [Finding],
     /// The request that it answers.
     pub answer: Option<&'a Answer>,
+    /// The subscriptions that begin or end.
+    pub subscriptions: &'a [SubscriptionChange],
 }

@@ -357,6 +357,7 @@ impl<'p> Conversation<'p> {
         Verdict {
             findings: &self.findings,
             answer: self.report.answer.as_ref(),
+            subscriptions: &self.report.subscriptions,
         }
     }
 

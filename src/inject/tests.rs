@@ -1,6 +1,7 @@
 //! Tests: faults as tables of input and output.
 
 mod corrupting;
+mod inserting;
 mod laws;
 mod reading;
 

@@ -78,6 +78,16 @@ pub struct Answer {
     pub id_form_differs: bool,
 }
 
+/// A subscription that begins or ends. Until its end, messages of the peer follow its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubscriptionChange {
+    /// The index of the request.
+    pub request: u64,
+    /// It begins, or is granted once more; otherwise it ends.
+    pub begins: bool,
+}
+
 /// The results for one message or event. Reuse one report for a whole run.
 #[derive(Debug, Default)]
 #[non_exhaustive]
@@ -86,6 +96,8 @@ pub struct Report {
     pub broken: Vec<Broken>,
     /// The request that the current message answers.
     pub answer: Option<Answer>,
+    /// The subscriptions that begin or end.
+    pub subscriptions: Vec<SubscriptionChange>,
 }
 
 impl Report {
@@ -93,6 +105,13 @@ impl Report {
     pub fn clear(&mut self) {
         self.broken.clear();
         self.answer = None;
+        self.subscriptions.clear();
+    }
+
+    /// Adds the begin or the end of a subscription, by the index of its request.
+    pub fn subscription(&mut self, request: u64, begins: bool) {
+        let change = SubscriptionChange { request, begins };
+        self.subscriptions.push(change);
     }
 
     /// Adds a broken rule. The text states the actual value and the expected value.

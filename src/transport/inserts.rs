@@ -4,7 +4,6 @@
 //!   Inserts::send --Insert--> the task or thread that pumps this direction --> recorded and written as bytes that were read
 //! ```
 
-use super::stdio_pump::StdioPump;
 use crate::capture::ChunkSource;
 use crate::inject::InsertError;
 use crate::live::handler::Channel;
@@ -12,7 +11,7 @@ use crate::protocol::Direction;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -39,7 +38,8 @@ impl Insert {
 #[derive(Clone)]
 enum InsertTarget {
     Task(UnboundedSender<Insert>),
-    Thread(Weak<StdioPump>),
+    /// Adds the message, on any thread; it may block.
+    Call(Arc<dyn Fn(Insert) + Send + Sync>),
 }
 
 /// A direction of a connection, or of one of its streams.
@@ -111,10 +111,9 @@ impl Inserts {
                 Some(InsertTarget::Task(task)) => {
                     task.send(insert).map_err(|_| InsertRefusal::Ended)?;
                 }
-                Some(InsertTarget::Thread(pump)) => {
-                    let pump = pump.upgrade().ok_or(InsertRefusal::Ended)?;
+                Some(InsertTarget::Call(add)) => {
                     // A child may not read for any time.
-                    std::thread::spawn(move || pump.insert(insert));
+                    std::thread::spawn(move || add(insert));
                 }
                 None => return Err(InsertRefusal::Ended),
             }
@@ -144,9 +143,14 @@ impl Inserts {
         }
     }
 
-    /// Registers a direction that a thread pumps.
-    pub(super) fn accept_pump(&self, channel: Channel, dir: ChunkSource, pump: &Arc<StdioPump>) {
-        let target = InsertTarget::Thread(Arc::downgrade(pump));
+    /// Registers a direction that a thread pumps: `add` drops messages after its end.
+    pub(super) fn accept_with(
+        &self,
+        channel: Channel,
+        dir: ChunkSource,
+        add: impl Fn(Insert) + Send + Sync + 'static,
+    ) {
+        let target = InsertTarget::Call(Arc::new(add));
         self.lock().insert((channel, dir), target);
     }
 }

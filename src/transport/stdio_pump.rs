@@ -112,7 +112,12 @@ impl StdioPump {
             finished: AtomicBool::new(false),
         });
         if let Some(inserts) = inserts {
-            inserts.accept_pump(conn.into(), stream, &pump);
+            let pump = Arc::downgrade(&pump);
+            inserts.accept_with(conn.into(), stream, move |insert| {
+                if let Some(pump) = pump.upgrade() {
+                    pump.insert(insert);
+                }
+            });
         }
         pump
     }

@@ -118,8 +118,9 @@ class Screen:
     def line(self, row):
         return "".join(self.cells[row])
 
-    def wait(self, is_shown, what):
-        """Waits until the screen shows something; returns the time of the last bytes of that redraw."""
+    def wait(self, is_shown, what, is_partial=False):
+        """Waits until the screen shows something; returns the time of the last bytes of that redraw, or of the first ones
+        that show it if `is_partial`."""
         until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
             # A redraw may take several reads: between them, cells of two screens show.
@@ -128,6 +129,8 @@ class Screen:
                 data = os.read(self.fd, 1 << 16)
                 self.last = time.monotonic()
                 self.take(data)
+                if is_partial and is_shown():
+                    return self.last
             elif is_shown():
                 return self.last
         sys.exit(f"{what} is not shown:\n" + "\n".join(map(self.line, range(ROWS))))
@@ -183,7 +186,8 @@ def index(wiretool, path, keys):
     while keys is not None and "reading" in status(screen):
         row += 1
         pressed = screen.type("j")
-        keys.append(1000 * (screen.wait(lambda: f"messages  {row} of" in screen.line(0), f"row {row}") - pressed))
+        redrawn = screen.wait(lambda: f"messages  {row} of" in screen.line(0), f"row {row}", is_partial=True)
+        keys.append(1000 * (redrawn - pressed))
     indexed = screen.wait(lambda: "reading" not in status(screen) and "message" in status(screen), "the index")
     judged = screen.wait(lambda: "rules" not in status(screen), "the end of the rules")
     memory = screen.memory()

@@ -1,6 +1,6 @@
 //! Conditions that are typed: an expression of `--where`, or plain text.
 
-use super::source::Shared;
+use super::shared::Shared;
 use super::store::StoreReader;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;

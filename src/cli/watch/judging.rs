@@ -8,8 +8,8 @@
 //! So the reader does not wait for rules, which take longer than the index. All steps have a place among the messages: the
 //! result is that of a run without threads.
 
-use super::source::Shared;
-use super::store::{NamedVersion, Update};
+use super::shared::Shared;
+use super::store::{NamedVersion, StoredSubscription, Update};
 use crate::capture::{Event, EventKind, Header, Time};
 use crate::cli::interrupt::Stop;
 use crate::conversation::{Conversation, Judge, Verdict};
@@ -29,6 +29,9 @@ use std::time::Duration;
 const MAX_STEPS: usize = 1 << 12;
 /// The number of messages after which their results are stored.
 const MAX_PART: usize = 1 << 10;
+/// The increase of the thread's nice value.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
 /// The time after which a waiting thread looks if it must stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// The maximum number of awaited messages that are listed.
@@ -259,9 +262,12 @@ impl RuleThread {
 
     /// Judges until the steps are closed and done, or until `stop` is set.
     pub fn run(mut self, stop: &Stop) {
+        // For this thread only: the list and the keys come first.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::nice(NICE);
         loop {
             match self.steps.next(self.done, stop) {
-                Work::Step(step) => self.step(step),
+                Work::Step(next) => self.step(next),
                 Work::Messages(end, rare) => self.messages(end, &rare),
                 Work::End => break,
             }
@@ -283,10 +289,10 @@ impl RuleThread {
                 }
             }
             Step::Event(event) => {
-                if let Some(conversation) = &mut self.conversation {
-                    let found = conversation.event(&event.event()).findings;
-                    let found = found.iter().cloned().map(Update::Finding);
-                    self.updates.extend(found);
+                if let Some(mut conversation) = self.conversation.take() {
+                    let verdict = conversation.event(&event.event());
+                    self.add(verdict, self.done);
+                    self.conversation = Some(conversation);
                 }
             }
             Step::Pause => self.waiting = Some(self.awaited()),
@@ -326,14 +332,29 @@ impl RuleThread {
                         other_form: answer.id_form_differs,
                     });
                 }
-                let found = verdict.findings.iter().cloned().map(Update::Finding);
-                self.updates.extend(found);
+                self.add(verdict, self.done + 1);
                 self.versions(decoded, verdict);
             });
             self.done += 1;
         }
         self.parsed = parsed;
         self.conversation = Some(conversation);
+    }
+
+    /// Stores findings and subscriptions after this number of messages.
+    fn add(&mut self, verdict: Verdict<'_>, after: usize) {
+        let found = verdict.findings.iter().cloned().map(Update::Finding);
+        self.updates.extend(found);
+        for change in verdict.subscriptions {
+            let Ok(request) = usize::try_from(change.request) else {
+                continue;
+            };
+            self.updates.push(Update::Subscription(StoredSubscription {
+                after,
+                request,
+                begins: change.begins,
+            }));
+        }
     }
 
     /// Stores the versions that the opening of a session names.

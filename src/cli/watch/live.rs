@@ -6,7 +6,7 @@
 //!
 //! The pump waits for the disk only, as that of `record` does, and never for the screen.
 
-use super::source::Shared;
+use super::shared::Shared;
 use crate::capture::Form;
 use crate::cli::interrupt::Stop;
 use crate::cli::live::{self, ListenAddress, ScreenRequest, take_stdio_beside_screen};
@@ -26,6 +26,8 @@ pub(super) struct LiveTraffic {
     recording: RecordingFile,
     /// Removes the recording when it is dropped, if nobody asked for it: the reader must have opened it.
     pub temporary: Option<TempPath>,
+    /// The directions that messages can be added to, if they can.
+    pub inserts: Option<Arc<Inserts>>,
 }
 
 impl LiveTraffic {
@@ -39,6 +41,7 @@ impl LiveTraffic {
             return Ok(Self {
                 recording,
                 temporary: None,
+                inserts: None,
             });
         }
         let mut builder = tempfile::Builder::new();
@@ -54,6 +57,7 @@ impl LiveTraffic {
         Ok(Self {
             recording: RecordingFile { file, name },
             temporary: Some(path),
+            inserts: None,
         })
     }
 
@@ -78,7 +82,6 @@ impl LiveTraffic {
         options: DecodeOptions<'static>,
         shared: &SharedArgs,
         messages: &Shared,
-        inserts: Option<Arc<Inserts>>,
         stop: &Stop,
     ) -> Result<Exit> {
         let (stdio, silent) = if place.has_child() {
@@ -100,8 +103,8 @@ impl LiveTraffic {
             })),
             is_generated: false,
             screen: None,
-            decode: (place.faults.is_given() || inserts.is_some()).then_some(options),
-            inserts,
+            decode: (place.faults.is_given() || self.inserts.is_some()).then_some(options),
+            inserts: self.inserts,
             protocol,
             shared,
         });

@@ -16,7 +16,7 @@ use super::command::{Command, Overlay, Pane};
 use super::condition::Condition;
 use super::entry::Entry;
 use super::prompt::Prompt;
-use super::source::Shared;
+use super::shared::Shared;
 use super::store::{Store, StoreReader};
 use rows::{RowList, Search};
 use std::collections::HashSet;
@@ -388,7 +388,10 @@ impl Model {
         // The selection locks the messages again.
         drop(store);
         if let Some(index) = found {
-            return self.show(index);
+            self.show(index);
+            // A small screen may not show the end of the tree.
+            self.answer = shared.store().first_finding(index).unwrap_or_default();
+            return;
         }
         let which = if forward { "later" } else { "earlier" };
         self.answer = format!("no {which} message has a finding");

@@ -9,20 +9,21 @@ use super::take;
 use super::terminal::FullScreen;
 use super::view::View;
 use crate::cli::interrupt::Stop;
+use crate::transport::now;
 use anyhow::{Context as _, Result, anyhow};
 use crossterm::event::{self, Event, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 use std::fs::File;
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The maximum time that a wait for a key delays new messages and signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The number of messages that a condition checks between two looks at the keys.
 const WORK_STEP: usize = 1 << 6;
-/// The time for conditions between two redraws, if no key is pressed.
-const WORK_TIME: Duration = Duration::from_millis(30);
+/// The time for conditions between two redraws, if no key is pressed, in nanoseconds.
+const WORK_TIME: i128 = 30_000_000;
 /// The number of lines of a turn of the mouse wheel.
 const WHEEL_LINES: isize = 3;
 
@@ -85,11 +86,11 @@ pub(super) fn run_screen(
 
 /// Applies conditions until the next redraw or key.
 fn work(model: &mut Model) -> Result<()> {
-    let until = Instant::now() + WORK_TIME;
+    let until = now() + WORK_TIME;
     loop {
         model.work(WORK_STEP);
         let has_key = || event::poll(Duration::ZERO).context("cannot read from the terminal");
-        if !model.is_busy() || Instant::now() >= until || has_key()? {
+        if !model.is_busy() || now() >= until || has_key()? {
             return Ok(());
         }
     }

@@ -2,7 +2,8 @@
 
 use super::entry::Entry;
 use super::judging::{Step, Steps, StoredEvent};
-use super::store::{Batch, ConnChange, InputStatus, Store, Update};
+use super::shared::Shared;
+use super::store::{Batch, ConnChange, InputStatus, Update};
 use crate::capture::{Event, EventKind, Header};
 use crate::cli::input::{self, FrameDisplay, InputRun};
 use crate::conversation::pipeline::Pipeline;
@@ -12,11 +13,10 @@ use crate::encoding::Want;
 use crate::protocol::Protocol;
 use crate::protocol::session::SessionConfig;
 use crate::render::style::escape;
-use crate::stat::Stat;
 use anyhow::{Context as _, Result};
 use std::fs::File;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of messages of the first batch: enough for a screen. Later batches are larger.
@@ -26,32 +26,6 @@ const MAX_BATCH: usize = 1 << 12;
 const BATCH_BYTES: usize = 1 << 20;
 /// The time without traffic after which awaited messages are shown.
 const STALL: Duration = Duration::from_millis(500);
-
-/// What the reader and the screen share.
-#[derive(Clone)]
-pub(super) struct Shared {
-    store: Arc<Mutex<Store>>,
-    stat: Arc<Mutex<Stat>>,
-}
-
-impl Shared {
-    pub fn new(store: Store) -> Self {
-        Self {
-            store: Arc::new(Mutex::new(store)),
-            stat: Arc::default(),
-        }
-    }
-
-    /// Locks the messages, for a short time.
-    pub fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Locks the statistics, for a short time.
-    pub fn stat(&self) -> MutexGuard<'_, Stat> {
-        self.stat.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The sink that adds messages to the store.
 pub(super) struct IndexSink {

@@ -45,6 +45,14 @@ pub(super) struct NamedVersion {
     pub text: String,
 }
 
+/// A subscription that began or ended.
+pub(super) struct StoredSubscription {
+    /// The number of messages up to the change.
+    pub after: usize,
+    pub request: usize,
+    pub begins: bool,
+}
+
 /// What a reader learns apart from entries, in the order of events.
 pub(super) enum Update {
     Answer {
@@ -58,6 +66,7 @@ pub(super) enum Update {
     Rare(usize, RareParts),
     Change(ConnChange),
     Version(NamedVersion),
+    Subscription(StoredSubscription),
 }
 
 /// Messages that a reader adds at once.
@@ -116,6 +125,7 @@ pub(super) struct Store {
     pub open: usize,
     pub changes: Vec<ConnChange>,
     pub versions: Vec<NamedVersion>,
+    pub subscriptions: Vec<StoredSubscription>,
 }
 
 impl Store {
@@ -136,6 +146,7 @@ impl Store {
             open: 0,
             changes: Vec::new(),
             versions: Vec::new(),
+            subscriptions: Vec::new(),
         })
     }
 
@@ -245,6 +256,11 @@ impl Store {
                     self.versions.push(version);
                 }
             }
+            Update::Subscription(change) => {
+                if self.has_space() {
+                    self.subscriptions.push(change);
+                }
+            }
         }
     }
 
@@ -268,6 +284,7 @@ impl Store {
         let verdict = Verdict {
             findings: self.findings.get(&index).map_or(&[], Vec::as_slice),
             answer: answer.as_ref(),
+            ..Verdict::default()
         };
         let number = (index as u64, entry.origin());
         let rare = self.rare.get(&index);
@@ -290,6 +307,13 @@ impl Store {
             last: !asked.is_open(),
             id_form_differs: entry.has_other_form(),
         })
+    }
+
+    /// Returns the worst finding of a message with its rule, if its details are kept.
+    pub fn first_finding(&self, index: usize) -> Option<String> {
+        let all = self.findings.get(&index)?;
+        let worst = all.iter().max_by_key(|finding| finding.severity)?;
+        Some(format!("{}: {}", worst.name(), worst.text))
     }
 
     /// Returns the number of findings of a message whose details are kept.

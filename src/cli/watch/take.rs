@@ -44,6 +44,7 @@ pub(super) fn copied(model: &mut Model, form: CopyForm) -> Option<(String, &'sta
 
 /// Saves the messages that show; returns what was saved.
 pub(super) fn save(model: &mut Model) -> Result<String> {
+    anyhow::ensure!(model.row_count() > 0, "no message shows: nothing is saved");
     let mut file = recording::create(Path::new(SAVED), false)?;
     let written = write_recording(model, &mut file.file);
     let (saved, changed) = written.with_context(|| format!("cannot write {}", file.name))?;

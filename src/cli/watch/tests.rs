@@ -2,7 +2,8 @@
 
 use super::judging::{RuleThread, Steps};
 use super::model::Model;
-use super::source::{IndexSink, Shared};
+use super::shared::Shared;
+use super::source::IndexSink;
 use super::store::{Store, StoreReader};
 use crate::capture::{Event, Form};
 use crate::cli::input::{self, FrameDisplay, InputRun};

@@ -195,9 +195,13 @@ impl<'s> TelequickSession<'s> {
     }
 
     fn subscribe(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>) {
-        if self.subscriptions.len() >= SUBSCRIPTIONS {
-            self.subscriptions.pop_front();
+        if self.subscriptions.len() >= SUBSCRIPTIONS
+            && let Some(oldest) = self.subscriptions.pop_front()
+        {
+            let index = oldest.asked.place.index;
+            seen.report().subscription(index, false);
         }
+        seen.report().subscription(seen.index, true);
         self.subscriptions.push_back(Subscription {
             asked: OpenRequest::of(&seen),
             client: client_name(parts).into(),
@@ -282,7 +286,13 @@ impl<'s> TelequickSession<'s> {
         // Calls outlive the streams that speak of them.
         if stream.is_none() {
             self.audio.end(id, None, orderly, report);
-            self.subscriptions.retain(|s| s.asked.origin().conn != id);
+            self.subscriptions.retain(|s| {
+                let ends = s.asked.origin().conn == id;
+                if ends {
+                    report.subscription(s.asked.place.index, false);
+                }
+                !ends
+            });
         }
     }
 

@@ -51,6 +51,7 @@ fn lines(width: Option<usize>, color: bool) -> String {
             let verdict = Verdict {
                 findings: &[],
                 answer: (direction == Direction::ToClient).then_some(&answer),
+                ..Verdict::default()
             };
             writer.write(decoded, Some(verdict), display, &mut out);
         });

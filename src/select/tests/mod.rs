@@ -302,6 +302,7 @@ fn conversation_keys_are_evaluated() {
             let verdict = Verdict {
                 findings,
                 answer: Some(&answer),
+                ..Verdict::default()
             };
             let mut scratch = Vec::new();
             assert_eq!(

@@ -89,6 +89,8 @@ fn findings_and_pairs_are_found() {
     let mut model = model();
     model.apply(Command::Finding { forward: true });
     assert_eq!(model.selected, 70);
+    let text = "sael/replay-many: ";
+    assert!(model.answer.starts_with(text), "{}", model.answer);
     model.apply(Command::Finding { forward: true });
     assert_eq!(model.selected, 70);
     assert_eq!(model.answer, "no later message has a finding");

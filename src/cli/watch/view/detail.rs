@@ -194,6 +194,24 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
             &format!("  #{request} {}{age}", what.trim_end()),
         );
     }
+    let subscriptions = subscriptions(&store, index);
+    if !subscriptions.is_empty() {
+        push(
+            Highlight::Key,
+            &counted(subscriptions.len(), "subscription"),
+        );
+        for request in subscriptions.iter().rev().take(MAX_LISTED) {
+            let what = store.read(*request, &mut model.reader, |decoded, _| {
+                let subject = decoded.message.subject.as_deref().unwrap_or_default();
+                format!("{} {subject}", decoded.message.kind)
+            });
+            let what = what.unwrap_or_default();
+            push(
+                Highlight::Plain,
+                &format!("  #{request} {}", what.trim_end()),
+            );
+        }
+    }
     let conns = open_connections(&store, index);
     if !conns.is_empty() {
         push(Highlight::Key, &counted(conns.len(), "open connection"));
@@ -247,6 +265,19 @@ fn counted(count: usize, what: &str) -> String {
         n if n > MAX_LISTED => format!("more than {MAX_LISTED} {what}s"),
         n => format!("{n} {what}s"),
     }
+}
+
+/// Returns the requests whose subscriptions are open after a message, the newest last.
+fn subscriptions(store: &Store, index: usize) -> Vec<usize> {
+    let mut open = Vec::new();
+    let changes = store.subscriptions.iter();
+    for change in changes.take_while(|change| change.after <= index + 1) {
+        open.retain(|request| *request != change.request);
+        if change.begins {
+            open.push(change.request);
+        }
+    }
+    open
 }
 
 /// Returns the connections that are open at a message.

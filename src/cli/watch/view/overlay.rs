@@ -10,30 +10,32 @@ use crate::render::style::Highlight;
 
 const HELP: &str = "\
 Move
-  j k  down up arrows    one line                g G  home end  first, last message
-  page up, page down     one page                tab            next pane
-  enter                  to the tree             esc            back; all messages again
+  j k arrows   one line                  g G home end  first, last message
+  page up/down one page                  tab           next pane
+  enter        to the tree               esc           back; all messages again
 Find
-  /   a condition: kind=call latency>10ms, or plain text; tab completes, up takes the last one
-  n N next, previous match of the last condition, among all messages
-  f F next, previous finding                     r  the other message of the pair
-  o   open requests only                         c  only the connection of the message
+  /   a condition: kind=call latency>10ms, or plain text
+      tab completes, up takes the last one
+  n N next, previous match, among all messages
+  f F next, previous finding             r   the other message of the pair
+  o   open requests only                 c   only the connection of the message
 Show
-  t   time of day, or time since the line before s  statistics
-  d   mark a message; on a second one: compare   space  pause; traffic continues
-  z Z fold the pair, the connection              ?  this help
+  t   time of day, or since the line before
+  d   mark a message; on another one: compare
+  z Z fold the pair, the connection      s   statistics
+  ?   this help                          space  pause; traffic continues
 Copy, save and send
-  y   copy to the clipboard: hex, JSON, the send or the encode command
-  w   save the messages that show as a recording watch-N.jsonl
-  e   edit the message and send it once more (live traffic, --allow-edit)
+  y   copy: hex, JSON, the send or the encode command
+  w   save the messages that show as watch-N.jsonl
+  e   edit the message, send it once more (live traffic, --allow-edit)
   q   quit
 Marks before a line: ✗ error  ! warning  i note  ▸ folded  d marked";
 
 const COPY: &str = "\
-  h  the bytes as hex
-  j  the message as JSON
-  s  the command that sends the message
-  e  the command that encodes the message
+h  the bytes as hex
+j  the message as JSON
+s  the command that sends the message
+e  the command that encodes the message
 
 The copy is exact: secrets are not masked.";
 

@@ -253,3 +253,31 @@ fn wire_text_cannot_reach_the_terminal_unescaped() {
         assert!(!cell.symbol().contains(crate::escape::is_active));
     }
 }
+
+#[test]
+fn the_state_lists_subscriptions_until_they_end() {
+    let state = [Command::NextPane; 3];
+    for (message, wanted) in [(2, false), (3, true), (5, true)] {
+        let mut model = model_of(STREAM);
+        model.apply(Command::Move(message));
+        let terminal = terminal((80, 24), PLAIN, &mut model, &state);
+        let text = terminal.backend().to_string();
+        let found = text.contains("1 subscription") && text.contains("#2 SUB prs");
+        assert_eq!(found, wanted, "{message}: {text}");
+    }
+}
+
+#[test]
+fn the_help_fits_the_smallest_screen() {
+    let text = screen((80, 24), PLAIN, STREAM, &[Command::Help]);
+    let wide = screen((120, 24), PLAIN, STREAM, &[Command::Help]);
+    let inner = |text: &str| {
+        text.lines()
+            .skip(1)
+            .take(22)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(inner(&text), inner(&wide));
+    assert!(text.contains("d marked"), "{text}");
+}

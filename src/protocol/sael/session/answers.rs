@@ -91,15 +91,18 @@ impl SaelSession {
             check_items(message, asked, call, replaying);
         }
         check_trace(message, asked, call);
-        let subscribed = call.sort == SaelRequestKind::Subscription;
-        if subscribed && matches!(message.kind, "RES") {
+        if call.sort == SaelRequestKind::Subscription && message.kind == "RES" {
             let needs_answer = call.needs_answer();
             let granted = !std::mem::replace(&mut call.live, true);
+            message.report().subscription(asked.place.index, true);
             if needs_answer {
                 self.leave_window(key.0);
             }
             self.parts(message.conn).1.live += usize::from(granted);
             return;
+        }
+        if last && call.live {
+            message.report().subscription(asked.place.index, false);
         }
         self.add_cost(message);
         if last {

@@ -78,7 +78,10 @@ impl SaelSession {
             .calls
             .add_request(key, OpenRequest::of(&message.seen), call);
         let (_, state) = self.parts(message.conn);
-        state.live -= usize::from(state.live > 0 && old.as_ref().is_some_and(|(_, c)| c.live));
+        if let Some((asked, _)) = old.as_ref().filter(|(_, call)| call.live) {
+            state.live = state.live.saturating_sub(1);
+            message.report().subscription(asked.place.index, false);
+        }
         let replaced = old.is_some_and(|(_, call)| call.needs_answer());
         if self.calls.refused() > before || replaced {
             return;
@@ -189,6 +192,9 @@ impl SaelSession {
             message.broken_by("cancel-kind", place, asked.place.index, text);
         }
         if subscribed {
+            if call.live {
+                message.report().subscription(asked.place.index, false);
+            }
             self.close(key, message, CallEnd::Unsubscribed);
             return;
         }
