@@ -4,7 +4,7 @@ use super::detect::{Detector, ProtocolVerdict};
 use super::run::Stream;
 use super::{Decoder, Origin, diagnose};
 use crate::error::DecodeError;
-use crate::framing::{Framer, Step};
+use crate::framing::{EventStream, Framer, Step};
 use crate::protocol::{Lane, Protocol};
 
 /// A frame whose end has not arrived.
@@ -40,6 +40,12 @@ impl Decoder<'_> {
     pub fn partial_bytes(&self, origin: Origin) -> &[u8] {
         let stream = self.streams.get(&origin.lane());
         stream.map_or(&[], |stream| stream.buffer.bytes())
+    }
+
+    /// Returns the state of the last stream of server-sent events in one direction.
+    pub(crate) fn event_stream(&self, origin: Origin) -> EventStream<'_> {
+        let stream = self.streams.get(&origin.lane());
+        stream.map_or_else(EventStream::default, |stream| stream.framer.event_stream())
     }
 
     /// Returns the partial frame of a lane.

@@ -1,5 +1,6 @@
 //! Splits one direction of a stream into frames.
 
+use super::http::EventStream;
 use super::{Buffer, Framing, FramingReader, Hints, LengthMode, Limits, Step};
 use super::{content_length, http, http3, lines, method, prefix, values, websocket};
 
@@ -73,6 +74,14 @@ impl Framer {
             Inner::Http(f) => f.pending_start(),
             Inner::Custom(f) => f.pending_start(),
             _ => None,
+        }
+    }
+
+    /// Returns the state of the last stream of server-sent events.
+    pub(crate) fn event_stream(&self) -> EventStream<'_> {
+        match &self.kind {
+            Inner::Http(f) => f.event_stream(),
+            _ => EventStream::default(),
         }
     }
 

@@ -34,11 +34,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 pub(crate) use chunked::{BodyDelimiter, BodyPart};
 use emit::{FrameParts, over_limit, skipped_frame};
-use events::EventLines;
+use events::{EventFields, EventLines};
 use head::{BodyPresence, HttpHead, Search, SearchMemo, StartLine};
 use requests::{PendingRequests, RequestMethod};
 use resync::{HttpResync, ResyncResult};
 use sha1_smol::Sha1;
+pub(crate) use stream::EventStream;
 use stream::Events;
 pub(super) use write::{describe, response, write};
 
@@ -66,6 +67,7 @@ pub(super) struct HttpFraming {
     refused: (u64, u32),
     /// The body of the current message or event.
     body: Assembly,
+    event_fields: EventFields,
     /// The body after inflation.
     inflated: Vec<u8>,
     websocket: WebSocketFraming,
@@ -315,12 +317,15 @@ impl HttpFraming {
         parts.control = Some(head.kind());
         parts.fault = head.fault.take().map(|e| input.fault(0, e));
         self.state = match head.body {
-            BodyPresence::Is(source) => HttpState::Events(Box::new(Events {
-                status: head.status,
-                source,
-                at: end,
-                lines: EventLines::new(),
-            })),
+            BodyPresence::Is(source) => {
+                self.event_fields.restart();
+                HttpState::Events(Box::new(Events {
+                    status: head.status,
+                    source,
+                    at: end,
+                    lines: EventLines::new(),
+                }))
+            }
             BodyPresence::Unknown => HttpState::Resync(HttpResync::new(0), None),
             BodyPresence::None if head.upgrade && !head.request => HttpState::WebSocket,
             BodyPresence::None => HttpState::default(),

@@ -44,6 +44,7 @@ pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;
 pub use frames::{BufferFrame, Frames, frames};
+pub(crate) use http::EventStream;
 #[cfg(feature = "cli")]
 pub(crate) use http::{BodyDelimiter, BodyPart, websocket_accept};
 pub(crate) use http3::{STARTS as HTTP3_STARTS, starts as starts_http3};

@@ -235,6 +235,20 @@ impl<'p> Codec<'p> {
             && self.config.is_client()
     }
 
+    /// Requests the end of a session over HTTP.
+    pub(super) fn delete(&mut self, session: &FieldsOfRequest, out: &mut Vec<u8>) {
+        if let Transport::Http(transport) = &mut self.transport {
+            transport.delete(&self.config, session, out);
+        }
+    }
+
+    /// The event stream of a response over HTTP ended without the answer.
+    pub(super) fn end_response(&mut self) {
+        if let Transport::Http(transport) = &mut self.transport {
+            transport.end_response();
+        }
+    }
+
     /// The peer sends nothing more.
     pub fn eof(&mut self) {
         if let (Transport::Http(transport), true) = (&mut self.transport, self.config.is_client()) {

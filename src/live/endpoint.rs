@@ -317,11 +317,13 @@ impl<'p> Endpoint<'p> {
 
     /// The time at which [`Endpoint::tick`] must be called.
     pub fn due(&self) -> Option<i64> {
-        self.peer.due()
+        let http = self.http.as_ref().and_then(ClientSession::due);
+        [self.peer.due(), http].into_iter().flatten().min()
     }
 
     /// Sends what is due at this time, such as a heartbeat.
     pub fn tick(&mut self, now: i64, commands: &mut Vec<Command>) {
+        self.continue_streams(now, commands);
         let mut outgoing = Vec::new();
         self.peer.tick(now, &mut outgoing);
         self.send_all(&outgoing, now, commands);

@@ -30,7 +30,7 @@ const SESSIONS: [(&str, &str, &str); 8] = [
     (
         "tool",
         "mcp/tool-changed",
-        "description of the tool \"add\" is not the one of #4",
+        "description of the tool \"add\" differs from the definition in #4",
     ),
     (
         "cancel",

@@ -24,6 +24,62 @@ enum EventPlace {
 
 const NAME: &[u8] = b"data";
 
+/// The maximum length of the other fields that are read, in bytes.
+const MAX_FIELD: usize = 1 << 10;
+
+/// What a stream of events says about its continuation.
+#[derive(Debug, Default)]
+pub(super) struct EventFields {
+    /// The number of streams on the connection so far.
+    pub(super) number: u64,
+    /// The line that is neither `data` nor complete.
+    line: Vec<u8>,
+    /// The id of the current event, and that of the last complete one.
+    id: Option<String>,
+    pub(super) last_id: Option<String>,
+    /// The time after which a client may connect again, in milliseconds.
+    pub(super) retry: Option<i64>,
+}
+
+impl EventFields {
+    /// Handles the start of a stream.
+    pub(super) fn restart(&mut self) {
+        let number = self.number + 1;
+        *self = Self {
+            number,
+            ..Self::default()
+        };
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let space = (MAX_FIELD + 1).saturating_sub(self.line.len());
+        self.line
+            .extend_from_slice(bytes.get(..space).unwrap_or(bytes));
+    }
+
+    /// Reads the line that ends.
+    fn end_line(&mut self) {
+        let line = std::str::from_utf8(&self.line).unwrap_or_default();
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match name {
+            _ if self.line.len() > MAX_FIELD => {}
+            "id" if !value.contains('\0') => self.id = Some(value.to_owned()),
+            "retry" if value.bytes().all(|b| b.is_ascii_digit()) => {
+                self.retry = value.parse().ok().or(self.retry);
+            }
+            _ => {}
+        }
+        self.line.clear();
+    }
+
+    /// Handles the end of an event.
+    fn end_event(&mut self) {
+        self.last_id = self.id.take().or(self.last_id.take());
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct EventLines {
     place: EventPlace,
@@ -94,6 +150,7 @@ impl EventLines {
         bytes: &[u8],
         offset: u64,
         to: &mut Assembly,
+        fields: &mut EventFields,
         limit: usize,
     ) -> FeedResult {
         let mut at = 0;
@@ -106,10 +163,18 @@ impl EventLines {
                 EventPlace::Name(_) => {
                     at += 1;
                     if first == b'\n' {
+                        if self.place == EventPlace::Name(0) {
+                            fields.end_event();
+                        }
                         event = self.place == EventPlace::Name(0) && self.event.is_some();
                         self.line_end(here, to, limit)
                     } else {
-                        self.take_name_byte(first, here, to, limit)
+                        let is_start = self.place == EventPlace::Name(0);
+                        let fits = self.take_name_byte(first, here, to, limit);
+                        if is_start && self.place == EventPlace::Other {
+                            fields.take(&[first]);
+                        }
+                        fits
                     }
                 }
                 EventPlace::Colon => {
@@ -131,13 +196,19 @@ impl EventLines {
                     }
                     taken == text.len()
                 }
-                EventPlace::Other => match memchr::memchr(b'\n', rest) {
-                    Some(end) => {
-                        at += end + 1;
-                        self.line_end(here + end as u64, to, limit)
+                EventPlace::Other => {
+                    let end = memchr::memchr(b'\n', rest);
+                    let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                    if !fields.line.is_empty() {
+                        fields.take(text);
                     }
-                    None => return FeedResult::All,
-                },
+                    let Some(end) = end else {
+                        return FeedResult::All;
+                    };
+                    fields.end_line();
+                    at += end + 1;
+                    self.line_end(here + end as u64, to, limit)
+                }
             };
             if !fits {
                 self.dropping = true;

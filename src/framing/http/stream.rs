@@ -38,7 +38,30 @@ pub(super) struct Events {
     pub(super) lines: EventLines,
 }
 
+/// The state of a stream of events.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EventStream<'a> {
+    /// Its number on the connection, from 1; 0 if there was none.
+    pub(crate) number: u64,
+    /// Its end was not read yet.
+    pub(crate) is_open: bool,
+    /// The id of the last event.
+    pub(crate) last_id: Option<&'a str>,
+    /// The time after which a client may connect again, in milliseconds.
+    pub(crate) retry: Option<i64>,
+}
+
 impl HttpFraming {
+    /// Returns the state of the last stream of events.
+    pub(in crate::framing) fn event_stream(&self) -> EventStream<'_> {
+        EventStream {
+            number: self.event_fields.number,
+            is_open: matches!(self.state, HttpState::Events(_)),
+            last_id: self.event_fields.last_id.as_deref(),
+            retry: self.event_fields.retry,
+        }
+    }
+
     /// Reads a stream of events.
     pub(super) fn events(&mut self, input: Buffer<'_>) -> HttpAction {
         let HttpState::Events(events) = &mut self.state else {
@@ -61,7 +84,7 @@ impl HttpFraming {
                 (BodyPart::Framing(n), _) => *at += n as u64,
                 (BodyPart::Data(n), _) => {
                     let data = rest.get(..n).unwrap_or(rest);
-                    let fed = lines.feed(data, *at, &mut self.body, limit);
+                    let fed = lines.feed(data, *at, &mut self.body, &mut self.event_fields, limit);
                     let (taken, end) = match fed {
                         FeedResult::All => (n, None),
                         FeedResult::Event(n) => (n, Some(BodyEnd::Whole)),

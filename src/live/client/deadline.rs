@@ -67,6 +67,10 @@ impl Client<'_> {
         self.close_by = Some(until);
         // A refused connection or an invalid message gets no orderly close.
         let closes_in_order = self.run.feed.is_none() || self.run.outcome.failure.is_none();
+        let ends_session = self.run.feed.is_some() && closes_in_order;
+        if ends_session && !self.endpoint.end_session(now, commands) && now < until {
+            return;
+        }
         let open: Vec<u32> = self
             .run
             .open_connections()

@@ -105,6 +105,23 @@ impl HttpCodec {
         (self.busy, self.is_stream) = (true, true);
     }
 
+    /// Client: requests the end of the session.
+    pub(super) fn delete(
+        &mut self,
+        config: &ConnectionConfig<'_>,
+        session: &FieldsOfRequest,
+        out: &mut Vec<u8>,
+    ) {
+        let text = head::request("DELETE", &[], config, None, session);
+        out.extend_from_slice(text.as_bytes());
+        self.busy = true;
+    }
+
+    /// Client: the event stream of the response ended without the answer, which another stream will have.
+    pub(super) fn end_response(&mut self) {
+        (self.busy, self.answered) = (false, true);
+    }
+
     /// Client: posts a message, with the fields of a recorded head.
     pub(super) fn post(
         &mut self,

@@ -8,6 +8,7 @@
 use super::{Endpoint, MessageObserver, SessionEvent, origin};
 use crate::capture::EventKind;
 use crate::decoder::Origin;
+use crate::framing::EventStream;
 use crate::live::codec::Codec;
 use crate::live::handler::{Channel, Command, Ended};
 
@@ -46,6 +47,7 @@ impl Endpoint<'_> {
         self.decode(channel, now, commands, observe, |decoder, sink| {
             decoder.end(origin, sink);
         });
+        self.note_events(conn, EventStream::default(), now, commands);
         let what = match how {
             Ended::Eof => EventKind::Eof,
             Ended::Closed | Ended::Refused(_) => EventKind::Close,

@@ -2,6 +2,7 @@
 
 use super::http_session::{ClientSession, Effect, StreamOf, peer_conn};
 use super::{Endpoint, SessionEvent};
+use crate::framing::EventStream;
 use crate::live::handler::Command;
 use crate::protocol::peer::Readiness;
 
@@ -24,6 +25,57 @@ impl Endpoint<'_> {
         if http.is_some_and(ClientSession::start_stream) {
             self.open_stream(StreamOf::Session, commands);
         }
+    }
+
+    /// Handles the events that a connection has brought, or, if it ends, that there are no more.
+    pub(super) fn note_events(
+        &mut self,
+        conn: u32,
+        events: EventStream<'_>,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) {
+        let Some(http) = &mut self.http else {
+            return;
+        };
+        if !http.note_events(conn, events) {
+            return;
+        }
+        let is_stream = http.is_stream(conn);
+        let codec = self.codecs.get_mut(&conn);
+        if is_stream {
+            http.continue_later(conn, now);
+            commands.push(Command::Close(conn));
+        } else if let Some(codec) = codec.filter(|codec| codec.is_busy()) {
+            codec.end_response();
+            http.continue_later(conn, now);
+        }
+    }
+
+    /// Continues the event streams that are due.
+    pub(super) fn continue_streams(&mut self, now: i64, commands: &mut Vec<Command>) {
+        while let Some((of, last_id)) = self.http.as_mut().and_then(|http| http.next_due(now)) {
+            let conn = self.connect(commands);
+            if let Some(http) = &mut self.http {
+                http.continue_on(conn, of, last_id);
+            }
+        }
+    }
+
+    /// Ends a session that the server has named. Returns `false` if the response is still to come.
+    pub fn end_session(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
+        let conn = self.free_connection();
+        if let (Some(conn), Some(http)) = (conn, &mut self.http)
+            && http.start_deletion()
+        {
+            let session = http.request(conn, None);
+            let mut bytes = Vec::new();
+            if let Some(codec) = self.codecs.get_mut(&conn) {
+                codec.delete(&session, &mut bytes);
+            }
+            self.send_bytes(conn, bytes, now, commands);
+        }
+        self.http.is_none() || self.is_idle()
     }
 
     /// Returns the connection to which a message belongs for the peer of the protocol.

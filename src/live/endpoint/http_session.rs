@@ -4,13 +4,16 @@
 //!   POST hello           <-- 200, name of the session, version: later requests repeat both
 //!   GET                  <-- 200 text/event-stream: messages that are in no response; 405: there are none
 //!
+//!   GET, Last-Event-ID   <-- what follows an event stream that ended early
+//!   DELETE               <-- 200: the session has ended; 405: it ends by itself
+//!
 //!   GET                  <-- event with a path: messages are posted there; all answers are events (the older transport)
 //! ```
 //!
 //! Such a session does not depend on connections. The [`Peer`](crate::protocol::peer::Peer) sees a single one.
 
 use crate::decoder::Decoded;
-use crate::framing::{Framing, Head};
+use crate::framing::{EventStream, Framing, Head};
 use crate::live::codec::{ConnectionConfig, EventStreams, FieldsOfRequest, head};
 use crate::protocol::HttpSession;
 use crate::protocol::{Direction, Protocol, Role};
@@ -21,6 +24,11 @@ use std::collections::BTreeMap;
 const CONN: u32 = 1;
 /// The largest number of event streams.
 const MAX_STREAMS: usize = 64;
+
+/// The time before a stream is requested again if the server names none, in ms.
+const USUAL_RETRY: i64 = 1000;
+/// The longest such time, in ms.
+const MAX_RETRY: i64 = 60_000;
 
 /// Returns `true` for a head or an event without a message.
 fn is_control(decoded: &Decoded<'_>) -> bool {
@@ -39,6 +47,25 @@ pub(super) enum StreamOf {
     Session,
     /// A part of the session, which a field names.
     Part(&'static str, String),
+}
+
+/// An event stream that is open, or the response of one.
+#[derive(Debug, Default)]
+struct StreamState {
+    /// Its number on the connection.
+    number: u64,
+    is_open: bool,
+    last_id: Option<String>,
+    retry: Option<i64>,
+}
+
+/// An event stream that will be continued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Continuation {
+    /// The time of the next request, in ns.
+    due: i64,
+    of: StreamOf,
+    last_id: String,
 }
 
 /// The effect of a frame.
@@ -66,8 +93,15 @@ pub(super) struct ClientSession {
     part: Option<String>,
     /// Connections with event streams.
     streams: BTreeMap<u32, StreamOf>,
+    /// The events on each connection.
+    states: BTreeMap<u32, StreamState>,
+    /// The id after which the stream of a connection continues.
+    continued: BTreeMap<u32, String>,
+    continuations: Vec<Continuation>,
     /// The stream of the whole session was opened.
     is_streaming: bool,
+    /// DELETE was sent.
+    is_deleted: bool,
     /// A first message was sent.
     pub(super) is_started: bool,
 }
@@ -84,7 +118,11 @@ impl ClientSession {
             path: None,
             part: None,
             streams: BTreeMap::new(),
+            states: BTreeMap::new(),
+            continued: BTreeMap::new(),
+            continuations: Vec::new(),
             is_streaming: false,
+            is_deleted: false,
             is_started: false,
         })
     }
@@ -96,7 +134,7 @@ impl ClientSession {
 
     /// Returns `true` if answers may be events of a stream.
     pub(super) fn has_streams(&self) -> bool {
-        !self.streams.is_empty()
+        !self.streams.is_empty() || !self.continuations.is_empty()
     }
 
     /// Returns `true` if messages can be posted.
@@ -114,8 +152,72 @@ impl ClientSession {
         self.streams.insert(conn, of);
     }
 
+    /// Notes the events of a connection. Returns `true` if its stream has ended, and can be continued.
+    pub(super) fn note_events(&mut self, conn: u32, events: EventStream<'_>) -> bool {
+        let state = self.states.entry(conn).or_default();
+        if events.number > state.number {
+            *state = StreamState {
+                number: events.number,
+                is_open: true,
+                ..StreamState::default()
+            };
+        }
+        if events.last_id.is_some() {
+            state.last_id = events.last_id.map(str::to_owned);
+            state.retry = events.retry;
+        }
+        let has_ended = std::mem::replace(&mut state.is_open, events.is_open) && !events.is_open;
+        has_ended && state.last_id.is_some() && self.events != EventStreams::First
+    }
+
+    /// Continues the stream of a connection later. A stream of its own answers whatever the old one would have.
+    pub(super) fn continue_later(&mut self, conn: u32, now: i64) {
+        let of = self.streams.remove(&conn).unwrap_or(StreamOf::Session);
+        self.continued.remove(&conn);
+        let Some(StreamState {
+            last_id: Some(last_id),
+            retry,
+            ..
+        }) = self.states.remove(&conn)
+        else {
+            return;
+        };
+        if self.is_deleted || self.continuations.len() >= MAX_STREAMS {
+            return;
+        }
+        let wait = retry.unwrap_or(USUAL_RETRY).min(MAX_RETRY) * 1_000_000;
+        let due = now.saturating_add(wait);
+        self.continuations.push(Continuation { due, of, last_id });
+    }
+
+    /// The time at which a stream is to be continued, in ns.
+    pub(super) fn due(&self) -> Option<i64> {
+        self.continuations.iter().map(|one| one.due).min()
+    }
+
+    /// Returns a stream that is to be continued now, and the id after which it continues.
+    pub(super) fn next_due(&mut self, now: i64) -> Option<(StreamOf, String)> {
+        let at = self.continuations.iter().position(|one| one.due <= now)?;
+        let one = self.continuations.swap_remove(at);
+        Some((one.of, one.last_id))
+    }
+
+    /// A connection will have the continuation of an event stream.
+    pub(super) fn continue_on(&mut self, conn: u32, of: StreamOf, last_id: String) {
+        self.continued.insert(conn, last_id);
+        self.add_stream(conn, of);
+    }
+
+    /// Returns `true` if the session has a name and is not deleted; from then on it is.
+    pub(super) fn start_deletion(&mut self) -> bool {
+        let is_named = self.fields.iter().any(|(name, _)| *name == self.http.name);
+        is_named && !std::mem::replace(&mut self.is_deleted, true)
+    }
+
     /// A connection has ended. Returns an error if it had all answers.
     pub(super) fn remove(&mut self, conn: u32) -> Option<String> {
+        self.states.remove(&conn);
+        self.continued.remove(&conn);
         self.streams.remove(&conn)?;
         let is_lost = self.events == EventStreams::First && self.streams.is_empty();
         is_lost.then(|| "the server ended the event stream, which has all answers".to_owned())
@@ -129,6 +231,8 @@ impl ClientSession {
             if let StreamOf::Part(name, part) = of {
                 fields.push((name, part.clone()));
             }
+            let last_id = self.continued.get(&conn);
+            fields.extend(last_id.map(|id| ("last-event-id", id.clone())));
         } else if let (Some((name, member)), Some(message)) = (self.http.part, message) {
             let params = message.get("params").and_then(|params| params.get(member));
             if let Some(part) = params.and_then(Node::text) {

@@ -3,6 +3,7 @@
 use super::http_session::{Effect, peer_conn};
 use super::{Endpoint, MessageObserver, Received, SessionEvent, origin};
 use crate::decoder::{Decoded, Decoder};
+use crate::framing::EventStream;
 use crate::live::codec::Signal;
 use crate::live::handler::{Channel, Command};
 use crate::protocol::Direction;
@@ -99,6 +100,15 @@ impl<'p> Endpoint<'p> {
             codec.partial(partial, &mut bytes);
         }
         self.send_bytes(conn, bytes, now, commands);
+        let events = self
+            .decoder
+            .event_stream(origin(channel, self.side().other(), now));
+        let last_id = events.last_id.map(str::to_owned);
+        let events = EventStream {
+            last_id: last_id.as_deref(),
+            ..events
+        };
+        self.note_events(conn, events, now, commands);
         if opens {
             self.start_session(conn, now, commands);
         }

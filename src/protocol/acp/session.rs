@@ -143,6 +143,8 @@ impl Extension for Agent {
             .method
             .filter(|method| method.name == schema::PROMPT)?;
         let open = self.turns.open_permission(session)?;
-        Some(format!("permission is asked by #{open}, and not answered"))
+        Some(format!(
+            "the permission that #{open} asks for is not answered"
+        ))
     }
 }

@@ -46,7 +46,7 @@ impl Extension for Rules {
         let data = error.get("data");
         let traces = [error.get("stack"), data.and_then(|data| data.get("stack"))];
         if let Some(trace) = traces.into_iter().flatten().find(|node| node.is_string()) {
-            let text = "a stack trace of the server";
+            let text = "the error has a stack trace of the server";
             report.broken("stack-trace", message.seen.at(trace), text);
         }
     }

@@ -206,7 +206,7 @@ impl Extension for McpSession {
             return;
         };
         if own.stateless && result.get("resultType").is_none() {
-            let text = "resultType is missing; clients take it for \"complete\"";
+            let text = "resultType is missing; clients read it as \"complete\"";
             report.broken("result-type-missing", seen.at(result), text);
         }
         let name = request.method.map_or("", |method| method.name);

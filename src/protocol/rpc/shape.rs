@@ -187,7 +187,7 @@ impl<'a> CallShape<'_, 'a> {
         }
         self.id(report);
         if let Some(id) = id.filter(|id| id.is_null()) {
-            let text = "the id is null: peers take this for a notification and do not answer";
+            let text = "the id is null: peers read this as a notification and do not answer";
             self.report_flaw(ShapeViolation::NullId, at(id), text, report);
             return None;
         }

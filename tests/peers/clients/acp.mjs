@@ -1,13 +1,16 @@
-// node acp.mjs COMMAND…: a session of the SDK's client with an agent. Prints what it got.
+// node acp.mjs COMMAND… | URL: a session of the SDK's client with an agent. Prints what it got.
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
+import { createHttpStream } from "@agentclientprotocol/sdk/experimental/http-client";
 
 const [command, ...args] = process.argv.slice(2);
-const process_ = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-const exited = new Promise((resolve) => process_.on("exit", resolve));
+const process_ = command.startsWith("http:") ? null : spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+const exited = process_ && new Promise((resolve) => process_.on("exit", resolve));
 const updates = [];
-const stream = ndJsonStream(Writable.toWeb(process_.stdin), Readable.toWeb(process_.stdout));
+const stream = process_
+  ? ndJsonStream(Writable.toWeb(process_.stdin), Readable.toWeb(process_.stdout))
+  : createHttpStream(command);
 const answer = await client({ name: "client" })
   .onRequest(methods.client.session.requestPermission, () => ({ outcome: { outcome: "selected", optionId: "yes" } }))
   .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update.sessionUpdate))
@@ -18,5 +21,5 @@ const answer = await client({ name: "client" })
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     return { protocolVersion, stopReason };
   });
-process_.stdin.end();
+process_?.stdin.end();
 console.log(JSON.stringify({ ...answer, updates, status: await exited }));

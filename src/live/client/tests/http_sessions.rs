@@ -10,6 +10,7 @@ const ROOTS: &str = r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#;
 const EVENTS: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
 
 /// A server that names its sessions. Requests without the name, or of another version, are refused.
+#[allow(clippy::struct_excessive_bools)] // independent facts
 struct Server {
     name: &'static str,
     /// All answers are events, and messages have another path.
@@ -18,6 +19,10 @@ struct Server {
     stream: Option<u32>,
     /// A request waits for the stream.
     is_waiting: bool,
+    /// The response to a call ends after its first event; the answer follows on the stream that continues it.
+    polls: bool,
+    /// The answer, and the id of the event before it.
+    held: Option<(String, u32)>,
     heads: BTreeMap<u32, Vec<String>>,
 }
 
@@ -29,6 +34,8 @@ impl Server {
             streams,
             stream: None,
             is_waiting: false,
+            polls: false,
+            held: None,
             heads: BTreeMap::new(),
         }
     }
@@ -47,6 +54,16 @@ impl Server {
         };
         let name = format!("mcp-session-id: {}\r\n", self.name);
         let posted = format!("POST /messages?sessionId={} ", self.name);
+        let continued = self
+            .held
+            .take_if(|(_, id)| head.contains(&format!("last-event-id: {id}\r\n")));
+        if let Some((text, _)) = continued {
+            assert!(
+                head.starts_with("GET /mcp ") && head.contains(&name),
+                "{head}"
+            );
+            return vec![(conn, format!("{EVENTS}\r\n{}", event(&text)))];
+        }
         if head.starts_with("GET /mcp ") {
             if !self.streams {
                 return vec![(conn, Self::response("405 Method Not Allowed", "", ""))];
@@ -87,6 +104,12 @@ impl Server {
         };
         match message["method"].as_str() {
             Some("initialize") => answered(&result(RESULT)),
+            Some("tools/call") if self.polls => {
+                self.held = Some((result(r#"{"content":[]}"#), 5));
+                let body = "id: 5\r\nretry: 10\r\ndata:\r\n\r\n";
+                let len = body.len();
+                vec![(conn, format!("{EVENTS}content-length: {len}\r\n\r\n{body}"))]
+            }
             Some("tools/call") => answered(&result(r#"{"content":[]}"#)),
             Some(_) => {
                 self.is_waiting = self.stream.is_none();
@@ -228,4 +251,16 @@ fn older_http_transport_posts_to_the_endpoint_event() {
         let posts = posts.filter(|head| head.starts_with("POST /messages?sessionId=new "));
         assert_eq!(posts.count(), 4);
     }
+}
+
+#[test]
+fn a_response_that_ends_before_the_answer_is_continued_after_its_last_event() {
+    let mut server = Server::new("new", false, true);
+    server.polls = true;
+    let run = replayed(&recording(false, false), &mut server);
+    assert!(run.outcome.is_clean(), "{:?}", run.reported);
+    assert_eq!((run.outcome.sent, run.outcome.compared), (4, 3));
+    let heads = server.heads.values().flatten();
+    let continued = heads.filter(|head| head.contains("last-event-id: 5\r\n"));
+    assert_eq!(continued.count(), 1);
 }

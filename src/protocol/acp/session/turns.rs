@@ -227,7 +227,8 @@ fn options(params: Option<Node<'_>>) -> Vec<Box<str>> {
 impl Turn {
     fn start(&mut self, seen: &Seen<'_>, report: &mut Report) {
         if let Some(open) = self.prompt {
-            let text = format!("a prompt while #{open} of the same session is not answered");
+            let text =
+                format!("the prompt is sent while #{open} of the same session is not answered");
             report.broken_by("prompt-in-turn", seen.whole(), open, text);
         }
         self.prompt = Some(seen.index);

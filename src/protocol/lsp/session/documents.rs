@@ -92,7 +92,7 @@ impl Documents {
         let version = document.and_then(|d| d.get("version"));
         if message.is("textDocument/didOpen") {
             if self.open.contains_key(uri.as_ref()) {
-                let text = format!("{} is open already", short(&uri));
+                let text = format!("{} is opened again, but it is still open", short(&uri));
                 report.broken("document-opened-twice", seen.at(node), text);
             }
             if self.open.len() >= MAX_DOCUMENTS {
@@ -117,7 +117,11 @@ impl Documents {
             let syncs = message.role == Role::Notification;
             if !self.incomplete {
                 let name = message.call.method.and_then(Node::text).unwrap_or_default();
-                let text = format!("{} for {}, which is not open", short(&name), short(&uri));
+                let text = format!(
+                    "{} is sent for {}, which is not open",
+                    short(&name),
+                    short(&uri)
+                );
                 let rule = if syncs {
                     "document-not-open"
                 } else {
@@ -134,7 +138,8 @@ impl Documents {
             if let (Some(old), Some(new), Some(node)) = (known.version, number, version)
                 && new <= old
             {
-                let text = format!("the version is {new} after {old}; it should rise");
+                let text =
+                    format!("the version is {new}, but it was {old} before; it should be higher");
                 report.broken("document-version", seen.at(node), text);
             }
             known.version = number.or(known.version);
@@ -220,7 +225,9 @@ impl Document {
         };
         let place = message.seen.at(position);
         let Some((line, _)) = line(text, number) else {
-            let text = format!("line {number} is past the last line of the document");
+            let text = format!(
+                "the position is in line {number}, which is past the last line of the document"
+            );
             return report.broken("position", place, text);
         };
         let length = self.unit.length(line);
@@ -232,10 +239,10 @@ impl Document {
         let fits = units.find(|other| character <= other.length(line));
         let hint = fits.map_or(String::new(), |fits| {
             let fits = fits.name();
-            format!(". It is inside if {fits} is counted: perhaps the wrong position encoding")
+            format!("; in {fits} units it would be inside: perhaps the wrong position encoding")
         });
         let text = format!(
-            "character {character} is past the end of line {number}, which has {length} characters, counted in {unit}{hint}"
+            "the position is character {character} of line {number}, but that line has only {length} characters, counted in {unit} units{hint}"
         );
         report.broken("position", place, text);
         // The specification moves it to the end of the line.

@@ -35,8 +35,7 @@ pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
                 .get(field.range.start..)
                 .is_some_and(|line| line.starts_with(b"Content-Length: "));
             if !usual {
-                let text =
-                    "Content-Length is spelled unlike the specification, which some readers need";
+                let text = "the field is not written as \"Content-Length: \"; some readers need exactly that";
                 report.broken("header-spelling", place, text);
             }
         } else if field.is("content-type") {
@@ -45,7 +44,7 @@ pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
                 memchr::memmem::find(&value, b"charset=").and_then(|at| value.get(at + 8..));
             let is_utf8 = |set: &[u8]| set.starts_with(b"utf-8") || set.starts_with(b"utf8");
             if charset.is_some_and(|set| !is_utf8(set)) {
-                let text = "the charset is not utf-8; readers take the body for UTF-8 all the same";
+                let text = "the charset is not utf-8; readers read the body as UTF-8 anyway";
                 report.broken("charset", place, text);
             }
         }

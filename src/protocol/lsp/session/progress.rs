@@ -82,7 +82,7 @@ impl Progress {
         let Some(token) = self.tokens.get_mut(spelling(node)) else {
             if !std::mem::replace(&mut self.incomplete, true) {
                 let text = format!(
-                    "no request and no create announced the token {}",
+                    "no request and no window/workDoneProgress/create has the token {}",
                     spelling(node)
                 );
                 report.broken("progress-token", place, text);
@@ -96,7 +96,7 @@ impl Progress {
         match kind.as_deref() {
             Some("begin") => token.begun = Some(place),
             Some("report" | "end") if token.ended || token.begun.is_none() => {
-                let text = "progress without begin, or after end";
+                let text = "this progress has no begin, or comes after its end";
                 report.broken("progress-order", place, text);
             }
             _ => {}
@@ -113,7 +113,7 @@ impl Progress {
             report.broken(
                 "progress-end",
                 place,
-                "progress that begins here has no end",
+                "the progress that begins here has no end",
             );
         }
     }

@@ -49,7 +49,8 @@ impl Handshake {
         let is_stateless = self.stateless && self.version.is_none();
         match own_version(message) {
             Some(own) if self.version.is_some() => {
-                let text = "the session has a negotiated version; a request should not name one";
+                let text =
+                    "the request names a version, but the session has already negotiated one";
                 report.broken("era-mixed", seen.at(own), text);
             }
             Some(own) => {
@@ -65,7 +66,7 @@ impl Handshake {
             }
             None if !is_stateless || !is_request => {}
             None if !message.is_from_client() => {
-                let text = "without a session a server asks nothing; it answers with inputRequests";
+                let text = "the server sends a request; without a session it should answer with inputRequests";
                 report.broken("server-request", seen.whole(), text);
             }
             // The next attempt of a client whose server has no stateless version.

@@ -67,7 +67,7 @@ impl Tokens {
         };
         let (index, new) = (progress.index, value.and_then(number));
         if progress.answered {
-            let text = format!("progress of #{index}, which is answered");
+            let text = format!("this is progress of #{index}, which is already answered");
             report.broken_by("progress-after-answer", seen.whole(), index, text);
         } else if let (Some(new), Some(last), Some(value)) = (new, progress.last, value)
             && new <= last
