@@ -179,5 +179,13 @@ pub struct Hints {
     pub plausible: Option<fn(&[u8]) -> bool>,
 }
 
+impl Hints {
+    /// No hints: the framing needs none.
+    pub const NONE: Self = Self {
+        measure: None,
+        plausible: None,
+    };
+}
+
 /// The minimum number of bytes for [`Hints::plausible`]; fewer only at the end of the stream.
 pub const PLAUSIBLE: usize = 16;

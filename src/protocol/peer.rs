@@ -97,6 +97,31 @@ pub enum Readiness {
     Refused(String),
 }
 
+/// The handshake of a connection.
+#[derive(Debug, Default)]
+pub(crate) enum HandshakeStage {
+    /// Nothing was sent.
+    #[default]
+    New,
+    /// The first message was sent, with this id.
+    Requested(String),
+    /// It was answered: calls are possible.
+    Open,
+    /// Calls are not possible any more, for this reason.
+    Over(String),
+}
+
+impl HandshakeStage {
+    /// Returns the readiness for calls; `waits` names the message that must come first.
+    pub(crate) fn readiness(stage: Option<&Self>, waits: &'static str) -> Readiness {
+        match stage {
+            Some(Self::Open) => Readiness::Ready,
+            Some(Self::Over(why)) => Readiness::Refused(why.clone()),
+            _ => Readiness::Waits(waits),
+        }
+    }
+}
+
 /// A received request, stored until it is answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -112,10 +112,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
     port: None,
     framings: &[Framing::Lines],
-    hints: Hints {
-        measure: None,
-        plausible: None,
-    },
+    hints: Hints::NONE,
     sides: ["executor", "oracle"],
     provider: None,
     dialects: &[],

@@ -11,7 +11,8 @@ use super::message::is_usable_id;
 use super::schema::INVOKE_PARAMS;
 use crate::error::Result;
 use crate::protocol::peer::{
-    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+    HandshakeStage, MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness,
+    RecentValues, Request,
 };
 use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::rpc::{Call, spelling};
@@ -48,37 +49,21 @@ fn encode_reply(to: &Request, reply: PeerReply<'_>) -> Result<Outgoing> {
     }
 }
 
-/// The state of an oracle, as the executor sees it.
-#[derive(Debug, Default)]
-enum ChildState {
-    /// It has sent nothing.
-    #[default]
-    Silent,
-    /// It sent ready, with this id.
-    Announced(String),
-    /// Its ready was acknowledged.
-    Serving,
-    /// It received shutdown.
-    Over,
-    /// Its first message was not ready.
-    Refused(String),
-}
-
 /// The executor: it spawned the oracle, and waits for ready.
 struct Executor {
     no_hello: bool,
-    children: RecentValues<u32, ChildState>,
+    children: RecentValues<u32, HandshakeStage>,
 }
 
 impl Peer for Executor {
     fn opened(&mut self, conn: u32, _: i64, _: &mut Vec<Outgoing>) {
-        self.children.put(conn, ChildState::Silent);
+        self.children.put(conn, HandshakeStage::New);
     }
 
     fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let child = self.children.entry(conn);
-        if !matches!(child, ChildState::Silent) {
+        if !matches!(child, HandshakeStage::New) {
             return;
         }
         let call = seen.root().map(Call::of).unwrap_or_default();
@@ -97,14 +82,14 @@ impl Peer for Executor {
         };
         match (wrong, id) {
             (None, Some(id)) => {
-                *child = ChildState::Announced(id.to_owned());
+                *child = HandshakeStage::Requested(id.to_owned());
                 if !self.no_hello {
                     outgoing.push(Outgoing::new(conn, build::result(id, "{}")));
                 }
             }
             (wrong, id) => {
                 let why = wrong.unwrap_or("ready has no id that can be answered");
-                *child = ChildState::Refused(why.to_owned());
+                *child = HandshakeStage::Over(why.to_owned());
                 // Real executors refuse with code 0.
                 if let Some(id) = id.filter(|_| is_request && !self.no_hello) {
                     outgoing.push(Outgoing::new(conn, build::error(id, "0", why, None)));
@@ -117,10 +102,10 @@ impl Peer for Executor {
         let conn = seen.origin.conn.unwrap_or_default();
         let child = self.children.entry(conn);
         if seen.message.kind == "shutdown" {
-            *child = ChildState::Over;
+            *child = HandshakeStage::Over("shutdown was said".into());
             return;
         }
-        let ChildState::Announced(ready) = child else {
+        let HandshakeStage::Requested(ready) = child else {
             return;
         };
         let call = seen.root().map(Call::of).unwrap_or_default();
@@ -128,10 +113,10 @@ impl Peer for Executor {
             return;
         }
         *child = match call.error().map(|error| error.get("message")) {
-            None => ChildState::Serving,
+            None => HandshakeStage::Open,
             Some(message) => {
                 let why = message.and_then(Node::text).unwrap_or_default();
-                ChildState::Refused(format!("ready was answered with an error: {why}"))
+                HandshakeStage::Over(format!("ready was answered with an error: {why}"))
             }
         };
     }
@@ -141,17 +126,12 @@ impl Peer for Executor {
     }
 
     fn readiness(&self, conn: u32) -> Readiness {
-        match self.children.get(&conn) {
-            Some(ChildState::Serving) => Readiness::Ready,
-            Some(ChildState::Refused(why)) => Readiness::Refused(why.clone()),
-            Some(ChildState::Over) => Readiness::Refused("shutdown was said".into()),
-            _ => Readiness::Waits("ready of the oracle"),
-        }
+        HandshakeStage::readiness(self.children.get(&conn), "ready of the oracle")
     }
 
     fn prepare_close(&mut self, conn: u32, _: bool, _: i64, outgoing: &mut Vec<Outgoing>) -> bool {
         // MUST (Initialisation, rule 4): before ready, nothing is sent.
-        if matches!(self.children.get(&conn), Some(ChildState::Serving)) {
+        if matches!(self.children.get(&conn), Some(HandshakeStage::Open)) {
             outgoing.push(Outgoing::new(conn, build::notification("shutdown", None)));
         }
         true
@@ -162,30 +142,16 @@ impl Peer for Executor {
     }
 }
 
-/// The state of the session, as the oracle sees it.
-#[derive(Debug, Default)]
-enum Parent {
-    /// Nothing was sent.
-    #[default]
-    Silent,
-    /// Ready was sent, with this id.
-    Requested(String),
-    /// It was acknowledged.
-    Serving,
-    /// The session has ended, for this reason.
-    Over(&'static str),
-}
-
 /// The oracle: it was spawned, and sends first.
 struct OracleServer {
     no_hello: bool,
     offers: Vec<Offer>,
-    executors: RecentValues<u32, Parent>,
+    executors: RecentValues<u32, HandshakeStage>,
 }
 
 impl Peer for OracleServer {
     fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
-        self.executors.put(conn, Parent::Silent);
+        self.executors.put(conn, HandshakeStage::New);
         if !self.no_hello {
             outgoing.push(Outgoing::new(conn, build::request("0", "ready", None)));
         }
@@ -197,13 +163,13 @@ impl Peer for OracleServer {
         let call = seen.root().map(Call::of).unwrap_or_default();
         let is_good = seen.message.faults.is_empty() && seen.frame.fault.is_none();
         match parent {
-            Parent::Requested(ready) => {
+            HandshakeStage::Requested(ready) => {
                 let answers = is_good && seen.message.role == Some(Role::Response);
                 let same = call.id.map(spelling) == Some(ready.as_str());
                 // MUST (Initialisation, rule 2): after an error the oracle terminates. It cannot interpret any other
                 // message either.
                 *parent = if answers && same {
-                    Parent::Serving
+                    HandshakeStage::Open
                 } else {
                     let is_no = same && seen.message.role == Some(Role::Error);
                     let why = match seen.message.kind.as_ref() {
@@ -215,14 +181,14 @@ impl Peer for OracleServer {
                         why,
                         ..Outgoing::close(conn)
                     });
-                    Parent::Over(why.unwrap_or(ENDED))
+                    HandshakeStage::Over(why.unwrap_or(ENDED).into())
                 };
             }
-            Parent::Serving if seen.message.kind == "shutdown" => {
-                *parent = Parent::Over(ENDED);
+            HandshakeStage::Open if seen.message.kind == "shutdown" => {
+                *parent = HandshakeStage::Over(ENDED.into());
                 outgoing.push(Outgoing::close(conn));
             }
-            Parent::Serving if is_good && seen.message.role == Some(Role::Request) => {
+            HandshakeStage::Open if is_good && seen.message.role == Some(Role::Request) => {
                 if let Some((code, why)) = find_refusal(&call, &self.offers) {
                     let id = call.id.map_or("null", spelling);
                     let refusal = build::error(id, &code.to_string(), &why, None);
@@ -238,9 +204,9 @@ impl Peer for OracleServer {
         let parent = self.executors.entry(conn);
         if seen.message.kind == "ready"
             && let Some(id) = seen.root().and_then(|root| Call::of(root).id)
-            && matches!(parent, Parent::Silent)
+            && matches!(parent, HandshakeStage::New)
         {
-            *parent = Parent::Requested(spelling(id).to_owned());
+            *parent = HandshakeStage::Requested(spelling(id).to_owned());
         }
     }
 
@@ -249,11 +215,7 @@ impl Peer for OracleServer {
     }
 
     fn readiness(&self, conn: u32) -> Readiness {
-        match self.executors.get(&conn) {
-            Some(Parent::Serving) => Readiness::Ready,
-            Some(Parent::Over(why)) => Readiness::Refused((*why).into()),
-            _ => Readiness::Waits("the executor's answer to ready"),
-        }
+        HandshakeStage::readiness(self.executors.get(&conn), "the executor's answer to ready")
     }
 
     fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {

@@ -53,10 +53,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "stepflow",
     port: None,
     framings: &[Framing::Lines, Framing::Http],
-    hints: Hints {
-        measure: None,
-        plausible: None,
-    },
+    hints: Hints::NONE,
     sides: ["runtime", "server"],
     provider: None,
     dialects: &["A", "B", "C"],

@@ -250,12 +250,11 @@ impl<'f> CairoDecoder<'f> {
             return Err(SerdeError::new(ty, wanted, pending.to_hex()).at(start));
         }
         bytes.extend_from_slice(word);
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => write_str(text, out),
-            Err(_) => {
-                let text = format!("{{\"$str\":\"{}\"}}", hex::encode(bytes));
-                out.extend_from_slice(text.as_bytes());
-            }
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            write_str(text, out);
+        } else {
+            let text = format!("{{\"$str\":\"{}\"}}", hex::encode(bytes));
+            out.extend_from_slice(text.as_bytes());
         }
         Ok(())
     }

@@ -152,12 +152,11 @@ fn variant<'d, 'n>(
     definition: &'d Definition,
     node: Node<'n>,
 ) -> Option<(usize, &'d str, &'d CairoType, Option<Node<'n>>)> {
-    let (name, held) = match node.text() {
-        Some(name) => (name, None),
-        None => {
-            let (key, held) = only_member(node)?;
-            (key.text()?, Some(held))
-        }
+    let (name, held) = if let Some(name) = node.text() {
+        (name, None)
+    } else {
+        let (key, held) = only_member(node)?;
+        (key.text()?, Some(held))
     };
     let (index, (name, ty)) = definition.find(&name)?;
     let is_complete = held.is_some() || ty.is_unit();

@@ -552,7 +552,7 @@ fn quoted(text: &str) -> String {
     String::from_utf8(json).unwrap()
 }
 
-fn list(items: Vec<String>) -> String {
+fn list(items: &[String]) -> String {
     format!("[{}]", items.join(","))
 }
 
@@ -596,11 +596,15 @@ fn values(ty: &CairoType) -> BoxedStrategy<String> {
             })
             .boxed(),
         CairoType::NonZero(_) => (1u8..).prop_map(|n| n.to_string()).boxed(),
-        CairoType::List(_, item) => vec(values(item), 0..4).prop_map(list).boxed(),
-        CairoType::Fixed(item, count) => vec(values(item), *count).prop_map(list).boxed(),
+        CairoType::List(_, item) => vec(values(item), 0..4)
+            .prop_map(|items| list(&items))
+            .boxed(),
+        CairoType::Fixed(item, count) => vec(values(item), *count)
+            .prop_map(|items| list(&items))
+            .boxed(),
         CairoType::Tuple(types) => {
             let items: Vec<_> = types.iter().map(values).collect();
-            items.prop_map(list).boxed()
+            items.prop_map(|items| list(&items)).boxed()
         }
         CairoType::Struct(_) => unreachable!("none is made"),
         CairoType::Enum(definition) => {

@@ -86,7 +86,7 @@ fn split<'a>(text: &'a str, sign: &str) -> Vec<&'a str> {
 }
 
 impl FilterParser {
-    fn report_problem(&mut self, part: &str, text: &'static str) {
+    fn warn(&mut self, part: &str, text: &'static str) {
         // One mistake is found at several levels.
         let part: String = part.trim().chars().take(SHOWN).collect();
         if self.problems.len() < PROBLEMS
@@ -121,7 +121,7 @@ impl FilterParser {
     fn sides<'a>(&mut self, text: &'a str, sign: &str, empty: &'static str) -> Vec<&'a str> {
         let parts = split(text, sign);
         if parts.len() > 1 && parts.iter().any(|part| part.trim().is_empty()) {
-            self.report_problem(text, empty);
+            self.warn(text, empty);
         }
         parts
     }
@@ -131,7 +131,7 @@ impl FilterParser {
             Some(rest) => {
                 let rest = rest.trim_start();
                 if rest.starts_with('!') {
-                    self.report_problem(
+                    self.warn(
                         text,
                         "only one `!` is read; the next one is part of the field's name",
                     );
@@ -154,22 +154,22 @@ impl FilterParser {
             return Ok(FilterExpr::Truthy(path(text)));
         };
         if field.is_empty() {
-            self.report_problem(text, "the field before the operator is missing");
+            self.warn(text, "the field before the operator is missing");
         }
         if value.is_empty() {
-            self.report_problem(
+            self.warn(
                 text,
                 "the value after the operator is missing; empty text is used",
             );
         }
         if value.starts_with('=') {
-            self.report_problem(text, "the second `=` is part of the value's text");
+            self.warn(text, "the second `=` is part of the value's text");
         }
         if operator(value).is_some() {
-            self.report_problem(value, "a second operator is part of the value's text");
+            self.warn(value, "a second operator is part of the value's text");
         }
         if field.starts_with(['\'', '"']) {
-            self.report_problem(
+            self.warn(
                 field,
                 "the left side is always a field's name, also in quotes",
             );
@@ -181,9 +181,9 @@ impl FilterParser {
         };
         match pattern.as_ref().map(RegexPattern::is_good) {
             Some(false) if pattern.as_ref().is_some_and(RegexPattern::is_foreign) => {
-                self.report_problem(value, "look-around and back-references are not in Go's patterns: nothing matches there");
+                self.warn(value, "look-around and back-references are not in Go's patterns: nothing matches there");
             }
-            Some(false) => self.report_problem(value, "is not a valid pattern: nothing matches"),
+            Some(false) => self.warn(value, "is not a valid pattern: nothing matches"),
             _ => {}
         }
         Ok(FilterExpr::Compare(Box::new(Comparison {
@@ -198,7 +198,7 @@ impl FilterParser {
     /// Reports a field alone that looks like an unknown operator.
     fn bare(&mut self, text: &str) {
         if text.contains(['=', ' ', '\'', '"', '&', '|', '(', ')']) {
-            self.report_problem(
+            self.warn(
                 text,
                 "has no operator of the language, and is read as a field's name",
             );
@@ -215,7 +215,7 @@ impl FilterParser {
         }
         if let Some(inner) = quoted(text) {
             if inner.contains(text.chars().next().unwrap_or_default()) {
-                self.report_problem(
+                self.warn(
                     text,
                     "there are no escapes: quotes inside are part of the text",
                 );
@@ -254,16 +254,16 @@ impl FilterParser {
 
     fn arithmetic(&mut self, text: &str, sign: char, left: &str, right: &str) {
         if left.trim().is_empty() || right.trim().is_empty() {
-            self.report_problem(text, "one side of the sign is empty, and counts as 0");
+            self.warn(text, "one side of the sign is empty, and counts as 0");
         }
         if matches!(sign, '-' | '/') && sign_at(right, sign).is_some() {
-            self.report_problem(text, "is grouped from the right: a - b - c is a - (b - c)");
+            self.warn(text, "is grouped from the right: a - b - c is a - (b - c)");
         }
         if text.replace("now()", "").contains(['(', ')']) {
-            self.report_problem(text, "parentheses mean nothing in a value");
+            self.warn(text, "parentheses mean nothing in a value");
         }
         if sign == '-' && !left.ends_with(' ') && left.contains(|c: char| c.is_alphabetic()) {
-            self.report_problem(text, "is a subtraction; text with a hyphen needs quotes");
+            self.warn(text, "is a subtraction; text with a hyphen needs quotes");
         }
     }
 
@@ -273,7 +273,7 @@ impl FilterParser {
         for byte in text.bytes() {
             scan.step(byte);
             if scan.round < 0 {
-                self.report_problem(
+                self.warn(
                     text,
                     "a `)` closes nothing, and is part of the text beside it",
                 );
@@ -281,13 +281,13 @@ impl FilterParser {
             }
         }
         if scan.round > 0 {
-            self.report_problem(text, "a `(` is not closed, and is part of the field's name");
+            self.warn(text, "a `(` is not closed, and is part of the field's name");
         }
         if scan.square != 0 {
-            self.report_problem(text, "a square bracket has no partner");
+            self.warn(text, "a square bracket has no partner");
         }
         if scan.quote.is_some() {
-            self.report_problem(text, "a quote is not closed");
+            self.warn(text, "a quote is not closed");
         }
     }
 }

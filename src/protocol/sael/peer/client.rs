@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{Object, text};
 use crate::protocol::peer::{
-    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+    HandshakeStage, MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues,
+    Request,
 };
 use crate::protocol::session::Seen;
 use crate::tape::Node;
@@ -26,23 +27,8 @@ const FATAL: [&str; 4] = [
 ];
 
 #[derive(Debug, Default)]
-enum LoginStage {
-    /// Nothing was sent.
-    #[default]
-    New,
-    /// HEY or RSM was sent.
-    Requested,
-    /// It was answered.
-    Open,
-    /// It was refused.
-    Refused(String),
-    /// BYE was sent.
-    Left,
-}
-
-#[derive(Debug, Default)]
 struct ClientConnection {
-    stage: LoginStage,
+    stage: HandshakeStage,
     session: Option<String>,
     /// The highest seq of the server.
     last_seq: i128,
@@ -121,7 +107,7 @@ impl Peer for SaelClient {
         match (message.kind.as_ref(), message.role) {
             ("WIN", _) => conn.window = member("window").and_then(Node::as_i128),
             ("HEY", _) => {
-                conn.stage = LoginStage::Open;
+                conn.stage = HandshakeStage::Open;
                 conn.beat = now.saturating_add(BEAT);
                 let session = member("session_id").and_then(Node::text);
                 conn.session = session.map(Cow::into_owned);
@@ -129,9 +115,12 @@ impl Peer for SaelClient {
             ("ERR", _) if seq.is_none() => {
                 let part = |name| member(name).and_then(Node::text).unwrap_or_default();
                 let (code, why) = (part("code"), part("message"));
-                let waits = matches!(conn.stage, LoginStage::New | LoginStage::Requested);
+                let waits = matches!(
+                    conn.stage,
+                    HandshakeStage::New | HandshakeStage::Requested(_)
+                );
                 if waits || FATAL.contains(&code.as_ref()) {
-                    conn.stage = LoginStage::Refused(format!("{}: {}", short(&code), short(&why)));
+                    conn.stage = HandshakeStage::Over(format!("{}: {}", short(&code), short(&why)));
                     conn.session = None;
                 }
             }
@@ -155,9 +144,9 @@ impl Peer for SaelClient {
             conn.outstanding.insert(seq);
         }
         match (seen.message.kind.as_ref(), seq) {
-            ("HEY" | "RSM", _) => conn.stage = LoginStage::Requested,
+            ("HEY" | "RSM", _) => conn.stage = HandshakeStage::Requested("HEY".into()),
             ("BYE", _) => {
-                conn.stage = LoginStage::Left;
+                conn.stage = HandshakeStage::Over("BYE was said".into());
                 conn.session = None;
             }
             ("HBT", _) => conn.beat = now.saturating_add(BEAT),
@@ -188,20 +177,18 @@ impl Peer for SaelClient {
         let is_full = |conn: &ClientConnection| {
             conn.outstanding.len() as i128 >= conn.window.unwrap_or(WINDOW.into())
         };
-        match conn.map(|conn| &conn.stage) {
-            Some(LoginStage::Open) if conn.is_some_and(is_full) => {
+        let stage = conn.map(|conn| &conn.stage);
+        match HandshakeStage::readiness(stage, "HEY of the server") {
+            Readiness::Ready if conn.is_some_and(is_full) => {
                 Readiness::Waits("an answer: the window is full")
             }
-            Some(LoginStage::Open) => Readiness::Ready,
-            Some(LoginStage::Refused(why)) => Readiness::Refused(why.clone()),
-            Some(LoginStage::Left) => Readiness::Refused("BYE was said".into()),
-            _ => Readiness::Waits("HEY of the server"),
+            readiness => readiness,
         }
     }
 
     fn due(&self) -> Option<i64> {
         let open = self.conns.iter().map(|(_, conn)| conn);
-        let open = open.filter(|conn| !self.no_hello && matches!(conn.stage, LoginStage::Open));
+        let open = open.filter(|conn| !self.no_hello && matches!(conn.stage, HandshakeStage::Open));
         open.map(|conn| conn.beat).min()
     }
 
@@ -209,7 +196,7 @@ impl Peer for SaelClient {
         let ts = now.div_euclid(SECOND).to_string();
         for name in self.conns.keys() {
             let conn = self.conns.entry(name);
-            if matches!(conn.stage, LoginStage::Open) && conn.beat <= now && !self.no_hello {
+            if matches!(conn.stage, HandshakeStage::Open) && conn.beat <= now && !self.no_hello {
                 conn.beat = now.saturating_add(BEAT);
                 let beat = frame(1, "HBT").json("ts", &ts).finish();
                 outgoing.push(Outgoing::new(name, beat));
@@ -229,7 +216,7 @@ impl Peer for SaelClient {
         let Some(state) = self.conns.get_mut(&conn) else {
             return true;
         };
-        if !matches!(state.stage, LoginStage::Open) {
+        if !matches!(state.stage, HandshakeStage::Open) {
             return true;
         }
         for (seq, subscribes) in std::mem::take(&mut state.open) {

@@ -4,6 +4,7 @@ use super::state::{CallEnd, SaelCall, SaelRequestKind};
 use super::{SaelMessage, SaelSession, envelope, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::check::number;
+use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
 /// The longest delay of frames that were sent before UNS or CAN was read: 2 s.
@@ -17,7 +18,9 @@ impl SaelSession {
             self.tools.list(message);
         }
         self.report_after_refusal(message);
-        if seq.node.is_none() && !self.may_lack_seq(message) {
+        let session = self.parts(message.conn).0.session;
+        // A request without a seq has the key 0.
+        if seq.node.is_none() && self.calls.get(&(session, 0)).is_none() {
             return;
         }
         let last = matches!(message.kind, "LST" | "RES" | "END");
@@ -67,7 +70,7 @@ impl SaelSession {
             {
                 let text = format!(
                     "subscriptionId is {}, but the subscription has seq {}",
-                    format_value(id),
+                    quote(id),
                     seq.key
                 );
                 message.broken_by(
@@ -184,12 +187,6 @@ impl SaelSession {
         }
     }
 
-    /// Returns true if an answer without a seq may belong to a request without one.
-    fn may_lack_seq(&mut self, message: SaelMessage<'_, '_>) -> bool {
-        let session = self.parts(message.conn).0.session;
-        self.calls.get(&(session, 0)).is_some()
-    }
-
     /// Reports an answer without an open request.
     fn report_unmatched(&mut self, message: SaelMessage<'_, '_>, seq: envelope::Seq<'_>) {
         let is_no_number = seq.node.is_some_and(|node| number(node).is_none());
@@ -242,15 +239,6 @@ impl SaelSession {
             );
             message.broken("cost-over-limit", message.at(node), text);
         }
-    }
-}
-
-/// Formats a value for a sentence.
-fn format_value(node: Node<'_>) -> String {
-    match (node.as_i128(), node.text()) {
-        (Some(n), _) => n.to_string(),
-        (None, Some(text)) => format!("`{}`", short(&text)),
-        (None, None) => node.describe().to_owned(),
     }
 }
 

@@ -143,7 +143,16 @@ impl SaelSession {
             else {
                 continue;
             };
-            report_effects(message, node, tool, state);
+            // Without a token, a client should only read.
+            if let Some(effect) = &tool.effect
+                && state.anonymous
+                && state.reported.first("anonymous-effect")
+            {
+                let text = format!(
+                    "a session that was opened without a token calls a tool with the effect `{effect}`"
+                );
+                message.broken("anonymous-effect", message.at(node), text);
+            }
             let required = required(tool, state);
             if call.required.as_ref().is_none_or(|old| !old.lacking) {
                 call.required = required.or(call.required.take());
@@ -253,24 +262,6 @@ impl SaelSession {
                 state.reported.reset("window-exceeded");
             }
         }
-    }
-}
-
-/// Reports a tool that does more than read, for a client without a token.
-fn report_effects(
-    message: SaelMessage<'_, '_>,
-    node: Node<'_>,
-    tool: &Tool,
-    state: &mut SessionState,
-) {
-    if let Some(effect) = &tool.effect
-        && state.anonymous
-        && state.reported.first("anonymous-effect")
-    {
-        let text = format!(
-            "a session that was opened without a token calls a tool with the effect `{effect}`"
-        );
-        message.broken("anonymous-effect", message.at(node), text);
     }
 }
 

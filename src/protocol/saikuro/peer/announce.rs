@@ -68,28 +68,21 @@ pub(super) fn document_form(root: Node<'_>) -> Option<Node<'_>> {
 /// Builds the announces of the offers: one for all to real peers, one for each namespace by the document. A name
 /// without a dot cannot be called and is left out.
 pub(super) fn messages(offers: &[Offer], document: bool, id_gen: &mut IdGen) -> Vec<String> {
-    let mut spaces: Vec<(&str, Object)> = Vec::new();
-    for offer in offers {
-        let Some((space, name)) = offer.name.rsplit_once('.') else {
-            continue;
-        };
-        let at = spaces.iter().position(|(known, _)| *known == space);
-        let functions = match at {
-            Some(at) => spaces.swap_remove(at).1,
-            None => Object::default(),
-        };
-        let entry = (space, functions.json(name, &function(offer)));
-        match at {
-            // Restores the order.
-            Some(at) => {
-                spaces.push(entry);
-                let last = spaces.len() - 1;
-                spaces.swap(at, last);
-            }
-            None => spaces.push(entry),
+    let named = || {
+        let offers = offers.iter();
+        offers.filter_map(|offer| Some((offer.name.rsplit_once('.')?, offer)))
+    };
+    let mut spaces: Vec<&str> = Vec::new();
+    for ((space, _), _) in named() {
+        if !spaces.contains(&space) {
+            spaces.push(space);
         }
     }
-    let spaces = spaces.into_iter().map(|(space, functions)| {
+    let spaces = spaces.into_iter().map(|space| {
+        let own = named().filter(|((of, _), _)| *of == space);
+        let functions = own.fold(Object::default(), |all, ((_, name), offer)| {
+            all.json(name, &function(offer))
+        });
         let functions = Object::default().json("functions", &functions.finish());
         (space, functions.finish())
     });

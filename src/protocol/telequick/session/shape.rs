@@ -59,13 +59,25 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     pub fn of(root: Node<'a>) -> Self {
-        Self {
-            version: member(root, VERSION),
-            compat: member(root, COMPAT_VERSION),
-            fields: member(root, FIELDS),
-            tail: member(root, TAIL),
-            after: member(root, label::AFTER),
+        let mut parts = Self::default();
+        for (key, value) in root.members() {
+            let is = |label| key.is_text(fixed(label));
+            let part = if is(FIELDS) {
+                &mut parts.fields
+            } else if is(VERSION) {
+                &mut parts.version
+            } else if is(COMPAT_VERSION) {
+                &mut parts.compat
+            } else if is(TAIL) {
+                &mut parts.tail
+            } else if is(label::AFTER) {
+                &mut parts.after
+            } else {
+                continue;
+            };
+            *part = Some(value);
         }
+        parts
     }
 }
 
