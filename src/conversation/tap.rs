@@ -11,7 +11,7 @@
 use super::guard::Guard;
 use super::pipeline::{Pipeline, PipelineSink};
 use super::{Consequences, Conversation, Finding, Judge, Verdict};
-use crate::capture::recording::items::{chunk_item, datagram_item};
+use crate::capture::recording::items::{chunk_item, datagram_item, fin_item};
 use crate::capture::{
     ChunkSource, Event, EventKind, EventRecord, Header, Item, RecordingWriter, Time,
 };
@@ -213,6 +213,22 @@ impl<'p> Tap<'p> {
         event.more.insert("dir".into(), dir.name().into());
         event.more.insert("len".into(), bytes.into());
         self.event(&event, out, show);
+    }
+
+    /// The end of one direction of a stream.
+    pub fn fin(
+        &mut self,
+        t: i64,
+        (conn, stream): (u32, u64),
+        dir: ChunkSource,
+        out: &mut Vec<u8>,
+        show: &mut TapObserver<'_>,
+    ) {
+        if self.writer.is_some() {
+            RecordingWriter::fin(t, conn, stream, dir, out);
+        }
+        let time = Some(self.started + Time::from(t));
+        self.read(&fin_item(conn, stream, dir, time), show);
     }
 
     /// Handles any other event.

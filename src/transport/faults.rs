@@ -136,6 +136,24 @@ fn origin(channel: Channel, dir: ChunkSource) -> Origin {
     }
 }
 
+/// Records the faults before the bytes of their messages, so that a reader of the recording knows of them in time. Returns
+/// the other actions.
+pub(super) fn record_faults(
+    outs: Vec<Out>,
+    channel: impl Into<Channel>,
+    queue: &Queue,
+) -> Vec<Out> {
+    let channel = channel.into();
+    let record = |out| match out {
+        Out::Event(more) => {
+            queue.event(channel.conn, injected(queue.now(), channel, more));
+            None
+        }
+        out => Some(out),
+    };
+    outs.into_iter().filter_map(record).collect()
+}
+
 /// The event of an applied fault.
 pub(super) fn injected(
     t: i64,

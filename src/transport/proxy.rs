@@ -18,7 +18,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Options of a proxy.
@@ -84,6 +83,11 @@ async fn serve(
     recorder: &Arc<Recorder>,
     print: &MessagePrinter,
 ) -> ListenOutcome {
+    let quic = options.quic.map(Quic::new).transpose();
+    let quic = quic.unwrap_or_else(|error| {
+        print(&format!("cannot open a UDP socket: {error}"));
+        None
+    });
     let shared = Arc::new(ProxyState {
         recorder: Arc::clone(recorder),
         connect: options.connect,
@@ -91,9 +95,7 @@ async fn serve(
         client: options.client,
         server: options.server,
         last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
-        quic: options
-            .quic
-            .map(|(server, client)| Quic::new(server, client)),
+        quic,
         print: Arc::clone(print),
     });
     if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic)
@@ -143,8 +145,7 @@ async fn serve(
         }
     }
     if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic) {
-        // Each connection closes both sides before it drops its streams.
-        quic.stop.send_replace(true);
+        quic.close(endpoint);
         let ended = async {
             while let Some(ended) = tasks.join_next().await {
                 if let Ok((conn, _)) = ended {
@@ -185,9 +186,8 @@ async fn quic_connection(
         last_transfer: Arc::clone(&shared.last_transfer),
         print: Arc::clone(&shared.print),
         faults: shared.faults.clone(),
-        fault_close: watch::Sender::default(),
     };
-    let refused = quic::connection(incoming, &shared.connect, quic, Arc::new(link)).await;
+    let refused = quic::connection(incoming, &shared.connect, quic, link).await;
     (conn, refused)
 }
 

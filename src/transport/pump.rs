@@ -8,7 +8,7 @@
 //! The end of one direction is passed on, and the other direction continues; a reset ends both. Bytes that could not be
 //! written are written before the next read, so that a slow reader slows only its sender.
 
-use super::faults::{FaultEnd, Faults, injected};
+use super::faults::{FaultEnd, Faults, record_faults};
 use super::inserts::Insert;
 use super::recorder::Recorder;
 use super::socket::{Reader, Socket, Writer};
@@ -203,7 +203,8 @@ async fn pump_direction<'s>(
             }
             Ok(Ok(ReadStep::Eof)) => {
                 let faults = link.faults.filter(|f| f.is_affected(stream));
-                let last = faults.map(|faults| record_faults(faults.end(link.conn, stream), link));
+                let last = faults
+                    .map(|faults| record_faults(faults.end(link.conn, stream), link.conn, queue));
                 let eof = eof(
                     link.recorder.queue.now(),
                     link.conn,
@@ -241,7 +242,7 @@ async fn pump_direction<'s>(
                     .map(|faults| faults.insert(queue.now(), link.conn, stream, bytes));
                 match out {
                     Some(Ok(out)) => {
-                        let out = record_faults(out, link);
+                        let out = record_faults(out, link.conn, queue);
                         queue
                             .offer_async(queue.now(), link.conn, stream, bytes)
                             .await;
@@ -282,7 +283,7 @@ fn step(
         if let Some(faults) = link.faults.filter(|faults| faults.is_affected(stream)) {
             let t = queue.now();
             link.last_transfer.store(t, Ordering::Relaxed);
-            let out = record_faults(faults.push(t, link.conn, stream, bytes), link);
+            let out = record_faults(faults.push(t, link.conn, stream, bytes), link.conn, queue);
             queue.offer(t, link.conn, stream, bytes, true);
             return Poll::Ready(Ok(Ok(ReadStep::Injected(out))));
         }
@@ -342,19 +343,6 @@ impl FaultLane {
         }
         None
     }
-}
-
-/// Records the faults before the bytes of their messages, so that a reader of the recording knows of them in time.
-fn record_faults(outs: Vec<Out>, link: &Link<'_>) -> Vec<Out> {
-    let queue = &link.recorder.queue;
-    let tell = |out| match out {
-        Out::Event(more) => {
-            queue.event(link.conn, injected(queue.now(), link.conn, more));
-            None
-        }
-        out => Some(out),
-    };
-    outs.into_iter().filter_map(tell).collect()
 }
 
 async fn flush(to: &mut Writer<'_>) -> io::Result<()> {

@@ -266,30 +266,37 @@ impl Queue {
 
     /// Adds an event. There is always space for events, for which no task waits.
     pub fn event(&self, conn: u32, event: EventRecord) {
+        let channel = Channel {
+            conn,
+            stream: event.stream,
+        };
+        self.push_event(event.t, channel, PumpItemKind::Event(Box::new(event)));
+    }
+
+    /// Adds the end of one direction of a stream. Streams are many, so this event costs no allocation.
+    pub fn fin(&self, t: i64, conn: u32, stream: u64, dir: ChunkSource) {
+        let channel = Channel {
+            conn,
+            stream: Some(stream),
+        };
+        self.push_event(t, channel, PumpItemKind::Fin(stream, dir));
+    }
+
+    fn push_event(&self, t: i64, channel: Channel, what: PumpItemKind) {
         let mut state = lock(&self.state);
         if state.batch.size() > 2 * CAPACITY {
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
         // The known loss of a connection precedes its events.
-        let channel = Channel {
-            conn,
-            stream: event.stream,
-        };
         let mine = |(other, _): &&(Channel, ChunkSource)| {
-            other.conn == conn && (channel.stream.is_none() || *other == channel)
+            other.conn == channel.conn && (channel.stream.is_none() || *other == channel)
         };
         let known: Vec<_> = state.lost.keys().filter(mine).copied().collect();
         for key in known {
-            record_loss(&mut state, event.t, key);
+            record_loss(&mut state, t, key);
         }
-        state.batch.items.push(PumpItem {
-            t: event.t,
-            channel,
-            what: PumpItemKind::Event(Box::new(event)),
-            len: 0,
-        });
-        self.notify(state);
+        self.push(state, t, channel, what, &[]);
     }
 
     /// Marks the bytes of a stream as missing from here on. The number of known missing bytes is `bytes`.

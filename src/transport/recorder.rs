@@ -303,6 +303,9 @@ impl RecorderState {
             PumpItemKind::Chunk(dir) => tap.chunk(t, place, *dir, bytes, lines, show),
             PumpItemKind::Datagram(dir) => tap.datagram(t, channel.conn, *dir, bytes, lines, show),
             PumpItemKind::Lost(stream, bytes) => tap.lost(t, place, *stream, *bytes, lines, show),
+            PumpItemKind::Fin(stream, dir) => {
+                tap.fin(t, (channel.conn, *stream), *dir, lines, show);
+            }
             PumpItemKind::Event(event) => tap.event(event, lines, show),
         });
     }

@@ -92,3 +92,20 @@ pub(crate) fn datagram_item(
         more: None,
     })
 }
+
+/// The end of one direction of a stream.
+pub(crate) fn fin_item(
+    conn: u32,
+    stream: u64,
+    dir: ChunkSource,
+    time: Option<Time>,
+) -> Item<'static> {
+    Item::Event(Event {
+        conn,
+        stream: Some(stream),
+        direction: dir.direction(),
+        time,
+        what: EventKind::Fin,
+        more: None,
+    })
+}

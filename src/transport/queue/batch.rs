@@ -16,6 +16,8 @@ pub enum PumpItemKind {
     Datagram(ChunkSource),
     /// This many bytes passed without being recorded.
     Lost(ChunkSource, u64),
+    /// The end of one direction of a stream.
+    Fin(u64, ChunkSource),
     /// Any other event.
     Event(Box<EventRecord>),
 }

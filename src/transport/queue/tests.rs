@@ -13,6 +13,7 @@ fn reported(queue: &Queue) -> Vec<String> {
         PumpItemKind::Lost(stream, n) => {
             format!("{} lost {} {n}", item.channel.conn, stream.name())
         }
+        PumpItemKind::Fin(stream, dir) => format!("{stream} fin {}", dir.name()),
         PumpItemKind::Event(event) => format!("{} {}", item.channel.conn, event.event),
     });
     items.collect()

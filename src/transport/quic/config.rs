@@ -2,9 +2,10 @@
 
 use super::delivery::Factory;
 use super::errors::handshake;
+use crate::transport::address::Address;
 use crate::transport::tls;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{Connection, Endpoint, EndpointConfig, Incoming, TransportConfig, VarInt};
+use quinn::{Connection, Dir, Endpoint, EndpointConfig, Incoming, TransportConfig, VarInt};
 use std::fmt::Write as _;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -19,6 +20,9 @@ use rustls::sign::CertifiedKey;
 pub const ALPN: &str = "h3";
 /// Idle timeout that is offered; the smaller one of both sides applies (RFC 9000 section 10.1).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Number of streams of each kind that a peer may have open at first.
+const FIRST_STREAMS: u32 = 128;
 
 /// Time limit of the handshake, for all addresses of a server.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -47,15 +51,46 @@ impl Default for QuicLimits {
 impl QuicLimits {
     fn transport(self) -> Arc<TransportConfig> {
         let mut config = TransportConfig::default();
+        let streams = VarInt::from_u32(self.streams.min(FIRST_STREAMS));
         config
-            .max_concurrent_bidi_streams(VarInt::from_u32(self.streams))
-            .max_concurrent_uni_streams(VarInt::from_u32(self.streams))
+            .max_concurrent_bidi_streams(streams)
+            .max_concurrent_uni_streams(streams)
             .stream_receive_window(VarInt::from_u32(self.stream_bytes))
             .receive_window(VarInt::from_u32(self.connection_bytes))
             .send_window(u64::from(self.connection_bytes))
             .max_idle_timeout(IDLE_TIMEOUT.try_into().ok())
             .congestion_controller_factory(Arc::new(Factory::default()));
         Arc::new(config)
+    }
+}
+
+/// The number of streams of one kind that a peer may have open. It grows with the use, because quinn keeps a place for each
+/// stream that may be opened: thousands of places slow down all streams.
+pub(super) struct Grant {
+    kind: Dir,
+    streams: u32,
+    max: u32,
+}
+
+impl Grant {
+    pub(super) fn new(kind: Dir, max: u32) -> Self {
+        Self {
+            kind,
+            streams: max.min(FIRST_STREAMS),
+            max,
+        }
+    }
+
+    /// Allows more streams if many are open.
+    pub(super) fn extend(&mut self, peer: &Connection, open: usize) {
+        if self.streams < self.max && open > self.streams as usize / 2 {
+            self.streams = self.streams.saturating_mul(2).min(self.max);
+            let streams = VarInt::from_u32(self.streams);
+            match self.kind {
+                Dir::Bi => peer.set_max_concurrent_bi_streams(streams),
+                Dir::Uni => peer.set_max_concurrent_uni_streams(streams),
+            }
+        }
     }
 }
 
@@ -99,14 +134,14 @@ impl Certificate {
 pub struct QuicServer {
     tls: Arc<rustls::ServerConfig>,
     alpn: Vec<String>,
-    limits: QuicLimits,
+    pub(super) limits: QuicLimits,
 }
 
 /// The QUIC side of wiretool towards servers.
 #[derive(Clone)]
 pub struct QuicClient {
     tls: Arc<rustls::ClientConfig>,
-    limits: QuicLimits,
+    pub(super) limits: QuicLimits,
 }
 
 /// A certificate resolver that stores the protocols that a client offers.
@@ -225,22 +260,24 @@ impl QuicClient {
     /// Connects and performs the handshake, with the protocols in `alpn`. An error is a sentence.
     pub(in crate::transport) async fn connect(
         &self,
-        endpoints: &Endpoints,
-        (host, port): (&str, u16),
+        endpoint: &Endpoint,
+        to: &Address,
         alpn: &[String],
     ) -> Result<Connection, String> {
+        let (Address::Tcp { host, port } | Address::Over { host, port, .. }) = to else {
+            return Err("it is not a QUIC address".to_owned());
+        };
         let mut tls = rustls::ClientConfig::clone(&self.tls);
         tls.alpn_protocols = bytes(alpn);
         tls.enable_early_data = false;
         let tls = QuicClientConfig::try_from(tls).map_err(|e| e.to_string())?;
         let mut config = quinn::ClientConfig::new(Arc::new(tls));
         config.transport_config(self.limits.transport());
-        let found = tokio::net::lookup_host((host, port)).await;
+        let found = tokio::net::lookup_host((host.as_str(), *port)).await;
         let mut last = "the name has no address".to_owned();
         let found: Vec<SocketAddr> = found.map_err(|e| e.to_string())?.collect();
         let limit = HANDSHAKE_TIMEOUT / u32::try_from(found.len()).unwrap_or(u32::MAX).max(1);
         for address in found {
-            let endpoint = endpoints.to(address).map_err(|e| e.to_string())?;
             match endpoint.connect_with(config.clone(), address, host) {
                 Err(error) => last = error.to_string(),
                 Ok(connecting) => match limited(connecting, limit).await {
@@ -259,35 +296,10 @@ impl QuicClient {
     }
 }
 
-/// The UDP sockets from which connections are opened, one for each address family.
-#[derive(Default)]
-pub(in crate::transport) struct Endpoints([Mutex<Option<Endpoint>>; 2]);
-
-impl Endpoints {
-    fn to(&self, address: SocketAddr) -> io::Result<Endpoint> {
-        let [four, six] = &self.0;
-        let (slot, any) = match address {
-            SocketAddr::V4(_) => (four, SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))),
-            SocketAddr::V6(_) => (six, SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))),
-        };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(endpoint) = &*slot {
-            return Ok(endpoint.clone());
-        }
-        let endpoint = bind(any)?;
-        *slot = Some(endpoint.clone());
-        Ok(endpoint)
-    }
-
-    /// Waits until the closes of all connections were sent, within a limit.
-    pub(in crate::transport) async fn finish(&self, limit: Duration) {
-        for slot in &self.0 {
-            let endpoint = slot.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(endpoint) = endpoint {
-                let _ = tokio::time::timeout(limit, endpoint.wait_idle()).await;
-            }
-        }
-    }
+/// Binds a UDP socket from which connections are opened, to IPv4 and, if this machine has it, IPv6.
+pub(in crate::transport) fn dialer() -> io::Result<Endpoint> {
+    Endpoint::client((Ipv6Addr::UNSPECIFIED, 0).into())
+        .or_else(|_| Endpoint::client((Ipv4Addr::UNSPECIFIED, 0).into()))
 }
 
 /// Binds a UDP socket. It accepts no connection until [`QuicServer::listen`].

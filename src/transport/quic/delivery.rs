@@ -17,6 +17,8 @@ const EXAMINATIONS: u32 = 5;
 
 /// Delay of acknowledgements (RFC 9000 section 18.2).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
+/// Lost data is sent again within this number of round trips. Each time takes twice as long as the one before.
+const RETRANSMISSION: u32 = 3;
 /// Lost data is sent again several times within this number of round trips.
 const RETRANSMISSIONS: u32 = 16;
 
@@ -116,12 +118,13 @@ fn in_flight(connection: &Connection) -> u64 {
         .map_or(0, |counted| counted.in_flight)
 }
 
-/// Waits until no byte is in flight, at most for `limit`. Data that the flow control of the peer holds back does not count,
-/// and neither do lost probes of the path MTU: their number does not change.
+/// Waits until no byte is in flight, at most for `limit`. Data that the flow control of the peer holds back does not count.
+/// Neither do acknowledgements, which nobody acknowledges, and lost probes of the path MTU: they are not sent again.
 pub(super) async fn delivered(connection: &Connection, limit: Duration) {
     let until = Instant::now() + limit;
     let mut examinations = 0;
-    let (mut last, mut changed) = (0, Instant::now());
+    let (mut last, mut changed) = (in_flight(connection), Instant::now());
+    let mut round_trips = RETRANSMISSION;
     while examinations < EXAMINATIONS && Instant::now() < until {
         if connection.close_reason().is_some() {
             return;
@@ -129,8 +132,9 @@ pub(super) async fn delivered(connection: &Connection, limit: Duration) {
         let bytes = in_flight(connection);
         if bytes != last {
             (last, changed) = (bytes, Instant::now());
+            round_trips = RETRANSMISSIONS.min(2 * round_trips);
         }
-        let is_still = changed.elapsed() > RETRANSMISSIONS * (connection.rtt() + MAX_ACK_DELAY);
+        let is_still = changed.elapsed() > round_trips * (connection.rtt() + MAX_ACK_DELAY);
         examinations = match bytes {
             0 => examinations + 1,
             _ if is_still => return,

@@ -2,20 +2,20 @@
 //!
 //! ```text
 //!   read --> Faults --> bytes, waits --> write     reset: RESET_STREAM to the receiver, STOP_SENDING to the sender
-//!                          '-- close: of the whole connection, by the relay
+//!                          '-- close: of the whole connection
 //! ```
 
 use super::delivery::delivered;
-use super::link::Link;
+use super::link::Sides;
 use crate::capture::{ChunkSource, EventKind};
 use crate::inject::Out;
 use crate::live::handler::Channel;
-use crate::transport::faults::{Faults, injected};
+use crate::transport::faults::{Faults, record_faults};
 use crate::transport::inserts::{Insert, InsertReceiver};
-use quinn::{Connection, RecvStream, SendStream, VarInt, WriteError};
+use quinn::{RecvStream, SendStream, VarInt, WriteError};
 use std::time::Duration;
 
-/// Time limit for the delivery of what precedes a reset, which discards everything that is still on its way.
+/// Time limit for the delivery of what precedes a reset or a close, which discard everything that is still on its way.
 const DELIVERY: Duration = Duration::from_secs(1);
 
 /// The end of the forwarding of one direction.
@@ -37,146 +37,96 @@ impl From<WriteError> for ForwardEnd {
     }
 }
 
-/// One direction of a stream that faults can affect.
-pub(super) struct StreamFaults<'l> {
-    faults: &'l Faults,
-    link: &'l Link,
-    channel: Channel,
-    dir: ChunkSource,
-    /// The receiving side.
-    to: Connection,
-    /// Messages to add.
-    inserts: Option<InsertReceiver>,
-    /// Nothing is sent any more, not even the end.
-    pub(super) stalled: bool,
-}
-
 /// The code of a QUIC frame. Codes of faults are checked when they are parsed.
 fn var_int(code: Option<u64>) -> VarInt {
     let code = code.and_then(|code| VarInt::from_u64(code).ok());
     code.unwrap_or_default()
 }
 
-impl<'l> StreamFaults<'l> {
-    /// Returns `None` if no fault can affect this direction.
-    pub(super) fn new(
-        link: &'l Link,
-        channel: Channel,
-        dir: ChunkSource,
-        to: Connection,
-    ) -> Option<Self> {
-        let faults = link.faults.as_deref().filter(|f| f.is_affected(dir))?;
-        Some(Self {
-            faults,
-            link,
-            channel,
-            dir,
-            to,
-            inserts: faults
-                .inserts
-                .as_ref()
-                .map(|inserts| inserts.accept(channel, dir)),
-            stalled: false,
-        })
+/// Waits for a message to add to a direction.
+pub(super) async fn next_insert(inserts: &mut Option<InsertReceiver>) -> Insert {
+    let next = match inserts {
+        Some(inserts) => inserts.receiver.recv().await,
+        None => None,
+    };
+    match next {
+        Some(insert) => insert,
+        None => std::future::pending().await,
     }
+}
 
-    /// Returns the actions for bytes that were read at `t`.
-    pub(super) fn push(&self, t: i64, bytes: &[u8]) -> Vec<Out> {
-        self.record(self.faults.push(t, self.channel, self.dir, bytes))
-    }
+/// Adds a message. Returns the same as [`execute`].
+pub(super) async fn add(
+    insert: Insert,
+    faults: &Faults,
+    from: &mut RecvStream,
+    to: &mut SendStream,
+    dir: ChunkSource,
+    channel: Channel,
+    sides: &Sides,
+) -> Result<bool, ForwardEnd> {
+    let queue = &sides.link.recorder.queue;
+    let outs = match faults.insert(queue.now(), channel, dir, &insert.bytes) {
+        Ok(outs) => record_faults(outs, channel, queue),
+        Err(error) => {
+            insert.reply(Err(error));
+            return Ok(false);
+        }
+    };
+    queue
+        .offer_async(queue.now(), channel, dir, &insert.bytes)
+        .await;
+    insert.reply(Ok(()));
+    execute(outs, from, to, dir, channel, sides).await
+}
 
-    /// Waits for a message to add.
-    pub(super) async fn next_insert(&mut self) -> Insert {
-        match &mut self.inserts {
-            Some(inserts) => match inserts.receiver.recv().await {
-                Some(insert) => insert,
-                None => std::future::pending().await,
+/// Executes the actions of the injector. Returns `true` if nothing is sent any more, not even the end.
+pub(super) async fn execute(
+    outs: Vec<Out>,
+    from: &mut RecvStream,
+    to: &mut SendStream,
+    dir: ChunkSource,
+    channel: Channel,
+    sides: &Sides,
+) -> Result<bool, ForwardEnd> {
+    let link = &sides.link;
+    let mut is_stalled = false;
+    for out in outs {
+        match out {
+            Out::Bytes(bytes) => to.write_all(&bytes).await?,
+            Out::Wait(ns) => tokio::select! {
+                biased;
+                stopped = to.stopped() => return Err(match stopped {
+                    Ok(Some(code)) => ForwardEnd::Stopped(code),
+                    _ => ForwardEnd::Kept,
+                }),
+                () = tokio::time::sleep(Duration::from_nanos(ns)) => {}
             },
-            None => std::future::pending().await,
+            // Recorded before the bytes.
+            Out::Event(_) => {}
+            Out::Close(code) => {
+                let code = *sides.fault.get_or_init(|| var_int(code));
+                tokio::join!(
+                    delivered(&sides.client, DELIVERY),
+                    delivered(&sides.server, DELIVERY)
+                );
+                for side in [&sides.client, &sides.server] {
+                    side.close(code, b"");
+                }
+                return Err(ForwardEnd::Kept);
+            }
+            Out::Reset(code) => {
+                delivered(sides.of(dir).1, DELIVERY).await;
+                let code = var_int(code);
+                let _ = to.reset(code);
+                let _ = from.stop(code);
+                let mut reset = link.stream_event(EventKind::Reset, dir, channel.stream, code);
+                reset.more.insert("by".into(), "wiretool".into());
+                link.record(reset);
+                return Err(ForwardEnd::Ended);
+            }
+            Out::Stall => is_stalled = true,
         }
     }
-
-    /// Adds a message.
-    pub(super) async fn insert(
-        &mut self,
-        t: i64,
-        insert: Insert,
-        from: &mut RecvStream,
-        to: &mut SendStream,
-    ) -> Result<(), ForwardEnd> {
-        let outs = match self.faults.insert(t, self.channel, self.dir, &insert.bytes) {
-            Ok(outs) => self.record(outs),
-            Err(error) => {
-                insert.reply(Err(error));
-                return Ok(());
-            }
-        };
-        let queue = &self.link.recorder.queue;
-        queue
-            .offer_async(queue.now(), self.channel, self.dir, &insert.bytes)
-            .await;
-        insert.reply(Ok(()));
-        self.execute(outs, from, to).await
-    }
-
-    /// Returns the actions for the end of this direction, and releases its state.
-    pub(super) fn end(&self) -> Vec<Out> {
-        self.record(self.faults.end(self.channel, self.dir))
-    }
-
-    /// Records the faults before the bytes of their messages, so that a reader of the recording knows of them in time.
-    fn record(&self, outs: Vec<Out>) -> Vec<Out> {
-        let queue = &self.link.recorder.queue;
-        let record = |out| match out {
-            Out::Event(more) => {
-                queue.event(self.link.conn, injected(queue.now(), self.channel, more));
-                None
-            }
-            out => Some(out),
-        };
-        outs.into_iter().filter_map(record).collect()
-    }
-
-    /// Executes the actions.
-    pub(super) async fn execute(
-        &mut self,
-        outs: Vec<Out>,
-        from: &mut RecvStream,
-        to: &mut SendStream,
-    ) -> Result<(), ForwardEnd> {
-        for out in outs {
-            match out {
-                Out::Bytes(bytes) => to.write_all(&bytes).await?,
-                Out::Wait(ns) => tokio::select! {
-                    biased;
-                    stopped = to.stopped() => return Err(match stopped {
-                        Ok(Some(code)) => ForwardEnd::Stopped(code),
-                        _ => ForwardEnd::Kept,
-                    }),
-                    () = tokio::time::sleep(Duration::from_nanos(ns)) => {}
-                },
-                // Recorded before the bytes.
-                Out::Event(_) => {}
-                Out::Close(code) => {
-                    self.link.close(var_int(code));
-                    return Err(ForwardEnd::Kept);
-                }
-                Out::Reset(code) => {
-                    delivered(&self.to, DELIVERY).await;
-                    let code = var_int(code);
-                    let _ = to.reset(code);
-                    let _ = from.stop(code);
-                    let stream = self.channel.stream;
-                    let link = self.link;
-                    let mut reset =
-                        link.stream_event(EventKind::Reset, self.dir, stream, Some(code));
-                    reset.more.insert("by".into(), "wiretool".into());
-                    link.recorder.queue.event(link.conn, reset);
-                    return Err(ForwardEnd::Ended);
-                }
-                Out::Stall => self.stalled = true,
-            }
-        }
-        Ok(())
-    }
+    Ok(is_stalled)
 }

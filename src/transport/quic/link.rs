@@ -1,16 +1,14 @@
-//! What the streams of a proxied connection share: the recorder, the faults, the end.
+//! What the streams of a proxied connection share: both sides, the recorder, the faults.
 
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
-use crate::live::handler::Channel;
 use crate::transport::faults::Faults;
 use crate::transport::recorder::{MessagePrinter, Recorder};
-use quinn::VarInt;
-use std::sync::Arc;
+use quinn::{Connection, VarInt};
 use std::sync::atomic::{AtomicI64, Ordering};
-use tokio::sync::watch;
+use std::sync::{Arc, OnceLock};
 
-/// The context of a relay.
+/// The context of a connection.
 pub(in crate::transport) struct Link {
     pub(in crate::transport) recorder: Arc<Recorder>,
     pub(in crate::transport) conn: u32,
@@ -18,8 +16,6 @@ pub(in crate::transport) struct Link {
     pub(in crate::transport) last_transfer: Arc<AtomicI64>,
     pub(in crate::transport) print: MessagePrinter,
     pub(in crate::transport) faults: Option<Arc<Faults>>,
-    /// The code with which a fault closes the connection.
-    pub(in crate::transport) fault_close: watch::Sender<Option<VarInt>>,
 }
 
 impl Link {
@@ -35,47 +31,47 @@ impl Link {
         event
     }
 
-    /// Creates an event of one stream, with its error code if it has one.
+    /// Creates an event of one stream, with its error code.
     pub(super) fn stream_event(
         &self,
         what: EventKind<'_>,
         dir: ChunkSource,
         stream: Option<u64>,
-        code: Option<VarInt>,
+        code: VarInt,
     ) -> EventRecord {
         let mut event = self.event(what, dir);
         event.stream = stream;
-        if let Some(code) = code {
-            event.more.insert("code".into(), code.into_inner().into());
-        }
+        event.more.insert("code".into(), code.into_inner().into());
         event
     }
 
-    /// Records an event of one stream.
-    pub(super) fn record(
-        &self,
-        what: EventKind<'_>,
-        dir: ChunkSource,
-        channel: Channel,
-        code: Option<VarInt>,
-    ) {
-        let event = self.stream_event(what, dir, channel.stream, code);
+    pub(super) fn record(&self, event: EventRecord) {
         self.recorder.queue.event(self.conn, event);
     }
+}
 
-    /// Closes the connection because of a fault. The first code counts.
-    pub(super) fn close(&self, code: VarInt) {
-        self.fault_close.send_if_modified(|close| {
-            let is_first = close.is_none();
-            close.get_or_insert(code);
-            is_first
-        });
+/// Both sides of a proxied connection.
+pub(in crate::transport) struct Sides {
+    pub(in crate::transport) client: Connection,
+    pub(in crate::transport) server: Connection,
+    pub(in crate::transport) link: Link,
+    /// Streams of each kind that a peer may have open.
+    pub(in crate::transport) max_streams: u32,
+    /// The code with which a fault has closed the connection. The first code counts.
+    pub(in crate::transport) fault: OnceLock<VarInt>,
+}
+
+impl Sides {
+    /// The connection from which bytes of this direction come, and the one to which they go.
+    pub(super) fn of(&self, dir: ChunkSource) -> (&Connection, &Connection) {
+        match dir {
+            ChunkSource::S2c => (&self.server, &self.client),
+            ChunkSource::C2s | ChunkSource::Stderr => (&self.client, &self.server),
+        }
     }
 
-    /// Waits for [`Link::close`].
-    pub(super) async fn wait_for_fault(&self) -> VarInt {
-        let mut close = self.fault_close.subscribe();
-        let closed = close.wait_for(Option::is_some).await;
-        closed.ok().and_then(|code| *code).unwrap_or_default()
+    /// Waits until both connections have ended. Stream handles that are dropped earlier send a FIN or `STOP_SENDING`.
+    pub(super) async fn closed(&self) {
+        tokio::join!(self.client.closed(), self.server.closed());
     }
 }

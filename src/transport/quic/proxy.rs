@@ -1,16 +1,15 @@
 //! One QUIC connection of the proxy, from its handshake to its end.
 
-use super::config::{Endpoints, QuicClient, QuicServer};
-use super::link::Link;
+use super::config::{QuicClient, QuicServer, dialer};
+use super::link::{Link, Sides};
 use super::relay::relay;
 use crate::capture::EventKind;
 use crate::conversation::tap::event;
 use crate::transport::address::Address;
-use quinn::{Incoming, VarInt};
+use quinn::{Endpoint, Incoming, VarInt};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// Time limit for the connections to close at the end of a run.
 pub(in crate::transport) const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -18,26 +17,34 @@ pub(in crate::transport) const CLOSE_TIMEOUT: Duration = Duration::from_millis(5
 /// Both sides of a QUIC proxy.
 pub(in crate::transport) struct Quic {
     pub(in crate::transport) server: QuicServer,
-    pub(in crate::transport) client: QuicClient,
-    pub(in crate::transport) endpoints: Endpoints,
-    /// `true` after the end of the run.
-    pub(in crate::transport) stop: watch::Sender<bool>,
+    client: QuicClient,
+    /// The socket from which connections to the server are opened.
+    dialer: Endpoint,
 }
 
 impl Quic {
-    pub(in crate::transport) fn new(server: QuicServer, client: QuicClient) -> Self {
-        Self {
+    pub(in crate::transport) fn new(
+        (server, client): (QuicServer, QuicClient),
+    ) -> io::Result<Self> {
+        Ok(Self {
             server,
             client,
-            endpoints: Endpoints::default(),
-            stop: watch::Sender::new(false),
+            dialer: dialer()?,
+        })
+    }
+
+    /// Closes all connections, of both sides at once, so that neither is seen as closed by the other.
+    pub(in crate::transport) fn close(&self, listener: &Endpoint) {
+        for endpoint in [listener, &self.dialer] {
+            endpoint.close(VarInt::from_u32(0), b"");
         }
     }
 
     /// Waits until the last packets were sent.
-    pub(in crate::transport) async fn finish(&self, listener: &quinn::Endpoint) {
-        self.endpoints.finish(CLOSE_TIMEOUT).await;
-        let _ = tokio::time::timeout(CLOSE_TIMEOUT, listener.wait_idle()).await;
+    pub(in crate::transport) async fn finish(&self, listener: &Endpoint) {
+        for endpoint in [listener, &self.dialer] {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, endpoint.wait_idle()).await;
+        }
     }
 }
 
@@ -46,48 +53,46 @@ pub(in crate::transport) async fn connection(
     incoming: Incoming,
     to: &Address,
     quic: &Quic,
-    link: Arc<Link>,
+    link: Link,
 ) -> bool {
-    let queue = &link.recorder.queue;
     let mut opened = event(EventKind::Open, link.now(), link.conn);
     let peer = incoming.remote_address().to_string();
     opened.more.insert("peer".into(), peer.into());
-    queue.event(link.conn, opened);
-    let refused = |what: EventKind<'_>, text: String| {
+    link.record(opened);
+    let refused = |text: String| {
         (link.print)(&format!("connection {}: {text}", link.conn));
-        let mut refused = event(what, link.now(), link.conn);
+        let mut refused = event(EventKind::Close, link.now(), link.conn);
         refused.more.insert("error".into(), text.into());
-        queue.event(link.conn, refused);
+        link.record(refused);
         true
     };
     let (client, selected) = match quic.server.accept(incoming).await {
         Ok(accepted) => accepted,
-        Err(text) => return refused(EventKind::Close, text),
-    };
-    let address = match to {
-        Address::Over { host, port, .. } => (host.as_str(), *port),
-        _ => return refused(EventKind::Close, format!("{to} is not a QUIC address")),
+        Err(text) => return refused(text),
     };
     // The server is offered what the client has selected, so that both sides speak the same protocol.
     let alpn: Vec<String> = selected.into_iter().collect();
     // Also after the client has closed: what it sent before is still delivered.
-    let connected = quic.client.connect(&quic.endpoints, address, &alpn).await;
-    let server = match connected {
+    let server = match quic.client.connect(&quic.dialer, to, &alpn).await {
         Ok(server) => server,
         Err(error) => {
             client.close(VarInt::from_u32(0), error.as_bytes());
-            return refused(EventKind::Close, format!("cannot connect to {to}: {error}"));
+            return refused(format!("cannot connect to {to}: {error}"));
         }
     };
-    let mut stop = quic.stop.subscribe();
-    let stop = async move {
-        let _ = stop.wait_for(|stop| *stop).await;
-    };
-    let ended = relay(client, server, Arc::clone(&link), stop).await;
+    let sides = Arc::new(Sides {
+        client,
+        server,
+        link,
+        max_streams: quic.server.limits.streams,
+        fault: OnceLock::new(),
+    });
+    let ended = relay(Arc::clone(&sides)).await;
+    let link = &sides.link;
     if let Some(faults) = &link.faults {
         faults.close(link.conn);
     }
-    queue.event(link.conn, ended);
+    link.record(ended);
     false
 }
 

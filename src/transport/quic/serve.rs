@@ -6,7 +6,7 @@
 //! ```
 
 use super::CLOSE_TIMEOUT;
-use super::config::{Endpoints, QuicClient, QuicServer};
+use super::config::{Grant, QuicClient, QuicServer, dialer};
 use super::delivery::delivered;
 use super::errors::{add_close, code_of};
 use crate::capture::{ChunkSource, EventKind};
@@ -16,7 +16,7 @@ use crate::transport::connection::{
     Connection, ConnectionEvent, STALL_TIMEOUT, WriteEnd, WriteQueue,
 };
 use crate::transport::socket_io::{read_until_end, write_parts};
-use quinn::{ConnectionError, RecvStream, SendStream, VarInt};
+use quinn::{ConnectionError, Dir, RecvStream, SendStream, VarInt};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, channel, unbounded_channel};
@@ -42,7 +42,7 @@ pub(in crate::transport) async fn accept(
         accepted = server.accept(incoming) => accepted,
     };
     match accepted {
-        Ok((quic, _)) => serve(&quic, connection).await,
+        Ok((quic, _)) => serve(&quic, server.limits.streams, connection).await,
         Err(why) => connection.fail(&why).await,
     }
 }
@@ -55,25 +55,24 @@ pub(in crate::transport) async fn connect(
     connection: &Arc<Connection>,
 ) {
     connection.record_event(connection.event(EventKind::Open));
-    let endpoints = Endpoints::default();
-    let address = match to {
-        Address::Tcp { host, port } | Address::Over { host, port, .. } => (host.as_str(), *port),
-        Address::Unix(_) => return connection.refuse(to, "it is not a QUIC address").await,
+    let dialer = match dialer() {
+        Ok(dialer) => dialer,
+        Err(error) => return connection.refuse(to, &error.to_string()).await,
     };
     let connected = tokio::select! {
         biased;
         () = connection.wait_for_abandonment() => return connection.end_unopened().await,
-        connected = client.connect(&endpoints, address, alpn) => connected,
+        connected = client.connect(&dialer, to, alpn) => connected,
     };
     match connected {
-        Ok(quic) => serve(&quic, connection).await,
+        Ok(quic) => serve(&quic, client.limits.streams, connection).await,
         Err(why) => connection.refuse(to, &why).await,
     }
-    endpoints.finish(CLOSE_TIMEOUT).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, dialer.wait_idle()).await;
 }
 
 /// Serves the streams of a connection until it ends. Records and reports the end.
-async fn serve(quic: &quinn::Connection, connection: &Arc<Connection>) {
+async fn serve(quic: &quinn::Connection, max_streams: u32, connection: &Arc<Connection>) {
     // The driver cannot wait, so it is slowed down instead: by the number of streams that wait here.
     let (opener, wanted) = unbounded_channel();
     let (opened_streams, mut ready) = channel(MAX_UNSERVED);
@@ -90,6 +89,7 @@ async fn serve(quic: &quinn::Connection, connection: &Arc<Connection>) {
     };
     tokio::pin!(closing);
     let mut skipped = Vec::new();
+    let mut grants = [Dir::Bi, Dir::Uni].map(|kind| Grant::new(kind, max_streams));
     let end = loop {
         let (stream, handles) = tokio::select! {
             biased;
@@ -99,17 +99,25 @@ async fn serve(quic: &quinn::Connection, connection: &Arc<Connection>) {
             end = &mut closing => break Some(end),
             _ = quic.closed() => break None,
             Some(ended) = streams.join_next() => {
-                skipped.extend(ended.ok());
+                skipped.extend(ended.ok().flatten());
                 continue;
             }
         };
+        for grant in &mut grants {
+            grant.extend(quic, streams.len());
+        }
         let quic = quic.clone();
         streams.spawn(async move { serve_stream(&quic, &stream, handles).await });
     };
     if end == Some(WriteEnd::Reset) {
         quic.close(VarInt::from_u32(0), b"");
     }
-    let finishing = async { while streams.join_next().await.is_some() {} };
+    // A handle that is dropped before the close sends `STOP_SENDING`, which nobody wanted.
+    let finishing = async {
+        while let Some(ended) = streams.join_next().await {
+            skipped.extend(ended.ok().flatten());
+        }
+    };
     if tokio::time::timeout(STALL_TIMEOUT, finishing)
         .await
         .is_err()
@@ -235,29 +243,30 @@ async fn serve_stream(
     quic: &quinn::Connection,
     stream: &Arc<Connection>,
     (mut send, mut receive): Handles,
-) -> Handles {
+) -> Option<Handles> {
     let reading = async {
-        if let Some(receive) = &mut receive {
-            match read_until_end(receive, stream).await {
-                Ok(()) => {
-                    stream.eof(stream.theirs, false);
-                    stream.emit(ConnectionEvent::Eof).await;
-                }
-                Err(error) => record_code(EventKind::Reset, stream.theirs, &error, stream),
+        let Some(from) = &mut receive else { return };
+        match read_until_end(from, stream).await {
+            Ok(()) => {
+                stream.eof(stream.theirs, false);
+                stream.emit(ConnectionEvent::Eof).await;
+                receive = None;
             }
+            Err(error) => record_code(EventKind::Reset, stream.theirs, &error, stream),
         }
     };
     let writing = async {
-        let Some(send) = &mut send else { return };
+        let Some(to) = &mut send else { return };
         let written = tokio::select! {
-            written = write_parts(send, stream) => written,
+            written = write_parts(to, stream) => written,
             _ = quic.closed() => Err(io::ErrorKind::ConnectionAborted.into()),
         };
         match written {
             // A close of the connection sends no FIN.
             Ok(()) if stream.finishes() => {
-                let _ = send.finish();
+                let _ = to.finish();
                 stream.eof(stream.ours, false);
+                send = None;
             }
             Ok(()) => {}
             Err(error) => {
@@ -276,7 +285,7 @@ async fn serve_stream(
         () = closing => {}
     }
     stream.report_end(Ended::Closed).await;
-    (send, receive)
+    (send.is_some() || receive.is_some()).then_some((send, receive))
 }
 
 /// Records the code with which the peer has ended one direction of a stream.
