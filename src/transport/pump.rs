@@ -236,23 +236,10 @@ async fn pump_direction<'s>(
                 }
             }
             Ok(Ok(ReadStep::Insert(insert))) => {
-                let (queue, bytes) = (&link.recorder.queue, &insert.bytes);
-                let out = link
-                    .faults
-                    .map(|faults| faults.insert(queue.now(), link.conn, stream, bytes));
-                match out {
-                    Some(Ok(out)) => {
-                        let out = record_faults(out, link.conn, queue);
-                        queue
-                            .offer_async(queue.now(), link.conn, stream, bytes)
-                            .await;
-                        insert.reply(Ok(()));
-                        if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
-                            return end;
-                        }
-                    }
-                    Some(Err(error)) => insert.reply(Err(error)),
-                    None => {}
+                // Boxed, because this rare future is part of the future of each connection.
+                let out = Box::pin(add(insert, stream, link)).await;
+                if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
+                    return end;
                 }
             }
             Ok(Err(_)) => {
@@ -342,6 +329,28 @@ impl FaultLane {
             return Some(DirectionEnd::Refused);
         }
         None
+    }
+}
+
+/// Records a message that is added. Returns the actions that send it.
+async fn add(insert: Insert, stream: ChunkSource, link: &Link<'_>) -> Vec<Out> {
+    let (queue, bytes) = (&link.recorder.queue, &insert.bytes);
+    let out = link
+        .faults
+        .map(|faults| faults.insert(queue.now(), link.conn, stream, bytes));
+    match out {
+        Some(Ok(out)) => {
+            let out = record_faults(out, link.conn, queue);
+            let now = queue.now();
+            queue.offer_async(now, link.conn, stream, bytes).await;
+            insert.reply(Ok(()));
+            out
+        }
+        Some(Err(error)) => {
+            insert.reply(Err(error));
+            Vec::new()
+        }
+        None => Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes JSON.
 
 use super::scan::{lone_surrogate, plain_run};
+#[cfg(feature = "cli")]
 use crate::tape::Node;
 
 /// Copies JSON text onto one line: line breaks, which are only between tokens, become spaces.
@@ -155,6 +156,7 @@ fn is_plain<const N: usize>(text: &[u8; N]) -> bool {
     !text.iter().fold(false, |any, &b| any | odd(b))
 }
 
+#[cfg(feature = "cli")]
 /// Writes a value that was read from JSON over several lines; `depth` is that of its lines.
 pub fn write_lines(node: Node<'_>, depth: usize, out: &mut Vec<u8>) {
     let line = |depth: usize, out: &mut Vec<u8>| {
@@ -193,6 +195,7 @@ pub fn write_lines(node: Node<'_>, depth: usize, out: &mut Vec<u8>) {
     out.push(close);
 }
 
+#[cfg(feature = "cli")]
 /// Copies JSON text without the white space between tokens.
 pub fn write_compact(text: &[u8], out: &mut Vec<u8>) {
     let (mut in_string, mut escaped) = (false, false);
