@@ -48,6 +48,7 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.reci
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
 
 /// Returns the version with this name. Servers also answer one that was never published.
+#[cfg(feature = "rules")]
 pub(super) fn version(name: Node<'_>) -> Option<Releases> {
     let name = name.text().filter(|_| name.is_string())?;
     if name == "2024-10-07" {
@@ -60,6 +61,7 @@ pub(super) fn version(name: Node<'_>) -> Option<Releases> {
 }
 
 /// Returns the name of a version.
+#[cfg(feature = "rules")]
 pub(super) fn name(version: Releases) -> &'static str {
     let mut versions = VERSIONS.iter();
     versions
@@ -68,6 +70,7 @@ pub(super) fn name(version: Releases) -> &'static str {
 }
 
 /// Returns the names of all versions.
+#[cfg(feature = "rules")]
 pub(super) fn names() -> String {
     VERSIONS.map(|(name, _)| name).join(" ")
 }
