@@ -189,16 +189,17 @@ impl ScreenRequest<'_> {
 }
 
 /// Forwards until the end.
-pub fn run(ask: ScreenRequest<'_>) -> Result<Exit> {
-    let only = ask.place.drain_stderr || ask.place.quarantine || ask.place.keep_open.is_some();
+pub fn run(request: ScreenRequest<'_>) -> Result<Exit> {
+    let only =
+        request.place.drain_stderr || request.place.quarantine || request.place.keep_open.is_some();
     anyhow::ensure!(
-        ask.place.has_child() || !only,
+        request.place.has_child() || !only,
         "--drain-stderr, --quarantine and --keep-open need a child: give its command after --"
     );
-    if ask.place.has_child() {
-        run_child(ask)
+    if request.place.has_child() {
+        run_child(request)
     } else {
-        run_sockets(ask)
+        run_sockets(request)
     }
 }
 
@@ -209,29 +210,31 @@ fn connect_help() -> String {
     )
 }
 
-fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
-    let name = ask.protocol.map(Protocol::name);
-    let usual = ask.protocol.and_then(|protocol| protocol.descriptor().port);
-    let connect = match (&ask.place.connect, usual) {
+fn run_sockets(mut request: ScreenRequest<'_>) -> Result<Exit> {
+    let name = request.protocol.map(Protocol::name);
+    let usual = request
+        .protocol
+        .and_then(|protocol| protocol.descriptor().port);
+    let connect = match (&request.place.connect, usual) {
         (Some(connect), _) => connect.clone(),
         (None, Some(port)) => Address::loopback(port),
         (None, None) => anyhow::bail!(
             "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
         ),
     };
-    let asked = ask.place.listen.clone();
+    let asked = request.place.listen.clone();
     let listen = asked.unwrap_or_else(|| Address::local_for(&connect));
-    if let Some(options) = &mut ask.decode
+    if let Some(options) = &mut request.decode
         && (connect.is_http() || listen.is_http())
     {
         options.framing.get_or_insert(Framing::Http);
     }
-    let place = ask.place;
+    let place = request.place;
     let quic = place.tls.quic(&connect, &listen, place.rewrite_host)?;
     let sides = quic.is_none().then(|| place.tls.sides(&connect, &listen));
     let (client, server) = sides.transpose()?.unwrap_or_default();
-    let (quiet, verbose) = (ask.shared.quiet, ask.shared.verbose);
-    let fail_on = ask.watch.and_then(LintArgs::fail_on);
+    let (quiet, verbose) = (request.shared.quiet, request.shared.verbose);
+    let fail_on = request.watch.and_then(LintArgs::fail_on);
     let bound =
         BoundListener::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -240,20 +243,20 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         connect: Some(connect.to_string()),
         ..header(name)
     };
-    let host = ask.place.rewrite_host.then(|| connect.host());
-    let wrong = ask.faults_to_inject(host.flatten(), header.started, quic.is_some())?;
+    let host = request.place.rewrite_host.then(|| connect.host());
+    let injected = request.faults_to_inject(host.flatten(), header.started, quic.is_some())?;
     anyhow::ensure!(
         !bound.is_destination_of(&connect),
         "--connect {connect} is the address of --listen {}: every connection would open another one",
         bound.address()
     );
-    let (write, created) = (ask.write.clone(), ask.recording.take());
-    let print = ask.print.take().unwrap_or(Arc::new(print_message));
-    let is_free = ask
+    let (write, created) = (request.write.clone(), request.recording.take());
+    let print = request.print.take().unwrap_or(Arc::new(print_message));
+    let is_free = request
         .screen
         .as_ref()
         .is_none_or(LiveScreen::leaves_stdout_free);
-    let mut setup = new_setup(ask, header, Arc::clone(&print))?;
+    let mut setup = new_setup(request, header, Arc::clone(&print))?;
     // Last: creating the file also chooses its name.
     let recording = set_recording(&mut setup, created, write.as_deref(), is_free)?;
     // With port 0, the printed address is the only way to learn the port.
@@ -272,7 +275,7 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         print(ALL_ADDRESSES_WARNING);
     }
     let options = ProxyOptions {
-        faults: wrong,
+        faults: injected,
         client,
         server,
         quic,
@@ -315,18 +318,21 @@ fn run_sockets(mut ask: ScreenRequest<'_>) -> Result<Exit> {
     })
 }
 
-fn run_child(mut ask: ScreenRequest<'_>) -> Result<Exit> {
-    let name = ask.protocol.map(Protocol::name);
-    let speaks = ask.protocol.filter(|p| uses_lines(*p));
-    let limit = ask.decode.as_ref().map_or(16 << 20, |o| o.limits.message);
-    let framing = ask.decode.as_ref().and_then(|options| options.framing);
-    let quarantine = ask.protocol.filter(|_| ask.place.quarantine);
+fn run_child(mut request: ScreenRequest<'_>) -> Result<Exit> {
+    let name = request.protocol.map(Protocol::name);
+    let speaks = request.protocol.filter(|p| uses_lines(*p));
+    let limit = request
+        .decode
+        .as_ref()
+        .map_or(16 << 20, |o| o.limits.message);
+    let framing = request.decode.as_ref().and_then(|options| options.framing);
+    let quarantine = request.protocol.filter(|_| request.place.quarantine);
     let quarantine = quarantine.and_then(|p| Quarantine::new(p, framing, limit as usize));
     anyhow::ensure!(
-        quarantine.is_some() || !ask.place.quarantine,
+        quarantine.is_some() || !request.place.quarantine,
         "--quarantine needs a protocol with lines or Content-Length: name it with -p"
     );
-    let argv = ask.place.command.clone();
+    let argv = request.place.command.clone();
     let header = Header {
         transport: Some("stdio".into()),
         argv: Some(
@@ -337,32 +343,32 @@ fn run_child(mut ask: ScreenRequest<'_>) -> Result<Exit> {
         ..header(name)
     };
     anyhow::ensure!(
-        !ask.place.quarantine || !ask.place.faults.is_given() && ask.inserts.is_none(),
+        !request.place.quarantine || !request.place.faults.is_given() && request.inserts.is_none(),
         "--quarantine and faults, or --allow-edit, cannot be used together"
     );
-    let faults = ask.faults_to_inject(None, header.started, false)?;
+    let faults = request.faults_to_inject(None, header.started, false)?;
     let child = ChildCommand {
         faults,
         argv,
-        drain_stderr: ask.place.drain_stderr,
+        drain_stderr: request.place.drain_stderr,
         quarantine,
-        held: ask.place.keep_open,
+        held: request.place.keep_open,
     };
     let program = child
         .argv
         .first()
         .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
-    let fail_on = ask.watch.and_then(LintArgs::fail_on);
-    let tells = ask.shared.verbose || ask.is_generated && !ask.shared.quiet;
-    let (write, created) = (ask.write.clone(), ask.recording.take());
-    let print = ask.print.take().unwrap_or(Arc::new(print_nonblocking));
-    let stdio = ask.stdio.take();
-    let mut setup = new_setup(ask, header, Arc::clone(&print))?;
+    let fail_on = request.watch.and_then(LintArgs::fail_on);
+    let prints_name = request.shared.verbose || request.is_generated && !request.shared.quiet;
+    let (write, created) = (request.write.clone(), request.recording.take());
+    let print = request.print.take().unwrap_or(Arc::new(print_nonblocking));
+    let stdio = request.stdio.take();
+    let mut setup = new_setup(request, header, Arc::clone(&print))?;
     setup.tap.guard = speaks.map(Guard::new);
     // Last: creating the file also chooses its name.
     let recording = set_recording(&mut setup, created, write.as_deref(), false)?;
-    if let Some(name) = recording.filter(|_| tells) {
+    if let Some(name) = recording.filter(|_| prints_name) {
         print(&format!("recording to {name}"));
     }
     let ours = stdio
@@ -402,17 +408,17 @@ fn set_recording(
     Ok(setup.recording.as_ref().map(|sink| sink.name.clone()))
 }
 
-fn new_setup(ask: ScreenRequest<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
-    let view = ask
+fn new_setup(request: ScreenRequest<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
+    let view = request
         .screen
-        .map(|screen| view::open_view(&screen, ask.shared))
+        .map(|screen| view::open_view(&screen, request.shared))
         .transpose()?;
     Ok(Setup {
         tap: TapConfig {
             header,
             record: false,
-            decode: ask.decode,
-            judge: match ask.watch {
+            decode: request.decode,
+            judge: match request.watch {
                 Some(watch) if view.is_some() || watch.lint => {
                     Some((watch.judging.judge()?, watch.judging.session_config()?))
                 }
@@ -422,7 +428,7 @@ fn new_setup(ask: ScreenRequest<'_>, header: Header, say: MessagePrinter) -> Res
         },
         recording: None,
         view,
-        policy: if ask.watch.is_some_and(|watch| watch.fail_on.is_some()) {
+        policy: if request.watch.is_some_and(|watch| watch.fail_on.is_some()) {
             Policy::Wait
         } else {
             Policy::Drop

@@ -204,7 +204,7 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     }
 }
 
-/// What the reader thread needs.
+/// The parameters of the reader thread.
 struct Reader {
     input: options::InputArgs,
     options: DecodeOptions<'static>,

@@ -15,7 +15,7 @@ mod text;
 use super::make::IdGen;
 use super::session::Seen;
 use crate::error::{Refusal, Result};
-pub(crate) use recent::RecentValues;
+pub(crate) use recent::RecentEntries;
 pub(crate) use text::{as_json, as_object, with_about};
 pub use text::{json_of, with_json};
 

@@ -34,7 +34,7 @@ impl Insert {
     }
 }
 
-/// What pumps a direction.
+/// The task or thread that pumps a direction.
 #[derive(Clone)]
 enum InsertTarget {
     Task(UnboundedSender<Insert>),

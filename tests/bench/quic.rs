@@ -63,7 +63,7 @@ const SHORT: Load = Load {
     bulk: MIB,
 };
 
-/// What is measured, and whether more is better.
+/// A measured value; `true` if more is better.
 const METRICS: [(&str, bool); 4] = [
     ("p50 µs", false),
     ("p99 µs", false),
@@ -74,7 +74,7 @@ const METRICS: [(&str, bool); 4] = [
 /// One value for each metric.
 type Figures = [f64; 4];
 
-/// What forwards, and the limits of its ratios to the first.
+/// A forwarder, and the limits of its ratios to the first.
 const SUBJECTS: [(&str, Option<Figures>); 3] = [
     ("relay", None),
     ("proxy", Some([1.15, 1.4, 0.85, 0.7])),

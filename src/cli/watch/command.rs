@@ -1,4 +1,4 @@
-//! What a user can ask for, and what the answer shows in.
+//! The commands of a user, and the overlays that show their results.
 
 /// A pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Pane {
     }
 }
 
-/// What a key or the mouse asks for.
+/// The command of a key or of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     /// Move down by lines; up, if negative.
@@ -73,7 +73,7 @@ pub(super) enum CopyForm {
     Encode,
 }
 
-/// What covers the panes.
+/// The overlay over the panes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Overlay {
     Help,

@@ -27,7 +27,7 @@ const DEPTH: u32 = 1000;
 /// The maximum number of bytes that are read from an editor: the default limit of a message, as text.
 const MAX_TEXT: u64 = 64 << 20;
 
-/// What edited messages need.
+/// The state of editing.
 pub(super) struct Editing {
     inserts: Arc<Inserts>,
     /// The seed of masks.

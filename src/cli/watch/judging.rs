@@ -41,7 +41,7 @@ const MAX_HELLOS: usize = 1 << 10;
 /// The maximum number of characters of a version.
 const MAX_VERSION: usize = 40;
 
-/// What happens between messages.
+/// An item between messages.
 pub(super) enum Step {
     /// A conversation in these protocols begins.
     Begin {

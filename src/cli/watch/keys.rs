@@ -3,7 +3,7 @@
 use super::command::{Command, CopyForm, Overlay};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// What a key asks for: a command, or a change of the prompt.
+/// The effect of a key: a command, or a change of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromptKey {
     Char(char),

@@ -21,7 +21,7 @@ use super::store::{Store, StoreReader};
 use rows::{RowList, Search};
 use std::collections::HashSet;
 
-/// What the input has added to the screen.
+/// The additions of the input since the last redraw.
 #[derive(PartialEq, Eq)]
 pub(super) struct ContentState {
     messages: usize,

@@ -1,4 +1,4 @@
-//! What the threads of watch share: the messages and the statistics.
+//! Shared state of the threads of watch: the messages and the statistics.
 
 use super::store::Store;
 use crate::stat::Stat;

@@ -53,7 +53,7 @@ pub(super) struct StoredSubscription {
     pub begins: bool,
 }
 
-/// What a reader learns apart from entries, in the order of events.
+/// Results of a reader apart from entries, in the order of events.
 pub(super) enum Update {
     Answer {
         to: u64,

@@ -1,4 +1,4 @@
-//! What a user takes from the screen: a message for the clipboard, the messages that show as a recording.
+//! Copies of messages: one for the clipboard, the shown ones as a recording.
 
 use super::command::CopyForm;
 use super::model::Model;

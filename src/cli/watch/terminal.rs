@@ -146,7 +146,7 @@ mod tests {
             .stderr(terminal())
             .spawn()
             .unwrap();
-        // What it writes fits into the buffer of the terminal.
+        // Its output fits into the buffer of the terminal.
         assert!(!child.wait().unwrap().success());
         let modes = tcgetattr(&kept).unwrap().local_modes;
         assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO));

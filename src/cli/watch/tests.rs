@@ -1,4 +1,4 @@
-//! What the tests of the screen share, and the law of the store: a stored message is the message.
+//! Shared parts of the tests of the screen, and the law of the store: a stored message is the message.
 
 use super::judging::{RuleThread, Steps};
 use super::model::Model;
@@ -141,7 +141,7 @@ fn quiet() -> InputRun {
     }
 }
 
-/// What rules say about a message.
+/// The findings of a message.
 type Judged = (u64, String);
 
 /// Judges each message when it is read.

@@ -27,7 +27,7 @@ const NAME: &[u8] = b"data";
 /// The maximum length of the other fields that are read, in bytes.
 const MAX_FIELD: usize = 1 << 10;
 
-/// What a stream of events says about its continuation.
+/// The fields of a stream of events that control its continuation.
 #[derive(Debug, Default)]
 pub(super) struct EventFields {
     /// The number of streams on the connection so far.

@@ -44,7 +44,7 @@ fn a_message_is_added_between_two_messages_only() {
             (&"sent".into(), &offset.into())
         );
         assert_eq!(bytes, OTHER);
-        // What follows is not changed.
+        // The rest is not changed.
         out.clear();
         injector.push(origin, READY, &mut out);
         assert_eq!(out, [Out::Bytes(READY.to_vec())]);

@@ -12,7 +12,7 @@ use super::schema::INVOKE_PARAMS;
 use crate::error::Result;
 use crate::protocol::peer::{
     HandshakeStage, MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness,
-    RecentValues, Request,
+    RecentEntries, Request,
 };
 use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::rpc::{Call, spelling};
@@ -31,12 +31,12 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     match side {
         Direction::ToServer => Box::new(Executor {
             no_hello: config.no_hello,
-            children: RecentValues::with_capacity(MAX_ENTRIES),
+            children: RecentEntries::with_capacity(MAX_ENTRIES),
         }),
         Direction::ToClient => Box::new(OracleServer {
             no_hello: config.no_hello,
             offers: config.offers.clone(),
-            executors: RecentValues::with_capacity(MAX_ENTRIES),
+            executors: RecentEntries::with_capacity(MAX_ENTRIES),
         }),
     }
 }
@@ -52,12 +52,12 @@ fn encode_reply(to: &Request, reply: PeerReply<'_>) -> Result<Outgoing> {
 /// The executor: it spawned the oracle, and waits for ready.
 struct Executor {
     no_hello: bool,
-    children: RecentValues<u32, HandshakeStage>,
+    children: RecentEntries<u32, HandshakeStage>,
 }
 
 impl Peer for Executor {
     fn opened(&mut self, conn: u32, _: i64, _: &mut Vec<Outgoing>) {
-        self.children.put(conn, HandshakeStage::New);
+        self.children.insert(conn, HandshakeStage::New);
     }
 
     fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
@@ -122,7 +122,7 @@ impl Peer for Executor {
     }
 
     fn closed(&mut self, conn: u32, _: i64) {
-        self.children.take(&conn);
+        self.children.remove(&conn);
     }
 
     fn readiness(&self, conn: u32) -> Readiness {
@@ -146,12 +146,12 @@ impl Peer for Executor {
 struct OracleServer {
     no_hello: bool,
     offers: Vec<Offer>,
-    executors: RecentValues<u32, HandshakeStage>,
+    executors: RecentEntries<u32, HandshakeStage>,
 }
 
 impl Peer for OracleServer {
     fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
-        self.executors.put(conn, HandshakeStage::New);
+        self.executors.insert(conn, HandshakeStage::New);
         if !self.no_hello {
             outgoing.push(Outgoing::new(conn, build::request("0", "ready", None)));
         }
@@ -211,7 +211,7 @@ impl Peer for OracleServer {
     }
 
     fn closed(&mut self, conn: u32, _: i64) {
-        self.executors.take(&conn);
+        self.executors.remove(&conn);
     }
 
     fn readiness(&self, conn: u32) -> Readiness {

@@ -4,16 +4,25 @@ use foldhash::HashMap;
 use std::collections::BTreeMap;
 use std::hash::Hash;
 
+/// The capacity if none is given.
+const USUAL: usize = 1 << 12;
+
 /// Values by key. If there is no space, the entry that was inserted first is removed.
 #[derive(Debug)]
-pub struct RecentValues<K, V> {
+pub struct RecentEntries<K, V> {
     entries: HashMap<K, (u64, V)>,
     order: BTreeMap<u64, K>,
     next: u64,
     capacity: usize,
 }
 
-impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
+impl<K: Hash + Eq + Clone, V> Default for RecentEntries<K, V> {
+    fn default() -> Self {
+        Self::with_capacity(USUAL)
+    }
+}
+
+impl<K: Hash + Eq + Clone, V> RecentEntries<K, V> {
     /// Creates a map for at most `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
@@ -25,8 +34,8 @@ impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
     }
 
     /// Inserts a value as the newest. Returns the value that had this key.
-    pub fn put(&mut self, key: K, value: V) -> Option<V> {
-        let before = self.take(&key);
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        let before = self.remove(&key);
         let age = self.add_key(&key);
         self.entries.insert(key, (age, value));
         before
@@ -46,7 +55,7 @@ impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
     }
 
     /// Removes a value.
-    pub fn take(&mut self, key: &K) -> Option<V> {
+    pub fn remove(&mut self, key: &K) -> Option<V> {
         let (age, value) = self.entries.remove(key)?;
         self.order.remove(&age);
         Some(value)
@@ -67,14 +76,13 @@ impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
     where
         V: Default,
     {
-        self.entry_or_insert_with(key, V::default)
-    }
-
-    /// Returns the value of a key; inserts a new one if there is none.
-    pub fn entry_or_insert_with(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         let known = self.entries.get(&key).map(|(age, _)| *age);
         let age = known.unwrap_or_else(|| self.add_key(&key));
-        &mut self.entries.entry(key).or_insert_with(|| (age, new())).1
+        &mut self
+            .entries
+            .entry(key)
+            .or_insert_with(|| (age, V::default()))
+            .1
     }
 
     /// Returns true if the next new key replaces another.
@@ -87,6 +95,11 @@ impl<K: Hash + Eq + Clone, V> RecentValues<K, V> {
         self.order
             .values()
             .filter_map(|key| Some((key, self.get(key)?)))
+    }
+
+    /// Returns the values, the oldest first.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
     }
 
     /// Returns the keys, the oldest first.
@@ -118,9 +131,9 @@ mod tests {
 
     #[test]
     fn a_full_map_removes_the_oldest_entry() {
-        let mut recent = RecentValues::with_capacity(2);
+        let mut recent = RecentEntries::with_capacity(2);
         for (key, value) in [("a", 1), ("b", 2), ("a", 3), ("c", 4)] {
-            recent.put(key, value);
+            recent.insert(key, value);
         }
         let left: Vec<_> = recent.iter().map(|(k, v)| (*k, *v)).collect();
         assert_eq!(left, [("a", 3), ("c", 4)]);
@@ -128,6 +141,6 @@ mod tests {
         assert_eq!((recent.len(), recent.order.len()), (1, 1));
         *recent.entry("d") += 5;
         assert_eq!(recent.get(&"d"), Some(&5));
-        assert_eq!(recent.take(&"a"), None);
+        assert_eq!(recent.remove(&"a"), None);
     }
 }

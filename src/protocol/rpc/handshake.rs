@@ -20,7 +20,7 @@ pub(in crate::protocol) enum Stage {
     Assumed,
 }
 
-/// What is wrong with the order of a message.
+/// A wrong order of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum Disorder {
     /// `initialize` again.

@@ -73,7 +73,7 @@ impl<E: Extension> Sessions<E> {
 
     /// Returns the state of the session that a connection belongs to.
     pub(super) fn state(&mut self, conn: ConnId) -> &mut E {
-        &mut self.states.entry(self.key(conn), State::default).own
+        &mut self.states.entry(self.key(conn)).own
     }
 
     /// Returns the field that a request on a connection should have, because the server has named the session in it.
@@ -138,7 +138,7 @@ impl<E: Extension> Sessions<E> {
             connection.deletes = start.starts_with("DELETE ").then_some(seen.index);
         } else if let Some(index) = deletes.filter(|_| (200..300).contains(&status)) {
             let key = self.key(conn);
-            self.states.entry(key, State::default).deleted = Some(index);
+            self.states.entry(key).deleted = Some(index);
         }
     }
 

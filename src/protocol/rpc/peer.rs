@@ -10,7 +10,7 @@ use super::{Call, spelling};
 use crate::error::Refusal;
 use crate::protocol::make::IdGen;
 use crate::protocol::peer::{
-    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request, as_json,
+    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request, as_json,
 };
 use crate::protocol::schema::check::fits;
 use crate::protocol::session::Seen;
@@ -60,7 +60,7 @@ pub(in crate::protocol) struct RpcPeer {
     /// A notification after which this side ends the connection.
     end: Option<&'static str>,
     id_gen: IdGen,
-    stages: RecentValues<u32, Stage>,
+    stages: RecentEntries<u32, Stage>,
 }
 
 impl RpcPeer {
@@ -79,7 +79,7 @@ impl RpcPeer {
             builder: None,
             end: None,
             id_gen: config.mint(),
-            stages: RecentValues::with_capacity(MAX_ENTRIES),
+            stages: RecentEntries::with_capacity(MAX_ENTRIES),
         }
     }
 
@@ -162,11 +162,11 @@ impl Peer for RpcPeer {
                 opening.method,
                 text.unwrap_or_default()
             );
-            self.stages.put(conn, Stage::Refused(text));
+            self.stages.insert(conn, Stage::Refused(text));
             return;
         }
         if self.config.no_hello || opening.done.is_empty() {
-            self.stages.put(conn, Stage::Open);
+            self.stages.insert(conn, Stage::Open);
             return;
         }
         let message = build::notification(opening.done, Some("{}"));
@@ -183,17 +183,17 @@ impl Peer for RpcPeer {
         match call.id {
             Some(id) if is(opening.method) => {
                 self.stages
-                    .put(conn, Stage::Requested(spelling(id).to_owned()));
+                    .insert(conn, Stage::Requested(spelling(id).to_owned()));
             }
             None if is(opening.done) => {
-                self.stages.put(conn, Stage::Open);
+                self.stages.insert(conn, Stage::Open);
             }
             _ => {}
         }
     }
 
     fn closed(&mut self, conn: u32, _: i64) {
-        self.stages.take(&conn);
+        self.stages.remove(&conn);
     }
 
     fn readiness(&self, conn: u32) -> Readiness {

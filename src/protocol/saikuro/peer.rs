@@ -24,7 +24,7 @@ use super::message::{self, field, parse_uuid};
 use crate::error::Result;
 use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
-    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request,
     json_of,
 };
 use crate::protocol::session::Seen;
@@ -54,7 +54,7 @@ pub(super) struct SaikuroPeer {
     exact: bool,
     offers: Vec<Offer>,
     id_gen: IdGen,
-    conns: RecentValues<u32, PeerConnection>,
+    conns: RecentEntries<u32, PeerConnection>,
     flows: Flows,
 }
 
@@ -70,7 +70,7 @@ impl SaikuroPeer {
             exact: side == Direction::ToClient && config.dialect.as_deref() == Some("peers"),
             offers: config.offers.clone(),
             id_gen: config.mint(),
-            conns: RecentValues::with_capacity(MAX_ENTRIES),
+            conns: RecentEntries::with_capacity(MAX_ENTRIES),
             flows: Flows::default(),
         }
     }
@@ -210,7 +210,7 @@ impl Peer for SaikuroPeer {
             }
         }
         let document = false;
-        self.conns.put(conn, PeerConnection { document, hello });
+        self.conns.insert(conn, PeerConnection { document, hello });
     }
 
     fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
@@ -296,7 +296,7 @@ impl Peer for SaikuroPeer {
     }
 
     fn closed(&mut self, conn: u32, _: i64) {
-        self.conns.take(&conn);
+        self.conns.remove(&conn);
         self.flows.remove_connection(conn);
     }
 

@@ -1,17 +1,16 @@
-//! The bounded tables of all sessions, except open requests ([`Open`](crate::protocol::correlation::OpenRequests)).
+//! The bounded tables of all sessions, except open requests ([`OpenRequests`](crate::protocol::correlation::OpenRequests)).
 //!
 //! ```text
 //!   Reported          rules that are reported once
 //!   PerDirection      one value for each direction of a connection, and one for messages of unknown direction
-//!   Recent            by key, recent entries: answers that are late or repeated
+//!   RecentEntries     by key, recent entries: answers that are late or repeated
 //!   Connections       by number, open connections and recently ended ones
 //! ```
 
 use crate::protocol::Direction;
-use crate::protocol::peer::RecentValues;
+pub(crate) use crate::protocol::peer::RecentEntries;
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Values, ValuesMut};
-use std::hash::Hash;
 
 /// A connection, if there are several.
 pub type ConnId = Option<u32>;
@@ -75,65 +74,6 @@ impl<T> PerDirection<T> {
     /// Returns all values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()
-    }
-}
-
-/// Recent entries by key. If there is no space, the oldest is removed.
-#[derive(Debug)]
-pub struct RecentEntries<K, V>(RecentValues<K, V>);
-
-impl<K: Clone + Eq + Hash, V> Default for RecentEntries<K, V> {
-    fn default() -> Self {
-        const USUAL: usize = 1 << 12;
-        Self::with_capacity(USUAL)
-    }
-}
-
-impl<K: Clone + Eq + Hash, V> RecentEntries<K, V> {
-    /// Creates a table for at most `capacity` entries.
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self(RecentValues::with_capacity(capacity))
-    }
-
-    /// Inserts an entry, or replaces the one with the same key.
-    pub fn insert(&mut self, key: K, value: V) {
-        self.0.put(key, value);
-    }
-
-    /// Returns the entry of a key; creates it if there is none.
-    pub fn entry(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
-        self.0.entry_or_insert_with(key, new)
-    }
-
-    /// Returns the entry of a key.
-    pub fn get(&self, key: &K) -> Option<&V> {
-        self.0.get(key)
-    }
-
-    /// Returns the entry of a key.
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        self.0.get_mut(key)
-    }
-
-    /// Removes the entry of a key.
-    pub fn remove(&mut self, key: &K) -> Option<V> {
-        self.0.take(key)
-    }
-
-    /// Returns true if entries may have been removed because there was no space.
-    pub fn is_full(&self) -> bool {
-        self.0.is_full()
-    }
-
-    /// Returns all entries, in order of insertion.
-    pub fn values(&self) -> impl Iterator<Item = &V> {
-        self.0.iter().map(|(_, value)| value)
-    }
-
-    /// Returns the number of stored entries.
-    #[cfg(test)]
-    pub fn len(&self) -> usize {
-        self.0.len()
     }
 }
 

@@ -20,7 +20,7 @@ use crate::error::{Refusal, Result};
 use crate::framing::LengthMode;
 use crate::protocol::make::text;
 use crate::protocol::peer::{
-    MAX_ENTRIES, Outgoing, Peer, PeerReply, RecentValues, Request, as_object, json_of, with_json,
+    MAX_ENTRIES, Outgoing, Peer, PeerReply, RecentEntries, Request, as_object, json_of, with_json,
 };
 use crate::protocol::schema::Fresh;
 use crate::protocol::session::Seen;
@@ -36,7 +36,7 @@ const MILLISECOND: i64 = 1_000_000;
 pub(super) struct TelequickPeer<'s> {
     schema: &'s Schema,
     /// The number of the next audio frame, by connection and call.
-    next: RecentValues<(u32, String), u64>,
+    next: RecentEntries<(u32, String), u64>,
 }
 
 /// The facts of the answered request.
@@ -64,7 +64,7 @@ impl<'s> TelequickPeer<'s> {
     pub(super) fn new(schema: &'s Schema) -> Self {
         Self {
             schema,
-            next: RecentValues::with_capacity(MAX_ENTRIES),
+            next: RecentEntries::with_capacity(MAX_ENTRIES),
         }
     }
 
@@ -199,7 +199,7 @@ impl<'s> TelequickPeer<'s> {
         let head = (id, Some(LengthMode::Exclusive.name()));
         let message = self.message(method, asked, head, &given, &usual, now)?;
         if counts {
-            self.next.put(key, next.saturating_add(1));
+            self.next.insert(key, next.saturating_add(1));
         }
         Ok(message)
     }
@@ -245,7 +245,7 @@ impl Peer for TelequickPeer<'_> {
         if let Some((call, number)) = call.zip(number) {
             let key = (seen.origin.conn.unwrap_or_default(), json_of(call));
             let next = self.next.get(&key).copied().unwrap_or_default();
-            self.next.put(key, next.max(number.saturating_add(1)));
+            self.next.insert(key, next.max(number.saturating_add(1)));
         }
     }
 

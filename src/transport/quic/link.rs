@@ -1,4 +1,4 @@
-//! What the streams of a proxied connection share: both sides, the recorder, the faults.
+//! Shared parts of the streams of a proxied connection: both sides, the recorder, the faults.
 
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;

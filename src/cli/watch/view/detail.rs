@@ -26,7 +26,7 @@ const WIDE_BYTES: u16 = 76;
 /// The selected message, as far as it was computed.
 #[derive(Default)]
 pub(super) struct DetailView {
-    /// What the content depends on: the message, its findings and its other message.
+    /// The content depends on these: the message, its findings and its other message.
     key: Option<(usize, usize, Option<usize>)>,
     notes: Notes,
     tree: Vec<TreeLine>,

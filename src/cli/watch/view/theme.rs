@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr as _;
 
-/// What the terminal can show.
+/// The abilities of the terminal.
 #[derive(Clone, Copy)]
 pub(in crate::cli::watch) struct Theme {
     pub color: bool,

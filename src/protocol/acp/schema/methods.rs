@@ -342,7 +342,7 @@ pub(in super::super) const PERMISSION: &str = "session/request_permission";
 const EXIT: Type = object![nullable("exitCode", INT), nullable("signal", TEXT)];
 const CANCELLED: Type = object![must("requestId", ANY), META];
 
-/// What needs a capability, and its path.
+/// The methods and values that need a capability, each with its path.
 #[cfg(feature = "rules")]
 type Needs = &'static [(&'static str, &'static str)];
 /// The capability of the receiver that a method needs, by the start of its name.

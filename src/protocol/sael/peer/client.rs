@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{Object, text};
 use crate::protocol::peer::{
-    HandshakeStage, MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues,
+    HandshakeStage, MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries,
     Request,
 };
 use crate::protocol::session::Seen;
@@ -48,9 +48,9 @@ pub(super) struct SaelClient {
     name: Option<String>,
     token: Option<String>,
     no_hello: bool,
-    conns: RecentValues<u32, ClientConnection>,
+    conns: RecentEntries<u32, ClientConnection>,
     /// Sessions that lost their connection, and the last seq received in each.
-    lost: RecentValues<String, i128>,
+    lost: RecentEntries<String, i128>,
 }
 
 impl SaelClient {
@@ -59,8 +59,8 @@ impl SaelClient {
             name: config.name.clone(),
             token: config.token.clone(),
             no_hello: config.no_hello,
-            conns: RecentValues::with_capacity(MAX_ENTRIES),
-            lost: RecentValues::with_capacity(LOST),
+            conns: RecentEntries::with_capacity(MAX_ENTRIES),
+            lost: RecentEntries::with_capacity(LOST),
         }
     }
 
@@ -79,14 +79,14 @@ impl SaelClient {
 
 impl Peer for SaelClient {
     fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
-        self.conns.put(conn, ClientConnection::default());
+        self.conns.insert(conn, ClientConnection::default());
         if self.no_hello {
             return;
         }
         let before = self.lost.iter().next();
         let first = match before.map(|(session, last)| (session.clone(), *last)) {
             Some((session, last)) => {
-                self.lost.take(&session);
+                self.lost.remove(&session);
                 let resume = frame(1, "RSM").text("session_id", &session);
                 resume.json("last_seq_received", &last.to_string()).finish()
             }
@@ -162,11 +162,11 @@ impl Peer for SaelClient {
     }
 
     fn closed(&mut self, conn: u32, _: i64) {
-        let Some(conn) = self.conns.take(&conn) else {
+        let Some(conn) = self.conns.remove(&conn) else {
             return;
         };
         if let Some(session) = conn.session {
-            self.lost.put(session, conn.last_seq);
+            self.lost.insert(session, conn.last_seq);
         }
     }
 

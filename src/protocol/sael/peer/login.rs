@@ -96,7 +96,7 @@ impl SaelServer {
         }
         let mut session = PeerSession::of(conn);
         (session.v, session.granted) = (v, granted);
-        self.sessions.put(id.clone(), session);
+        self.sessions.insert(id.clone(), session);
         self.enter_session(conn, id);
     }
 
@@ -112,7 +112,7 @@ impl SaelServer {
         let id = id.filter(|id| id.starts_with(PREFIX)).unwrap_or_default();
         let last = root.get("last_seq_received").and_then(Node::as_i128);
         // A resumed session becomes the newest.
-        let session = self.sessions.take(&id.clone().into_owned());
+        let session = self.sessions.remove(&id.clone().into_owned());
         let Some(mut session) = session.filter(|session| session.until >= now) else {
             let why = "this session does not exist any more: start with HEY";
             outgoing.push(Outgoing::new(conn, err(1, 0, "SESSION_EXPIRED", why)).last());
@@ -122,9 +122,9 @@ impl SaelServer {
         let hey = frame(session.v, "HEY").json("resumed", "true");
         let hey = hey.text("session_id", &id);
         let hey = hey.json("replayed", &missed.len().to_string()).finish();
-        self.sessions.put(id.clone().into_owned(), session);
+        self.sessions.insert(id.clone().into_owned(), session);
         for seq in dead {
-            self.cancelled.put((id.clone().into_owned(), seq), ());
+            self.cancelled.insert((id.clone().into_owned(), seq), ());
         }
         self.enter_session(conn, id.into_owned());
         if !self.no_hello {
@@ -140,8 +140,8 @@ impl SaelServer {
         };
         let before = self.conns.entry(conn).session.clone();
         if before != id {
-            if let Some(session) = self.sessions.take(&before) {
-                self.sessions.put(id.clone().into_owned(), session);
+            if let Some(session) = self.sessions.remove(&before) {
+                self.sessions.insert(id.clone().into_owned(), session);
             }
             self.enter_session(conn, id.into_owned());
         }
@@ -153,7 +153,7 @@ impl SaelServer {
         let before = std::mem::replace(&mut state.session, session);
         // A session before HEY has no name and cannot be resumed.
         if before.starts_with('#') {
-            self.sessions.take(&before);
+            self.sessions.remove(&before);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{SECOND, err, frame, in_call, seq, short};
 use crate::error::Result;
 use crate::protocol::make::{IdGen, Object, array, text};
 use crate::protocol::peer::{
-    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+    MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request,
     json_of, with_about, with_json,
 };
 use crate::protocol::sael::capability::{self, Grant};
@@ -39,11 +39,11 @@ pub(super) struct SaelServer {
     pub(super) offers: Vec<Offer>,
     pub(super) id_gen: IdGen,
     /// Sessions by id.
-    pub(super) sessions: RecentValues<String, PeerSession>,
+    pub(super) sessions: RecentEntries<String, PeerSession>,
     /// Connections, also closed ones: answers may still be on their way to them.
-    pub(super) conns: RecentValues<u32, ServerConnection>,
+    pub(super) conns: RecentEntries<u32, ServerConnection>,
     /// Cancelled calls, by session and seq.
-    pub(super) cancelled: RecentValues<(String, i128), ()>,
+    pub(super) cancelled: RecentEntries<(String, i128), ()>,
 }
 
 impl SaelServer {
@@ -54,9 +54,9 @@ impl SaelServer {
             no_hello: config.no_hello,
             offers: config.offers.clone(),
             id_gen: config.mint(),
-            sessions: RecentValues::with_capacity(SESSIONS),
-            conns: RecentValues::with_capacity(MAX_ENTRIES),
-            cancelled: RecentValues::with_capacity(MAX_ENTRIES),
+            sessions: RecentEntries::with_capacity(SESSIONS),
+            conns: RecentEntries::with_capacity(MAX_ENTRIES),
+            cancelled: RecentEntries::with_capacity(MAX_ENTRIES),
         }
     }
 
@@ -69,7 +69,7 @@ impl SaelServer {
         }
         let id = state.session.clone();
         if self.sessions.get(&id).is_none() {
-            self.sessions.put(id.clone(), PeerSession::of(conn));
+            self.sessions.insert(id.clone(), PeerSession::of(conn));
         }
         self.sessions.entry(id)
     }
@@ -160,7 +160,7 @@ impl SaelServer {
         let v = session.v;
         if let Some(OpenSeq::Call { .. }) = session.close(seq) {
             let id = self.conns.entry(conn).session.clone();
-            self.cancelled.put((id, seq), ());
+            self.cancelled.insert((id, seq), ());
             let refusal = err(v, seq, "CANCELLED", "the client cancelled it");
             outgoing.push(Outgoing::new(conn, refusal));
         }
@@ -254,7 +254,7 @@ impl Peer for SaelServer {
             last_received: now,
             ..ServerConnection::default()
         };
-        self.conns.put(conn, state);
+        self.conns.insert(conn, state);
     }
 
     fn received(&mut self, seen: &Seen<'_>, now: i64, outgoing: &mut Vec<Outgoing>) {
@@ -285,7 +285,7 @@ impl Peer for SaelServer {
             }
             ("BYE", _) => {
                 let id = self.conns.entry(conn).session.clone();
-                self.sessions.take(&id);
+                self.sessions.remove(&id);
                 outgoing.push(Outgoing::close(conn));
             }
             // No document defines the effect of ACK.

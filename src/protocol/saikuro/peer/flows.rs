@@ -4,7 +4,7 @@
 use super::success;
 use crate::error::{Refusal, Result};
 use crate::protocol::make::Object;
-use crate::protocol::peer::{MAX_ENTRIES, RecentValues};
+use crate::protocol::peer::{MAX_ENTRIES, RecentEntries};
 
 /// The largest number of items of a stream that wait for the end of a pause.
 const HELD: usize = 1 << 10;
@@ -37,13 +37,13 @@ pub(super) struct Closing {
 /// Streams and channels by connection and id.
 #[derive(Debug)]
 pub(super) struct Flows {
-    all: RecentValues<(u32, String), PeerStream>,
+    all: RecentEntries<(u32, String), PeerStream>,
 }
 
 impl Default for Flows {
     fn default() -> Self {
         Self {
-            all: RecentValues::with_capacity(MAX_ENTRIES),
+            all: RecentEntries::with_capacity(MAX_ENTRIES),
         }
     }
 }
@@ -55,7 +55,7 @@ impl Flows {
             is_opener,
             ..PeerStream::default()
         };
-        self.all.put(key(conn, name), flow);
+        self.all.insert(key(conn, name), flow);
     }
 
     fn get(&mut self, conn: u32, name: &str) -> Option<&mut PeerStream> {
@@ -64,7 +64,7 @@ impl Flows {
 
     /// Removes a stream or channel that has ended.
     pub(super) fn remove(&mut self, conn: u32, name: &str) {
-        self.all.take(&key(conn, name));
+        self.all.remove(&key(conn, name));
     }
 
     /// Removes all streams and channels of a connection.

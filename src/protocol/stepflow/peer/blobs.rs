@@ -3,7 +3,7 @@
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_scalar;
 use crate::protocol::make::Object;
-use crate::protocol::peer::RecentValues;
+use crate::protocol::peer::RecentEntries;
 use crate::tape::{Node, Value};
 use sha2::{Digest as _, Sha256};
 
@@ -15,7 +15,7 @@ const TOTAL: usize = 64 << 20;
 /// Blobs by id, each as the answer to `blobs/get`.
 #[derive(Debug)]
 pub(super) struct Blobs {
-    stored: RecentValues<String, String>,
+    stored: RecentEntries<String, String>,
     total: usize,
     capacity: usize,
 }
@@ -29,7 +29,7 @@ impl Default for Blobs {
 impl Blobs {
     fn with_capacity(capacity: usize) -> Self {
         Self {
-            stored: RecentValues::with_capacity(COUNT),
+            stored: RecentEntries::with_capacity(COUNT),
             total: 0,
             capacity,
         }
@@ -52,12 +52,12 @@ impl Blobs {
             self.remove(&oldest);
         }
         self.total += answer.len();
-        self.stored.put(id.clone(), answer);
+        self.stored.insert(id.clone(), answer);
         Some(id)
     }
 
     fn remove(&mut self, id: &String) {
-        let gone = self.stored.take(id).map_or(0, |answer| answer.len());
+        let gone = self.stored.remove(id).map_or(0, |answer| answer.len());
         self.total = self.total.saturating_sub(gone);
     }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
-    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentValues, Request,
+    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request,
 };
 use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::rpc::{Call, spelling};
@@ -39,7 +39,7 @@ pub(super) struct Runtime {
     /// All connections are one session.
     http: bool,
     /// Sessions by connection; `None` if all connections are one session.
-    sessions: RecentValues<Option<u32>, SessionStage>,
+    sessions: RecentEntries<Option<u32>, SessionStage>,
     blobs: Blobs,
 }
 
@@ -50,7 +50,7 @@ impl Runtime {
             dialect: config.dialect.clone(),
             id_gen: config.mint(),
             http: false,
-            sessions: RecentValues::with_capacity(MAX_ENTRIES),
+            sessions: RecentEntries::with_capacity(MAX_ENTRIES),
             blobs: Blobs::default(),
         }
     }
@@ -104,7 +104,7 @@ impl Peer for Runtime {
     fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
         let key = self.key(conn);
         if !self.http {
-            self.sessions.put(key, SessionStage::New);
+            self.sessions.insert(key, SessionStage::New);
         }
         if !self.no_hello && matches!(self.sessions.entry(key), SessionStage::New) {
             let message = self.initialize();
@@ -166,10 +166,10 @@ impl Peer for Runtime {
             (Some("initialize"), Some(id)) => {
                 self.http |= is_http(seen);
                 let stage = SessionStage::Requested(conn, spelling(id).to_owned());
-                self.sessions.put(self.key(conn), stage);
+                self.sessions.insert(self.key(conn), stage);
             }
             (Some("initialized"), None) => {
-                self.sessions.put(self.key(conn), SessionStage::Open);
+                self.sessions.insert(self.key(conn), SessionStage::Open);
             }
             _ => {}
         }
@@ -177,11 +177,11 @@ impl Peer for Runtime {
 
     fn closed(&mut self, conn: u32, _: i64) {
         if !self.http {
-            self.sessions.take(&Some(conn));
+            self.sessions.remove(&Some(conn));
         } else if matches!(self.sessions.get(&None), Some(SessionStage::Requested(asked, _)) if *asked == conn)
         {
             // It will not be answered: the next connection starts again.
-            self.sessions.take(&None);
+            self.sessions.remove(&None);
         }
     }
 
