@@ -188,19 +188,19 @@ pub static COMMON: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("ru
 /// files of this crate have none.
 pub fn parse(text: &'static str, examples: Option<&Dir<'static>>) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
-    let files = examples.into_iter().flat_map(Dir::files);
-    let files: HashMap<_, _> = files
+    let all = examples.into_iter().flat_map(Dir::files);
+    let by_name: HashMap<_, _> = all
         .filter_map(|file| Some((file.path().to_str()?, file)))
         .collect();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("## ") {
-            let file = |end: &str| {
-                files
+            let text_of = |end: &str| {
+                by_name
                     .get(format!("{name}.{end}.jsonl").as_str())?
                     .contents_utf8()
             };
             let example = || {
-                let (fires, passes) = (file("fires")?, file("passes")?);
+                let (fires, passes) = (text_of("fires")?, text_of("passes")?);
                 Some(Example { fires, passes })
             };
             rules.push(Rule {
