@@ -28,7 +28,7 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -l color -d 'Use of colo
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_needs_command" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_needs_command" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_needs_command" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s V -l version -d 'Print version'
@@ -1419,7 +1419,7 @@ line\t'One line per message'
 json\t'One JSON object per message'
 hex\t'Bytes with the fields that they encode'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s o -l output -d 'Write to this file, completely or not at all' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s w -l write -d 'Record to this file; never over another file' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l at -d 'Show the field at this byte offset' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l path -d 'Show the byte range of this field: `params.calldata[0]`' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
@@ -1435,7 +1435,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l verify -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l state -d 'sael: show the value of a stream after each delta; not in json'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l print-schema -d 'Print the JSON Schema of `-f json` and exit'
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
@@ -3307,7 +3307,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l config -d 'Re
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l rules -d 'Print all rules and exit'
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
@@ -3404,7 +3404,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
@@ -3446,7 +3446,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l max-streams 
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l fault -d 'Inject a fault (see wiretool help faults)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l fault-file -d 'Read faults from a TOML file: tables `[[fault]]` with `where`, `do` and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l seed -d 'Seed for random choices; by default a new one, printed at the start' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s w -l write -d 'Record to this file; no file is replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
 oracle\t''
 sael\t''
@@ -4697,7 +4697,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l insecure -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l allow-edit -d 'Let the key `e` edit a message and send it once more'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l from -d 'Form of the input; the same for both files' -r -f -a "auto\t''
@@ -4796,7 +4796,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l config -d 'Re
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l strict -d 'Also compare ids, times and other values that each run generates'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets; JSON is never masked'
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s p -l protocol -d 'Protocol, if a message does not name it' -r -f -a "saikuro\t''
@@ -4841,7 +4841,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l msgpack -d 'Use `MessagePack`, if the protocol has both'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l force -d 'Write it anyway: JSON that is not a message of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l to -d 'Output form [default: hex on a terminal, otherwise raw]' -r -f -a "raw\t'Raw bytes'
@@ -4878,7 +4878,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l config -d 'Re
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l list -d 'List the kinds and their arguments'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l msgpack -d 'Use `MessagePack`, if the protocol has both'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l force -d 'Write it anyway: JSON that is not a message of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l listen -d 'Address to listen on [default: any free port]' -r
@@ -4894,7 +4894,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l max-streams 
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fault -d 'Inject a fault (see wiretool help faults)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fault-file -d 'Read faults from a TOML file: tables `[[fault]]` with `where`, `do` and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l seed -d 'Seed for random choices; by default a new one, printed at the start' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s w -l write -d 'Record to this file; no file is replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l view -d 'Show messages in this file, or on `stderr`; a child\'s messages are shown only with this flag' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s f -l format -d 'Output format' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'
@@ -6153,7 +6153,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l insecure -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l lint -d 'Check the rules of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l listen -d 'Address to listen on [default: any free port]' -r
@@ -6169,7 +6169,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l max-streams
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault -d 'Inject a fault (see wiretool help faults)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault-file -d 'Read faults from a TOML file: tables `[[fault]]` with `where`, `do` and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l seed -d 'Seed for random choices; by default a new one, printed at the start' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s w -l write -d 'Record to this file; no file is replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l view -d 'Show messages in this file, or on `stderr`; a child\'s messages are shown only with this flag' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s f -l format -d 'Output format' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'
@@ -7428,7 +7428,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l insecure -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l lint -d 'Check the rules of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s o -l output -d 'Write to this file, completely or not at all' -r -F
@@ -7497,11 +7497,11 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l connect -d 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l framing -d 'Framing of the messages; the default depends on the address, the recording and the protocol' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l framing -d 'Framing of the messages; the default depends on the address and the protocol' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -7521,7 +7521,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l timeout -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l seed -d 'Seed for random choices: new ids and masks' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l cacert -d 'Trust these root certificates (PEM) instead of those of the system' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l alpn -d 'Offer servers this protocol (ALPN), and accept clients that offer it; a proxy offers what the client has selected' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s w -l write -d 'Record to this file; no file is replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s p -l protocol -d 'Protocol, if the recording does not name it' -r -f -a "saikuro\t''
 oracle\t''
 sael\t''
@@ -7557,13 +7557,13 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-ids -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-going -d 'Continue after an answer that differs'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l strict -d 'Also compare ids, times and other values that each run generates'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l connect -d 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'Framing of the messages; the default depends on the address, the recording and the protocol' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'Framing of the messages; the default depends on the address and the protocol' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -7583,7 +7583,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l timeout -d 'T
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l seed -d 'Seed for random choices: new ids and masks' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l cacert -d 'Trust these root certificates (PEM) instead of those of the system' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l alpn -d 'Offer servers this protocol (ALPN), and accept clients that offer it; a proxy offers what the client has selected' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s w -l write -d 'Record to this file; no file is replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l linger -d 'Stay connected for this time after the last answer, to receive events' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l schema -d 'telequick: schema file that extends or replaces the built-in one' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s f -l format -d 'Output format [default: tree if one message is sent, otherwise line]' -r -f -a "tree\t'Every field with its byte range'
@@ -7597,7 +7597,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l config -d 'Re
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l msgpack -d 'Use `MessagePack`, if the protocol has both'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l insecure -d 'Accept any server certificate'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l script -d 'Answer from this script (see wiretool help scripts)' -r -F
@@ -7607,9 +7607,9 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l selector -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l tool -d 'mcp: announce this tool, and answer its calls with this (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l on-miss -d 'For requests without an answer: error, close, hang, or a FILE with a result' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was requested and what was not, as JSON' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s w -l write -d 'Record to this file; no file is replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc), the protocol\'s port (saikuro: 7700), or any free port]' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l connect -d 'Address: a runtime that this stub serves as a provider' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l connect -d 'Address of a runtime; the stub connects to it as a provider' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l idle -d 'Exit after this time without traffic: 500ms, 2s, 1m' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l cacert -d 'Trust these root certificates (PEM) instead of those of the system' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l alpn -d 'Offer servers this protocol (ALPN), and accept clients that offer it; a proxy offers what the client has selected' -r
@@ -7642,14 +7642,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l require-all -
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l print-script -d 'Print the recording as a script, and exit'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l once -d 'Exit when the first connection has closed'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l insecure -d 'Accept any server certificate'
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "test" -d 'Decode every fixture and compare it with its snapshot'
@@ -7673,28 +7673,28 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l redact-volatile -d 'Show ids, times and other values that each run generates as `[volatile]`'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l show-new -d 'Show the complete text of fixtures without a snapshot'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l json -d 'A JSON object per fixture'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s f -l format -d 'Output format' -r -f -a "text\t'One line per fixture'
@@ -7704,14 +7704,14 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'One JSON object per fixture; same as -f json'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -f -a "schema" -d 'Check, format and show schemas; compute method ids'
@@ -7719,7 +7719,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "check" -d 'Check schema files, and report errors with their line'
@@ -7730,7 +7730,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -f -a "felt" -d 'Show felts as hex, decimal, signed and short string; decode and encode values'
@@ -7741,7 +7741,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -a "decode" -d 'Decode felts to a value of a type; print JSON'
@@ -7750,14 +7750,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -f -a "token" -d 'Capability tokens: inspect, verify, mint, match'
@@ -7766,7 +7766,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -f -a "inspect" -d 'Show the claims, times and scope of a token, and its problems'
@@ -7782,14 +7782,14 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l explain -d 'Show the parse tree, the result for each item, and where the reference implementations differ'
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show all settings and their values'
@@ -7800,14 +7800,14 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l origin -d 'Also show the file and line, or the variable, that sets each'
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l out -d 'Write all pages to this folder [default: the main page to stdout]' -r -f -a "(__fish_complete_directories)"
@@ -7815,13 +7815,13 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l color -d 'Use 
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help" -s q -l quiet -d 'Print no notes and no summary; lint and snapshot test then answer with the exit code alone'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -127,7 +127,7 @@ impl LiveScreen {
 }
 
 /// The options of a command.
-pub struct ScreenRequest<'a> {
+pub struct LiveConfig<'a> {
     pub place: &'a ListenAddress,
     /// The rules that are checked; `None`: the caller checks them.
     pub watch: Option<&'a LintArgs>,
@@ -169,7 +169,7 @@ impl ListenAddress {
     }
 }
 
-impl ScreenRequest<'_> {
+impl LiveConfig<'_> {
     fn faults_to_inject(
         &self,
         host: Option<String>,
@@ -189,17 +189,17 @@ impl ScreenRequest<'_> {
 }
 
 /// Forwards until the end.
-pub fn run(request: ScreenRequest<'_>) -> Result<Exit> {
+pub fn run(config: LiveConfig<'_>) -> Result<Exit> {
     let only =
-        request.place.drain_stderr || request.place.quarantine || request.place.keep_open.is_some();
+        config.place.drain_stderr || config.place.quarantine || config.place.keep_open.is_some();
     anyhow::ensure!(
-        request.place.has_child() || !only,
+        config.place.has_child() || !only,
         "--drain-stderr, --quarantine and --keep-open need a child: give its command after --"
     );
-    if request.place.has_child() {
-        run_child(request)
+    if config.place.has_child() {
+        run_child(config)
     } else {
-        run_sockets(request)
+        run_sockets(config)
     }
 }
 
@@ -210,31 +210,31 @@ fn connect_help() -> String {
     )
 }
 
-fn run_sockets(mut request: ScreenRequest<'_>) -> Result<Exit> {
-    let name = request.protocol.map(Protocol::name);
-    let usual = request
+fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
+    let name = config.protocol.map(Protocol::name);
+    let usual = config
         .protocol
         .and_then(|protocol| protocol.descriptor().port);
-    let connect = match (&request.place.connect, usual) {
+    let connect = match (&config.place.connect, usual) {
         (Some(connect), _) => connect.clone(),
         (None, Some(port)) => Address::loopback(port),
         (None, None) => anyhow::bail!(
             "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
         ),
     };
-    let asked = request.place.listen.clone();
+    let asked = config.place.listen.clone();
     let listen = asked.unwrap_or_else(|| Address::local_for(&connect));
-    if let Some(options) = &mut request.decode
+    if let Some(options) = &mut config.decode
         && (connect.is_http() || listen.is_http())
     {
         options.framing.get_or_insert(Framing::Http);
     }
-    let place = request.place;
+    let place = config.place;
     let quic = place.tls.quic(&connect, &listen, place.rewrite_host)?;
     let sides = quic.is_none().then(|| place.tls.sides(&connect, &listen));
     let (client, server) = sides.transpose()?.unwrap_or_default();
-    let (quiet, verbose) = (request.shared.quiet, request.shared.verbose);
-    let fail_on = request.watch.and_then(LintArgs::fail_on);
+    let (quiet, verbose) = (config.shared.quiet, config.shared.verbose);
+    let fail_on = config.watch.and_then(LintArgs::fail_on);
     let bound =
         BoundListener::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -243,20 +243,20 @@ fn run_sockets(mut request: ScreenRequest<'_>) -> Result<Exit> {
         connect: Some(connect.to_string()),
         ..header(name)
     };
-    let host = request.place.rewrite_host.then(|| connect.host());
-    let injected = request.faults_to_inject(host.flatten(), header.started, quic.is_some())?;
+    let host = config.place.rewrite_host.then(|| connect.host());
+    let injected = config.faults_to_inject(host.flatten(), header.started, quic.is_some())?;
     anyhow::ensure!(
         !bound.is_destination_of(&connect),
         "--connect {connect} is the address of --listen {}: every connection would open another one",
         bound.address()
     );
-    let (write, created) = (request.write.clone(), request.recording.take());
-    let print = request.print.take().unwrap_or(Arc::new(print_message));
-    let is_free = request
+    let (write, created) = (config.write.clone(), config.recording.take());
+    let print = config.print.take().unwrap_or(Arc::new(print_message));
+    let is_free = config
         .screen
         .as_ref()
         .is_none_or(LiveScreen::leaves_stdout_free);
-    let mut setup = new_setup(request, header, Arc::clone(&print))?;
+    let mut setup = new_setup(config, header, Arc::clone(&print))?;
     // Last: creating the file also chooses its name.
     let recording = set_recording(&mut setup, created, write.as_deref(), is_free)?;
     // With port 0, the printed address is the only way to learn the port.
@@ -294,18 +294,12 @@ fn run_sockets(mut request: ScreenRequest<'_>) -> Result<Exit> {
     if !quiet {
         let counts = outcome.seen.counts;
         let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
-        let faulty = match faulty {
-            0 => String::new(),
-            n => format!(", {n} with faults"),
-        };
-        let found = match counts.findings {
-            0 => String::new(),
-            n => format!(", {}", count_text(n, "finding", "findings")),
-        };
-        let frames = match frames {
-            0 => String::new(),
-            n => format!(", {}{faulty}{found}", count_text(n, "message", "messages")),
-        };
+        let if_any = |n, text: String| if n == 0 { String::new() } else { text };
+        let faulty = if_any(faulty, format!(", {faulty} with faults"));
+        let found = count_text(counts.findings, "finding", "findings");
+        let found = if_any(counts.findings, format!(", {found}"));
+        let text = count_text(frames, "message", "messages");
+        let frames = if_any(frames, format!(", {text}{faulty}{found}"));
         let connections = count_text(connections, "connection", "connections");
         print(&format!("{connections}{frames}"));
     }
@@ -318,21 +312,21 @@ fn run_sockets(mut request: ScreenRequest<'_>) -> Result<Exit> {
     })
 }
 
-fn run_child(mut request: ScreenRequest<'_>) -> Result<Exit> {
-    let name = request.protocol.map(Protocol::name);
-    let speaks = request.protocol.filter(|p| uses_lines(*p));
-    let limit = request
+fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
+    let name = config.protocol.map(Protocol::name);
+    let speaks = config.protocol.filter(|p| uses_lines(*p));
+    let limit = config
         .decode
         .as_ref()
         .map_or(16 << 20, |o| o.limits.message);
-    let framing = request.decode.as_ref().and_then(|options| options.framing);
-    let quarantine = request.protocol.filter(|_| request.place.quarantine);
+    let framing = config.decode.as_ref().and_then(|options| options.framing);
+    let quarantine = config.protocol.filter(|_| config.place.quarantine);
     let quarantine = quarantine.and_then(|p| Quarantine::new(p, framing, limit as usize));
     anyhow::ensure!(
-        quarantine.is_some() || !request.place.quarantine,
+        quarantine.is_some() || !config.place.quarantine,
         "--quarantine needs a protocol with lines or Content-Length: name it with -p"
     );
-    let argv = request.place.command.clone();
+    let argv = config.place.command.clone();
     let header = Header {
         transport: Some("stdio".into()),
         argv: Some(
@@ -343,28 +337,28 @@ fn run_child(mut request: ScreenRequest<'_>) -> Result<Exit> {
         ..header(name)
     };
     anyhow::ensure!(
-        !request.place.quarantine || !request.place.faults.is_given() && request.inserts.is_none(),
+        !config.place.quarantine || !config.place.faults.is_given() && config.inserts.is_none(),
         "--quarantine and faults, or --allow-edit, cannot be used together"
     );
-    let faults = request.faults_to_inject(None, header.started, false)?;
+    let faults = config.faults_to_inject(None, header.started, false)?;
     let child = ChildCommand {
         faults,
         argv,
-        drain_stderr: request.place.drain_stderr,
+        drain_stderr: config.place.drain_stderr,
         quarantine,
-        held: request.place.keep_open,
+        held: config.place.keep_open,
     };
     let program = child
         .argv
         .first()
         .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
-    let fail_on = request.watch.and_then(LintArgs::fail_on);
-    let prints_name = request.shared.verbose || request.is_generated && !request.shared.quiet;
-    let (write, created) = (request.write.clone(), request.recording.take());
-    let print = request.print.take().unwrap_or(Arc::new(print_nonblocking));
-    let stdio = request.stdio.take();
-    let mut setup = new_setup(request, header, Arc::clone(&print))?;
+    let fail_on = config.watch.and_then(LintArgs::fail_on);
+    let prints_name = config.shared.verbose || config.is_generated && !config.shared.quiet;
+    let (write, created) = (config.write.clone(), config.recording.take());
+    let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
+    let stdio = config.stdio.take();
+    let mut setup = new_setup(config, header, Arc::clone(&print))?;
     setup.tap.guard = speaks.map(Guard::new);
     // Last: creating the file also chooses its name.
     let recording = set_recording(&mut setup, created, write.as_deref(), false)?;
@@ -408,17 +402,17 @@ fn set_recording(
     Ok(setup.recording.as_ref().map(|sink| sink.name.clone()))
 }
 
-fn new_setup(request: ScreenRequest<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
-    let view = request
+fn new_setup(config: LiveConfig<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
+    let view = config
         .screen
-        .map(|screen| view::open_view(&screen, request.shared))
+        .map(|screen| view::open_view(&screen, config.shared))
         .transpose()?;
     Ok(Setup {
         tap: TapConfig {
             header,
             record: false,
-            decode: request.decode,
-            judge: match request.watch {
+            decode: config.decode,
+            judge: match config.watch {
                 Some(watch) if view.is_some() || watch.lint => {
                     Some((watch.judging.judge()?, watch.judging.session_config()?))
                 }
@@ -428,7 +422,7 @@ fn new_setup(request: ScreenRequest<'_>, header: Header, say: MessagePrinter) ->
         },
         recording: None,
         view,
-        policy: if request.watch.is_some_and(|watch| watch.fail_on.is_some()) {
+        policy: if config.watch.is_some_and(|watch| watch.fail_on.is_some()) {
             Policy::Wait
         } else {
             Policy::Drop

@@ -1,7 +1,7 @@
 //! `wiretool proxy`: forwards traffic between two programs, and shows it.
 
 use super::Exit;
-use super::live::{self, EXIT_CODES, LintArgs, ListenAddress, LiveScreen, ScreenRequest};
+use super::live::{self, EXIT_CODES, LintArgs, ListenAddress, LiveConfig, LiveScreen};
 use super::options::{self, SharedArgs};
 use crate::encoding::Want;
 use crate::render::format::Format;
@@ -98,7 +98,7 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
     });
     let is_understood = screen.is_some() || relay.counts;
     let is_made_up = |path: &PathBuf| path.to_string_lossy().contains("{n}");
-    live::run(ScreenRequest {
+    live::run(LiveConfig {
         place: &flags.place,
         watch: Some(&flags.watch),
         recording: None,

@@ -26,7 +26,7 @@ Examples:
   wiretool replay session.jsonl -- ./oracle                 to a new child process
   wiretool replay --keep-going --ignore '**.ms' session.jsonl -- ./oracle
   wiretool replay -w again.jsonl session.jsonl -- ./oracle  record the new run
-  wiretool replay --where 'index>=2' session.jsonl -- ./oracle  only these; the handshake is still sent
+  wiretool replay --where 'index>=2' session.jsonl -- ./oracle  only these, after the handshake
   wiretool replay session.jsonl --connect tcp://127.0.0.1:7700
   wiretool replay --speed 2x --repeat 10 session.jsonl --connect tcp://127.0.0.1:7700
   wiretool replay session.jsonl --connect ws://127.0.0.1:8080/ws --token-file token";

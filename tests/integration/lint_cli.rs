@@ -94,7 +94,7 @@ fn next(from: &Receiver<String>) -> String {
 fn findings_print_as_text() {
     let (code, out, err) = lint(&[GAP]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:87: error saikuro/seq-gap: #2 conn 0 ← seq is 2; it should be 1, after #1 (see #1)");
+    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:87: error saikuro/seq-gap: #2 conn 0 ← seq is 2; it should be 1, after #1");
     insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.fires.jsonl: 1 error in 4 messages");
     let (code, out, err) = lint(&[VALID]);
     assert_eq!((code, out.as_str()), (0, ""));

@@ -230,7 +230,7 @@ fn file_that_is_no_packet_capture_has_one_error() {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("it is no pcap or pcapng file"), "{text}");
+    assert!(text.contains("not a pcap or pcapng file"), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
     assert_eq!(output.status.code(), Some(2));
 }

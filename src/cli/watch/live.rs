@@ -9,7 +9,7 @@
 use super::shared::Shared;
 use crate::capture::Form;
 use crate::cli::interrupt::Stop;
-use crate::cli::live::{self, ListenAddress, ScreenRequest, take_stdio_beside_screen};
+use crate::cli::live::{self, ListenAddress, LiveConfig, take_stdio_beside_screen};
 use crate::cli::options::{InputArgs, PacketArgs, SharedArgs};
 use crate::cli::{Exit, recording};
 use crate::decoder::DecodeOptions;
@@ -92,7 +92,7 @@ impl LiveTraffic {
             (None, None)
         };
         let noted = messages.clone();
-        let ended = live::run(ScreenRequest {
+        let ended = live::run(LiveConfig {
             place,
             watch: None,
             write: None,
