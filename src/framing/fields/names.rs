@@ -61,14 +61,18 @@ const TAILS: [u32; 26] = {
 /// Returns `false` for most names that are not secret, by their last two letters.
 fn may_be_secret(name: &[u8]) -> bool {
     let mut letters = name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
-    let mut next = || {
-        letters
-            .next()
-            .map(|b| b.to_ascii_lowercase().wrapping_sub(b'a'))
+    let (before, last) = match name {
+        // Most names have no separator here.
+        [.., before, last] if before.is_ascii_alphabetic() && last.is_ascii_alphabetic() => {
+            (before, last)
+        }
+        _ => match (letters.next(), letters.next()) {
+            (Some(last), Some(before)) => (before, last),
+            _ => return false,
+        },
     };
-    let (Some(last), Some(before)) = (next(), next()) else {
-        return false;
-    };
+    let number = |letter: &u8| letter.to_ascii_lowercase().wrapping_sub(b'a');
+    let (before, last) = (number(before), number(last));
     let lasts = TAILS.get(usize::from(before)).copied().unwrap_or_default();
     last < 26 && lasts & 1 << last != 0
 }
