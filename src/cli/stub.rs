@@ -111,7 +111,7 @@ pub struct Args {
     print_script: bool,
     #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
-    /// Address of a runtime; the stub connects to it as a provider
+    /// Address: a runtime; the stub connects to it as a provider
     #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
     connect: Option<CallAddress>,
     /// Exit when the first connection has closed

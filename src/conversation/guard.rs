@@ -370,7 +370,7 @@ mod tests {
             .stdout(1_500_000, b"iling \x1b[31m\xff\nmore\n")
             .unwrap();
         let reported = crate::escape::escape(&reported);
-        insta::assert_snapshot!(reported, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \u{1b}[31m�; on stderr at that time: half");
+        insta::assert_snapshot!(reported, @r"the child's stdout, offset 42, after 0.001500 s: not a message of oracle: Compiling \u{1b}[31m�; on stderr at that time: half");
         assert_eq!(guard.stdout(3, b"again\n"), None, "only the first");
     }
 

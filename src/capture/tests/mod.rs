@@ -395,7 +395,7 @@ fn damaged_recordings_load() {
         ),
         (
             format!("{}\nnonsense\n{}\n{}", lines[0], lines[2], lines[7]),
-            "Error line 2: expected ident at line 1 column 2\n\
+            "Error line 2: column 2: expected ident\n\
              Note line 4: the end line counts 3 chunks, but the file has 1\n",
             9,
         ),
@@ -416,7 +416,7 @@ fn damaged_recordings_load() {
         ),
         (
             "{\"wiretool\":1,\"started\":\"noon\"}\n{\"event\":\"end\"}\n".into(),
-            "Error line 1: started: not a time of RFC 3339: \"noon\" at line 1 column 31\n",
+            "Error line 1: column 31: started: not a time of RFC 3339: \"noon\"\n",
             0,
         ),
     ] {

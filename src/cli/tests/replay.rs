@@ -457,7 +457,7 @@ fn peer_that_hangs_or_exits_is_reported() {
     let (code, out, _) = against("die", &[]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @r"
-    ✗ connection 1 ended with its child, status 3, and 1 message was not sent
+    ✗ connection 1 ended: its child exited with status 3, and 1 message was not sent
       → invoke f  #2 of the recording is not answered
     ");
 }

@@ -131,9 +131,7 @@ fn large_screens_show_bytes_and_state_beside() {
 #[test]
 fn a_blocked_session_names_the_peer_that_must_send_next() {
     let text = screen((80, 24), PLAIN, HANG, &[]);
-    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @r#"
-    3 messages  1000.0/s  1 open  0 findings  the oracle must send next: #2 conn 0 →
-    "#);
+    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"3 messages  1000.0/s  1 open  0 findings  the oracle must send next: #2 conn 0 →");
 }
 
 #[test]
