@@ -231,6 +231,7 @@ fn read_source(
         len,
     } = source;
     let (mut file, plain, len) = (file, *plain, *len);
+    let first = pipeline.decoder.index();
     show.begin(name);
     let shows_progress = plain && !args.follow && show.progress();
     let mut progress = ReadProgress::new(len, shows_progress);
@@ -336,13 +337,13 @@ fn read_source(
         );
     }
     if input.ignored_lines() > 0 {
-        show.detail(
-            name,
-            &format!(
-                "{} without bytes",
-                super::count_text(input.ignored_lines(), "line", "lines")
-            ),
-        );
+        let lines = super::count_text(input.ignored_lines(), "line", "lines");
+        let text = format!("{lines} without bytes in the form {}", input.form().name());
+        if pipeline.decoder.index() == first {
+            show.note(name, &text, true);
+        } else {
+            show.detail(name, &text);
+        }
     }
     show.end_source(name, total, pipeline)?;
     Ok(if truncated {

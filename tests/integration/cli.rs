@@ -452,6 +452,22 @@ fn output_equal_to_input_is_refused() {
 }
 
 #[test]
+fn text_without_bytes_of_its_form_is_an_error() {
+    for text in ["0102zz", "zz zz\n"] {
+        let (code, out, err) = run(
+            &["decode", "--from", "hex", "-p", "saikuro"],
+            text.as_bytes(),
+        );
+        let wanted = "wiretool: stdin: 1 line without bytes in the form hex\n";
+        assert_eq!(
+            (code, out.as_str(), err.as_str()),
+            (1, "", wanted),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn redact_reads_stdin_like_other_commands() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
