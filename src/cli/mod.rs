@@ -39,6 +39,7 @@ mod stderr;
 mod stub;
 mod suggestions;
 mod telequick;
+mod terminal_input;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tls;

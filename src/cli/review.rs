@@ -12,11 +12,12 @@ use super::options::{self, SharedArgs};
 use super::snapshot::{
     FoundFixture, ReviewDecision, decide, read_stored, write_difference, write_whole,
 };
+use super::terminal_input::has_event;
 use super::{Exit, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
 use anyhow::{Context as _, Result, bail};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -341,7 +342,7 @@ fn wait_for_action(stop: &Stop) -> Result<Option<ReviewAction>> {
         if stop.exit().is_some() {
             return Ok(None);
         }
-        if !poll(POLL_INTERVAL).context("cannot read from the terminal")? {
+        if !has_event(std::io::stdin(), POLL_INTERVAL)? {
             continue;
         }
         let event = read().context("cannot read from the terminal")?;

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 const HANG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cli/hang.jsonl");
@@ -198,6 +198,29 @@ fn signals_give_the_terminal_back() {
         assert_eq!(code, Some(wanted));
         assert!(terminal.is_restored());
     }
+}
+
+#[test]
+fn the_screen_ends_with_its_terminal() {
+    let mut terminal = OnTerminal::start(&mut watch(&["--follow", HANG]));
+    terminal.wait_for("must send next");
+    let OnTerminal {
+        controller,
+        mut child,
+        ..
+    } = terminal;
+    drop(controller);
+    let (ended, wait) = channel::<()>();
+    let pid = Pid::from_child(&child);
+    let guard = std::thread::spawn(move || {
+        if wait.recv_timeout(TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+            kill_process(pid, Signal::KILL).unwrap();
+        }
+    });
+    let code = child.wait().unwrap().code();
+    drop(ended);
+    guard.join().unwrap();
+    assert_eq!(code, Some(2));
 }
 
 #[test]

@@ -74,23 +74,22 @@ pub(super) fn run_screen(
         } else {
             POLL_INTERVAL
         };
-        while event::poll(wait).context("cannot read from the terminal")? {
+        while screen.has_event(wait)? {
             let event = event::read().context("cannot read from the terminal")?;
             handle(&event, screen, view, model, editing)?;
             (wait, shown) = (Duration::ZERO, None);
         }
-        work(model)?;
+        work(model, screen)?;
     }
     Ok(())
 }
 
 /// Applies conditions until the next redraw or key.
-fn work(model: &mut Model) -> Result<()> {
+fn work(model: &mut Model, screen: &FullScreen) -> Result<()> {
     let until = now() + WORK_TIME;
     loop {
         model.work(WORK_STEP);
-        let has_key = || event::poll(Duration::ZERO).context("cannot read from the terminal");
-        if !model.is_busy() || now() >= until || has_key()? {
+        if !model.is_busy() || now() >= until || screen.has_event(Duration::ZERO)? {
             return Ok(());
         }
     }

@@ -1,5 +1,6 @@
 //! The terminal: the whole screen, raw keys and the mouse, until the end, a panic or a suspension.
 
+use crate::cli::terminal_input::has_event;
 use anyhow::{Context as _, Result};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The number of bytes of a redraw that are written at once: a write for each cell takes most of the time.
 const DRAW_SIZE: usize = 64 << 10;
@@ -51,6 +53,11 @@ impl FullScreen {
         let drawn = self.terminal.draw(draw);
         drawn.context("cannot write to the terminal")?;
         Ok(())
+    }
+
+    /// Waits for a key, the mouse or a new size. Fails if the terminal is gone.
+    pub fn has_event(&self, within: Duration) -> Result<bool> {
+        has_event(&self.out, within)
     }
 
     /// Asks the terminal to put a text on the clipboard (OSC 52).
