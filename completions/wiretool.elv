@@ -534,7 +534,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand -w 'Record to this file; existing files are not replaced'
             cand --write 'Record to this file; existing files are not replaced'
             cand --listen 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc), the protocol''s port (saikuro: 7700), or any free port]'
-            cand --connect 'Address of a runtime; the stub connects to it as a provider'
+            cand --connect 'Address: a runtime; the stub connects to it as a provider'
             cand --idle 'Exit after this time without traffic: 500ms, 2s, 1m'
             cand --cacert 'Trust these root certificates (PEM) instead of those of the system'
             cand --alpn 'Offer servers this protocol (ALPN), and accept clients that offer it; a proxy offers what the client has selected'

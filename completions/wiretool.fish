@@ -7609,7 +7609,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l on-miss -d 'F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was requested and what was not, as JSON' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc), the protocol\'s port (saikuro: 7700), or any free port]' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l connect -d 'Address of a runtime; the stub connects to it as a provider' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l connect -d 'Address: a runtime; the stub connects to it as a provider' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l idle -d 'Exit after this time without traffic: 500ms, 2s, 1m' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l cacert -d 'Trust these root certificates (PEM) instead of those of the system' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l alpn -d 'Offer servers this protocol (ALPN), and accept clients that offer it; a proxy offers what the client has selected' -r

@@ -13,6 +13,7 @@ use ratatui::{Frame, Terminal};
 use signal_hook::consts::SIGTSTP;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,7 +23,8 @@ const DRAW_SIZE: usize = 64 << 10;
 
 /// The full screen of the terminal, until it is dropped.
 pub(super) struct FullScreen {
-    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
+    /// Not dropped at the end: it would show the cursor once more, and panic if the terminal is gone.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<BufWriter<File>>>>,
     out: File,
     /// Set by SIGTSTP.
     suspended: Arc<AtomicBool>,
@@ -42,7 +44,7 @@ impl FullScreen {
         }));
         enter(&out).context(context)?;
         let screen = Self {
-            terminal: new_terminal(&out).context(context)?,
+            terminal: ManuallyDrop::new(new_terminal(&out).context(context)?),
             out,
             suspended,
         };
@@ -85,7 +87,7 @@ impl FullScreen {
         let result = run(&self.out);
         enter(&self.out).context("cannot use the terminal")?;
         // A new one draws all cells. To clear the old one, it would ask the terminal for its cursor, and take keys as answers.
-        self.terminal = new_terminal(&self.out).context("cannot use the terminal")?;
+        *self.terminal = new_terminal(&self.out).context("cannot use the terminal")?;
         Ok(result)
     }
 }

@@ -53,7 +53,10 @@ const LAYERS: &[&[&str]] = &[
 /// Words that only some files may contain: the words, and the files or folders, below `src`.
 const RESTRICTED: &[(&[&str], &[&str])] = &[
     (&["colored"], &["render/style.rs"]),
-    (&["crossterm", "ratatui"], &["cli/watch", "cli/review"]),
+    (
+        &["crossterm", "ratatui"],
+        &["cli/watch", "cli/review", "cli/terminal_input"],
+    ),
     (
         &[
             "clap",
