@@ -263,7 +263,8 @@ async def calls(folder, *keys):
     up, down = recorded(lines, "c2s"), recorded(lines, "s2c")
     assert up[(1, 44)] == barge("CA44") and (1, 40) not in up
     assert down == {(1, 0): frame(BARGE, b""), (1, 3): audio("CA0", 0) + audio("CA0", 1)}
-    assert [l["dir"] for l in lines if l.get("datagram")] == ["c2s", "s2c"]
+    # The two directions are independent.
+    assert sorted(l["dir"] for l in lines if l.get("datagram")) == ["c2s", "s2c"]
     kinds = [(l["event"], l.get("stream"), l.get("code")) for l in lines if "event" in l]
     assert ("reset", 48, 77) in kinds and ("stop", 52, 99) in kinds, kinds
     assert ("close", None, 4711) in kinds, kinds
