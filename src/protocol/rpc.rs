@@ -21,14 +21,10 @@ pub(super) mod session;
 #[cfg(feature = "rules")]
 pub(super) mod shape;
 
-use super::descriptor::Collected;
-use super::make::Recipe;
-use super::schema::json_schema::MessageJsonSchema;
-use super::schema::marks::Marks;
-use super::{Descriptor, Direction, Id, Place, Seen};
+use super::{Direction, Id, Place, Seen};
 use crate::encoding::{Nothing, json};
 use crate::error::DecodeError;
-use crate::framing::{Framing, Hints};
+use crate::framing::Framing;
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 
@@ -106,37 +102,6 @@ macro_rules! family_methods {
     };
 }
 pub(super) use family_methods;
-
-/// Returns the usual descriptor of these protocols; name, framings and sides are still empty.
-pub(super) const fn descriptor(
-    recipes: Collected<Vec<Recipe>>,
-    marks: Collected<Marks>,
-    shapes: fn() -> Vec<MessageJsonSchema>,
-) -> Descriptor {
-    Descriptor {
-        name: "",
-        port: None,
-        framings: &[],
-        hints: Hints {
-            measure: None,
-            plausible: None,
-        },
-        sides: [""; 2],
-        provider: None,
-        dialects: &[],
-        settings: &[],
-        kinds: &read::ALL_KINDS,
-        recipes,
-        marks,
-        shapes,
-        faults: read::FAULTS,
-        value_types: None,
-        is_re_encoded: false,
-        is_sequential: false,
-        is_fallback: false,
-        http: None,
-    }
-}
 
 /// The members of a message.
 pub(super) const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];

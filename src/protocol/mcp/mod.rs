@@ -36,7 +36,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "server"],
     settings: &[Setting::Tools],
     http: Some(schema::HTTP),
-    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
+    faults: read::FAULTS,
+    ..Descriptor::new(&read::ALL_KINDS, &schema::RECIPES, &schema::MARKS, || {
         schema::DIALECT.shapes()
     })
 };

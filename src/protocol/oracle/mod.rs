@@ -31,7 +31,7 @@ use super::{
 };
 use crate::encoding::Parsed;
 use crate::error::Result;
-use crate::framing::{Frame, Framing, Hints};
+use crate::framing::{Frame, Framing};
 use crate::tape::Node;
 use cairo_serde::{CairoDialect, CairoType, Signature, encode};
 
@@ -57,36 +57,6 @@ impl Oracle {
     }
 }
 
-/// Fault codes in addition to those of framing and JSON.
-pub const FAULTS: &[(&str, &str)] = &[
-    (
-        "first-byte",
-        "the first byte from the oracle is not `{`: the executor kills it",
-    ),
-    ("blank-line", "a line without a message"),
-    (
-        "not-an-object",
-        "JSON, but not an object (a batch is an array)",
-    ),
-    ("bad-version", "`jsonrpc` is not the string \"2.0\""),
-    (
-        "bad-id",
-        "an id that is not null, text or an integer from 0 to 2^64-1: treated as missing",
-    ),
-    (
-        "bad-error",
-        "`error` lacks an integer code or a message text",
-    ),
-    (
-        "lone-surrogate",
-        "text with half a surrogate pair escaped: real peers refuse the line",
-    ),
-    (
-        "not-a-message",
-        "an object without method and id, or with a repeated member that real peers refuse",
-    ),
-];
-
 /// Cairo types: a value becomes its felts.
 struct CairoTypes;
 
@@ -110,23 +80,42 @@ impl ValueTypes for CairoTypes {
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
-    port: None,
     framings: &[Framing::Lines],
-    hints: Hints::NONE,
     sides: ["executor", "oracle"],
-    provider: None,
-    dialects: &[],
     settings: &[Setting::Signatures],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: || schema::DIALECT.shapes(),
-    faults: FAULTS,
+    faults: &[
+        (
+            "first-byte",
+            "the first byte from the oracle is not `{`: the executor kills it",
+        ),
+        ("blank-line", "a line without a message"),
+        (
+            "not-an-object",
+            "JSON, but not an object (a batch is an array)",
+        ),
+        ("bad-version", "`jsonrpc` is not the string \"2.0\""),
+        (
+            "bad-id",
+            "an id that is not null, text or an integer from 0 to 2^64-1: treated as missing",
+        ),
+        (
+            "bad-error",
+            "`error` lacks an integer code or a message text",
+        ),
+        (
+            "lone-surrogate",
+            "text with half a surrogate pair escaped: real peers refuse the line",
+        ),
+        (
+            "not-a-message",
+            "an object without method and id, or with a repeated member that real peers refuse",
+        ),
+    ],
     value_types: Some(&CairoTypes),
-    is_re_encoded: false,
     is_sequential: true,
-    is_fallback: false,
-    http: None,
+    ..Descriptor::new(&schema::KINDS, &schema::RECIPES, &schema::MARKS, || {
+        schema::DIALECT.shapes()
+    })
 };
 
 #[cfg(feature = "rules")]

@@ -41,20 +41,9 @@ use crate::tape::Node;
 /// The protocol.
 pub struct Sael;
 
-/// Fault codes in addition to those of framing and encodings.
-pub const FAULTS: &[(&str, &str)] = &[
-    ("not-an-object", "a value, but not an object"),
-    ("blank-line", "a line without a message"),
-    (
-        "bad-header",
-        "the start of a message: not a version byte and three capital letters, nor any other form",
-    ),
-];
-
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "sael",
-    port: None,
     framings: &[
         Framing::Http,
         Framing::WebSocket,
@@ -67,24 +56,26 @@ static DESCRIPTOR: Descriptor = Descriptor {
         measure: None,
     },
     sides: ["client", "server"],
-    provider: None,
-    dialects: &[],
     settings: &[
         Setting::MessagePack,
         Setting::Name,
         Setting::Token,
         Setting::Secret,
     ],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: schema::shapes,
-    faults: FAULTS,
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
-    is_fallback: false,
-    http: None,
+    faults: &[
+        ("not-an-object", "a value, but not an object"),
+        ("blank-line", "a line without a message"),
+        (
+            "bad-header",
+            "the start of a message: not a version byte and three capital letters, nor any other form",
+        ),
+    ],
+    ..Descriptor::new(
+        &schema::KINDS,
+        &schema::RECIPES,
+        &schema::MARKS,
+        schema::shapes,
+    )
 };
 
 #[cfg(feature = "rules")]

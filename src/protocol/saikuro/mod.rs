@@ -29,12 +29,6 @@ use crate::tape::Node;
 /// The protocol.
 pub struct Saikuro;
 
-/// Fault codes in addition to those of framing and `MessagePack`.
-pub const FAULTS: &[(&str, &str)] = &[(
-    "not-an-envelope",
-    "a MessagePack value that is not a map, and not an envelope as an array",
-)];
-
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "saikuro",
@@ -47,17 +41,17 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "runtime"],
     provider: Some("provider"),
     dialects: &["document", "peers"],
-    settings: &[],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: schema::shapes,
-    faults: FAULTS,
-    value_types: None,
+    faults: &[(
+        "not-an-envelope",
+        "a MessagePack value that is not a map, and not an envelope as an array",
+    )],
     is_re_encoded: true,
-    is_sequential: false,
-    is_fallback: false,
-    http: None,
+    ..Descriptor::new(
+        &schema::KINDS,
+        &schema::RECIPES,
+        &schema::MARKS,
+        schema::shapes,
+    )
 };
 
 #[cfg(feature = "rules")]

@@ -29,45 +29,35 @@ use super::{
 };
 use crate::encoding::Parsed;
 use crate::error::Result;
-use crate::framing::{Frame, Framing, Hints};
+use crate::framing::{Frame, Framing};
 use crate::tape::Node;
 
 /// The protocol.
 pub struct Stepflow;
 
-/// Fault codes in addition to those of framing and JSON.
-pub const FAULTS: &[(&str, &str)] = &[
-    ("blank-line", "a line without a message"),
-    (
-        "not-an-object",
-        "JSON, but not an object (a batch is an array)",
-    ),
-    (
-        "not-a-message",
-        "an object without method, result and error",
-    ),
-];
-
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "stepflow",
-    port: None,
     framings: &[Framing::Lines, Framing::Http],
-    hints: Hints::NONE,
     sides: ["runtime", "server"],
-    provider: None,
     dialects: &["A", "B", "C"],
-    settings: &[],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: schema::shapes,
-    faults: FAULTS,
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
-    is_fallback: false,
-    http: None,
+    faults: &[
+        ("blank-line", "a line without a message"),
+        (
+            "not-an-object",
+            "JSON, but not an object (a batch is an array)",
+        ),
+        (
+            "not-a-message",
+            "an object without method, result and error",
+        ),
+    ],
+    ..Descriptor::new(
+        &schema::KINDS,
+        &schema::RECIPES,
+        &schema::MARKS,
+        schema::shapes,
+    )
 };
 
 #[cfg(feature = "rules")]
