@@ -21,10 +21,10 @@ pub(super) mod session;
 #[cfg(feature = "rules")]
 pub(super) mod shape;
 
-use super::{Direction, Id, Place, Seen};
-use crate::encoding::{Nothing, json};
+use super::{Context, Direction, Id, Message, Place, Seen};
+use crate::encoding::{Nothing, Parsed, json};
 use crate::error::DecodeError;
-use crate::framing::Framing;
+use crate::framing::{Frame, Framing};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 
@@ -208,22 +208,47 @@ pub(super) fn outcome(error: Node<'_>) -> Option<SpannedText<'_>> {
     Some(SpannedText::new(spelling(code), code.span()))
 }
 
+/// Reads the body of a frame as JSON and adds its value, or its fault, to the message. Returns the root, if there is
+/// one.
+pub(super) fn parse<'a>(
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+    message: &mut Message<'a>,
+) -> Option<Node<'a>> {
+    let view = frame.view;
+    if let Err(mut error) = parsed.json(view.bytes, view.body) {
+        let is_line = frame.framing == Framing::Lines;
+        let hint = line_hint(frame, &error, context.direction).filter(|_| is_line);
+        error.hint = hint.map(Into::into).or(error.hint);
+        message.valid = false;
+        message.faults.push(error);
+    }
+    let parsed = &*parsed;
+    let root = parsed.root(view.bytes)?;
+    message.value = Some(parsed);
+    Some(root)
+}
+
 /// Returns the likely cause why a line is not a JSON object. It is more specific than the error of the parser.
-pub(super) fn line_hint(
-    line: &[u8],
+fn line_hint(
+    frame: &Frame<'_>,
     error: &DecodeError,
     direction: Option<Direction>,
 ) -> Option<&'static str> {
+    let line = frame.view.body();
     let text = line.trim_ascii();
+    let start = error.span.at().saturating_sub(frame.view.body.at());
+    let span = Span::new(start, start + error.span.len as usize);
     let first = text.first().copied().unwrap_or_default();
     Some(match (first, error.code) {
         (0xef, _) if text.starts_with(b"\xef\xbb\xbf") => {
             "a byte order mark: write UTF-8 without one"
         }
-        (b'{', "trailing-bytes") if follows_cr(line, error.span) => {
+        (b'{', "trailing-bytes") if follows_cr(line, span) => {
             "a single CR does not end a line: end each message with LF"
         }
-        (b'{', "trailing-bytes") if error.span.of(line).first() == Some(&b'{') => {
+        (b'{', "trailing-bytes") if span.of(line).first() == Some(&b'{') => {
             "two messages on one line: each needs its own line"
         }
         (b'{', "ends-early") if text.len() == 1 => {

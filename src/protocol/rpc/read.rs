@@ -8,7 +8,7 @@
 //! Over HTTP a body that is not a message is no fault: it belongs to the exchange.
 
 use super::dialect::Dialect;
-use super::{Call, line_hint, outcome};
+use super::{Call, outcome, parse};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::fields::fields;
@@ -143,19 +143,7 @@ pub(in crate::protocol) fn read<'a>(
         message.faults.push(error);
         return message;
     }
-    if let Err(mut error) = parsed.json(view.bytes, view.body) {
-        let mut relative = error.clone();
-        relative.span.start = relative.span.start.saturating_sub(view.body.start);
-        let hint = line_hint(view.body(), &relative, context.direction);
-        if let Some(hint) = hint.filter(|_| frame.framing == Framing::Lines) {
-            error.hint = Some(hint.into());
-        }
-        message.valid = false;
-        message.faults.push(error);
-    }
-    let parsed = &*parsed;
-    if let Some(root) = parsed.root(view.bytes) {
-        message.value = Some(parsed);
+    if let Some(root) = parse(frame, context, parsed, &mut message) {
         interpret(root, exchange, judge, &mut message);
     }
     message

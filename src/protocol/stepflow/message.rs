@@ -41,29 +41,11 @@ pub(super) fn read<'a>(
         });
         return message;
     }
-    if let Err(mut error) = parsed.json(view.bytes, view.body) {
-        if lines
-            && let Some(hint) =
-                rpc::line_hint(line, &relative(&error, view.body.at()), context.direction)
-        {
-            error.hint = Some(hint.into());
-        }
-        message.valid = false;
-        message.faults.push(error);
-    }
-    let parsed = &*parsed;
-    if let Some(root) = parsed.root(view.bytes) {
-        message.value = Some(parsed);
-        interpret(root, frame, parsed.want(), &mut message);
+    let want = parsed.want();
+    if let Some(root) = rpc::parse(frame, context, parsed, &mut message) {
+        interpret(root, frame, want, &mut message);
     }
     message
-}
-
-/// Returns the error with its position in the line.
-fn relative(error: &DecodeError, start: usize) -> DecodeError {
-    let mut error = error.clone();
-    error.span.start = error.span.start.saturating_sub(start as u32);
-    error
 }
 
 fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Message<'a>) {
