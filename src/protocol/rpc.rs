@@ -331,6 +331,15 @@ pub(super) fn not_an_object(root: Node<'_>) -> DecodeError {
     }
 }
 
+/// The fault of a body without content.
+pub(super) fn empty(frame: &Frame<'_>) -> DecodeError {
+    let body = frame.view.body;
+    match frame.framing {
+        Framing::Lines => blank_line(body),
+        _ => DecodeError::new("empty", body, "message", "a JSON object", "nothing"),
+    }
+}
+
 /// The fault of a blank line.
 pub(super) fn blank_line(body: Span) -> DecodeError {
     DecodeError::new(

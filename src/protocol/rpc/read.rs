@@ -8,7 +8,7 @@
 //! Over HTTP a body that is not a message is no fault: it belongs to the exchange.
 
 use super::dialect::Dialect;
-use super::{Call, outcome, parse};
+use super::{Call, empty, outcome, parse};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::fields::fields;
@@ -138,9 +138,7 @@ pub(in crate::protocol) fn read<'a>(
             return message;
         }
         message.valid = false;
-        let (wanted, got) = ("a JSON object", "nothing");
-        let error = DecodeError::new("empty", view.body, "message", wanted, got);
-        message.faults.push(error);
+        message.faults.push(empty(frame));
         return message;
     }
     if let Some(root) = parse(frame, context, parsed, &mut message) {

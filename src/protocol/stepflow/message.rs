@@ -3,7 +3,7 @@
 use super::schema::{self, DIALECT};
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framing, Head};
+use crate::framing::{Frame, Head};
 use crate::protocol::rpc::read::Exchange;
 use crate::protocol::rpc::{self, Call};
 use crate::protocol::schema::MessageSchema as Method;
@@ -21,9 +21,7 @@ pub(super) fn read<'a>(
         valid: true,
         ..Message::default()
     };
-    let line = view.body();
-    let lines = frame.framing == Framing::Lines;
-    let text = line.trim_ascii();
+    let text = view.body().trim_ascii();
     let exchange = Exchange::of(frame).filter(|exchange| !exchange.is_json(frame, text));
     // A body that could not be inflated may be a message.
     if let Some(exchange) = exchange.filter(|_| !text.is_empty() && frame.fault.is_none()) {
@@ -33,12 +31,7 @@ pub(super) fn read<'a>(
     }
     if text.is_empty() {
         message.valid = false;
-        let empty = DecodeError::new("empty", view.body, "message", "a JSON object", "nothing");
-        message.faults.push(if lines {
-            rpc::blank_line(view.body)
-        } else {
-            empty
-        });
+        message.faults.push(rpc::empty(frame));
         return message;
     }
     let want = parsed.want();
