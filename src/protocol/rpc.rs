@@ -28,76 +28,19 @@ use crate::framing::{Frame, Framing};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 
-/// The methods of [`Protocol`](super::Protocol) that are the same in mcp, lsp, acp and jsonrpc: the descriptor, the dialect,
-/// and functions that read a frame and that add remarks.
+/// The methods of [`Protocol`](super::Protocol) in mcp, lsp, acp and jsonrpc: functions that read a frame and that add
+/// remarks; the schema does the rest.
 macro_rules! family_methods {
-    ($descriptor:expr, $dialect:expr, $read:expr, $annotate:expr $(,)?) => {
-        fn descriptor(&self) -> &'static $crate::protocol::Descriptor {
-            &$descriptor
-        }
-
-        fn read<'a>(
-            &'a self,
-            frame: &$crate::framing::Frame<'a>,
-            context: &$crate::protocol::Context,
-            parsed: &'a mut $crate::encoding::Parsed,
-        ) -> $crate::protocol::Message<'a> {
-            ($read)(frame, context, parsed)
-        }
-
-        fn write(
-            &self,
-            message: $crate::tape::Node<'_>,
-            options: &$crate::protocol::WriteOptions,
-            out: &mut Vec<u8>,
-        ) -> Result<$crate::protocol::Written, $crate::error::Refusal> {
-            $dialect.write(message, options, out)
-        }
-
-        fn make(
-            &self,
-            kind: &str,
-            words: &mut $crate::protocol::make::Words<'_>,
-            id_gen: &mut $crate::protocol::make::IdGen,
-        ) -> Result<$crate::protocol::make::Made, $crate::error::Refusal> {
-            $dialect.make(kind, words, id_gen)
-        }
-
-        fn content<'n>(
-            &self,
-            root: $crate::tape::Node<'n>,
-            _: &$crate::protocol::Message<'_>,
-        ) -> Option<$crate::tape::Node<'n>> {
-            $crate::protocol::rpc::Call::of(root).content()
-        }
-
-        fn annotate(
-            &self,
-            root: $crate::tape::Node<'_>,
-            _: &$crate::protocol::Message<'_>,
-            notes: &mut $crate::protocol::Notes,
-        ) {
-            ($annotate)(root, notes);
-        }
-
-        fn fixed_direction(
-            &self,
-            message: &$crate::protocol::Message<'_>,
-        ) -> Option<$crate::protocol::Direction> {
-            $dialect.fixed_direction(message)
-        }
-
-        fn parts<'n>(
-            &self,
-            root: $crate::tape::Node<'n>,
-            message: &$crate::protocol::Message<'_>,
-        ) -> Vec<$crate::tape::Node<'n>> {
-            $crate::protocol::rpc::read::parts(root, message)
-        }
-
-        #[cfg(feature = "rules")]
-        fn behavior(&self) -> &dyn $crate::protocol::session::Behavior {
-            self
+    ($read:expr, $annotate:expr $(,)?) => {
+        $crate::protocol::methods::methods! {
+            descriptor: DESCRIPTOR,
+            read: $read,
+            write: |message, options, out| schema::DIALECT.write(message, options, out),
+            make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),
+            content: $crate::protocol::rpc::content,
+            annotate: |root, _, notes| ($annotate)(root, notes),
+            fixed_direction: |message| schema::DIALECT.fixed_direction(message),
+            parts: $crate::protocol::rpc::read::parts,
         }
     };
 }
@@ -162,6 +105,11 @@ impl<'a> Call<'a> {
             id => Id::Json(id),
         }
     }
+}
+
+/// Returns the text of the error, the result or the params of a message.
+pub(super) fn content<'n>(root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
+    Call::of(root).content()
 }
 
 /// Returns the source text of a value.

@@ -58,8 +58,6 @@ super::session::behavior!(
 
 impl Protocol for Acp {
     super::rpc::family_methods!(
-        DESCRIPTOR,
-        schema::DIALECT,
         |frame, context, parsed| read::read(frame, context, parsed, message::judge),
         message::annotate,
     );

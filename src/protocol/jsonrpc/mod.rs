@@ -52,7 +52,7 @@ super::session::behavior!(
 );
 
 impl Protocol for JsonRpc {
-    super::rpc::family_methods!(DESCRIPTOR, schema::DIALECT, message::read, |root, notes| {
+    super::rpc::family_methods!(message::read, |root, notes| {
         rpc::read::annotate(root, notes, &[]);
     },);
 }

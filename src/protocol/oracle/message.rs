@@ -127,6 +127,12 @@ fn interpret<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: &
     }
 }
 
+/// Returns the calldata of a call, or else the content.
+pub(super) fn content<'n>(root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
+    let content = Call::of(root).content()?;
+    content.get("calldata").or(Some(content))
+}
+
 /// Returns true for ids that the peers' parser accepts: null, any text, 0 to 2^64-1 without point, exponent or sign.
 pub(super) fn is_usable_id(id: Node<'_>) -> bool {
     match id.value() {

@@ -24,14 +24,9 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::make::{IdGen, Made, Words};
-use super::{
-    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, Setting, ValueTypes,
-    WriteOptions, Written,
-};
-use crate::encoding::Parsed;
+use super::{Descriptor, Evidence, Message, Notes, Protocol, Setting, ValueTypes};
 use crate::error::Result;
-use crate::framing::{Frame, Framing};
+use crate::framing::Framing;
 use crate::tape::Node;
 use cairo_serde::{CairoDialect, CairoType, Signature, encode};
 
@@ -128,51 +123,21 @@ super::session::behavior!(
 );
 
 impl Protocol for Oracle {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
-        let method = schema::DIALECT.find(&message.kind)?;
-        Some(method.direction)
-    }
-
-    fn read<'a>(
-        &'a self,
-        frame: &Frame<'a>,
-        context: &Context,
-        parsed: &'a mut Parsed,
-    ) -> Message<'a> {
-        message::read(frame, context, parsed)
-    }
-
-    fn write(
-        &self,
-        message: Node<'_>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Written> {
-        schema::write(message, options, out)
-    }
-
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
-        schema::DIALECT.make(kind, words, id_gen)
-    }
-
-    fn content<'n>(&self, root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
-        let content = super::rpc::Call::of(root).content()?;
-        content.get("calldata").or(Some(content))
+    super::methods::methods! {
+        descriptor: DESCRIPTOR,
+        read: message::read,
+        write: schema::write,
+        make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),
+        content: message::content,
+        fixed_direction: |message: &Message<'_>| {
+            schema::DIALECT.find(&message.kind).map(|method| method.direction)
+        },
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         if notes.has_remarks() {
             remarks::annotate(root, message, &self.signatures, notes);
         }
-    }
-
-    #[cfg(feature = "rules")]
-    fn behavior(&self) -> &dyn super::session::Behavior {
-        self
     }
 }
 

@@ -91,7 +91,8 @@ impl Dialect {
     pub(in crate::protocol) fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
         let asks = matches!(message.role, Some(Role::Request | Role::Notification));
         let method = self.find(message.subject.as_deref().filter(|_| asks)?)?;
-        (!method.both_ways).then_some(method.direction)
+        let is_fixed = !method.both_ways && !method.releases.is_empty();
+        is_fixed.then_some(method.direction)
     }
 
     /// Writes a message: its own text.

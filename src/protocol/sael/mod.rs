@@ -29,14 +29,8 @@ mod session;
 #[cfg(feature = "rules")]
 pub mod token;
 
-use super::make::{IdGen, Made, Words};
-use super::{
-    Context, Descriptor, Direction, Message, Notes, Protocol, Setting, WriteOptions, Written,
-};
-use crate::encoding::Parsed;
-use crate::error::Result;
-use crate::framing::{Frame, Framing, Hints};
-use crate::tape::Node;
+use super::{Descriptor, Message, Protocol, Setting};
+use crate::framing::{Framing, Hints};
 
 /// The protocol.
 pub struct Sael;
@@ -88,46 +82,13 @@ super::session::behavior!(
 );
 
 impl Protocol for Sael {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
-        schema::fixed_direction(&message.kind)
-    }
-
-    fn read<'a>(
-        &'a self,
-        frame: &Frame<'a>,
-        context: &Context,
-        parsed: &'a mut Parsed,
-    ) -> Message<'a> {
-        message::read(frame, context, parsed)
-    }
-
-    fn write(
-        &self,
-        message: Node<'_>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Written> {
-        schema::write(message, options, out)
-    }
-
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
-        schema::make(kind, words, id_gen)
-    }
-
-    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
-        message::content(root, message)
-    }
-
-    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-        message::annotate(root, message, notes);
-    }
-
-    #[cfg(feature = "rules")]
-    fn behavior(&self) -> &dyn super::session::Behavior {
-        self
+    super::methods::methods! {
+        descriptor: DESCRIPTOR,
+        read: message::read,
+        write: schema::write,
+        make: schema::make,
+        content: message::content,
+        annotate: message::annotate,
+        fixed_direction: |message: &Message<'_>| schema::fixed_direction(&message.kind),
     }
 }

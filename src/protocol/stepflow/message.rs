@@ -180,6 +180,9 @@ fn code_name(code: i128) -> Option<&'static str> {
 }
 
 pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+    if !notes.has_remarks() {
+        return;
+    }
     let call = Call::of(root);
     if let Some(code) = call.error().and_then(|e| e.get("code"))
         && let Some(name) = code.as_i128().and_then(code_name)

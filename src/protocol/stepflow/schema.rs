@@ -318,11 +318,6 @@ pub(super) fn write(
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
 
-/// Returns the method with this name, if a release has it.
-pub(super) fn find(name: &str) -> Option<&'static MessageSchema> {
-    DIALECT.find(name).filter(|m| !m.releases.is_empty())
-}
-
 /// Returns true if a method runs a component: the server may send callbacks meanwhile.
 pub(super) fn runs_component(method: &MessageSchema) -> bool {
     method.name == EXECUTE
