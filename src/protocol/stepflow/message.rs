@@ -4,7 +4,7 @@ use super::schema::{self, DIALECT};
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Head};
-use crate::protocol::rpc::read::Exchange;
+use crate::protocol::rpc::read::{Exchange, code_name};
 use crate::protocol::rpc::{self, Call};
 use crate::protocol::schema::MessageSchema as Method;
 use crate::protocol::{Context, Evidence, Message, Notes, Role};
@@ -147,13 +147,9 @@ pub(super) fn result_member(name: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns the name of an error code. One number has different meanings in the releases, so all are listed.
-fn code_name(code: i128) -> Option<&'static str> {
+fn code_meaning(code: i128) -> Option<&'static str> {
     Some(match code {
-        -32700 => "parse error",
-        -32600 => "invalid request",
-        -32601 => "method not found",
-        -32602 => "invalid params",
-        -32603 => "internal error",
+        -32700 | -32603..=-32600 => return code_name(code),
         -32000 => "A, B: server error; C: worker error",
         -32001 => "component not found",
         -32002 => "not initialized (Python A, B: validation)",
@@ -185,7 +181,7 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     }
     let call = Call::of(root);
     if let Some(code) = call.error().and_then(|e| e.get("code"))
-        && let Some(name) = code.as_i128().and_then(code_name)
+        && let Some(name) = code.as_i128().and_then(code_meaning)
     {
         notes.remark(code, name);
     }
