@@ -7,6 +7,7 @@ pub mod acp;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
 mod descriptor;
+mod json_body;
 pub mod jsonrpc;
 pub mod lsp;
 pub mod make;

@@ -5,7 +5,7 @@ use crate::encoding::json::{JsonTraits, lone_surrogate};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::Frame;
 use crate::protocol::rpc::{self, Call};
-use crate::protocol::{Context, Direction, Evidence, Message, Role};
+use crate::protocol::{Context, Direction, Evidence, Message, Role, json_body};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 
@@ -33,15 +33,15 @@ pub(super) fn read<'a>(
     }
     if line.trim_ascii().is_empty() {
         message.valid = false;
-        message.faults.push(rpc::blank_line(body));
+        message.faults.push(json_body::blank_line(body));
         return message;
     }
-    let Some(root) = rpc::parse(frame, context, parsed, &mut message) else {
+    let Some(root) = json_body::parse(frame, context, parsed, &mut message) else {
         return message;
     };
     if !root.is_map() {
         if message.valid {
-            message.faults.push(rpc::not_an_object(root));
+            message.faults.push(json_body::not_an_object(root));
         }
         return message;
     }

@@ -8,11 +8,12 @@
 //! Over HTTP a body that is not a message is no fault: it belongs to the exchange.
 
 use super::dialect::Dialect;
-use super::{Call, empty, not_an_object, outcome, parse};
+use super::{Call, outcome};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::fields::fields;
 use crate::framing::{Frame, Framing, Head, Places};
+use crate::protocol::json_body::{empty, not_an_object, parse};
 use crate::protocol::{Context, Evidence, Id, Kind, Message, Notes, Role};
 use crate::span::SpannedText;
 use crate::tape::Node;

@@ -7,7 +7,7 @@ use crate::framing::{Frame, Head};
 use crate::protocol::rpc::read::{Exchange, code_name};
 use crate::protocol::rpc::{self, Call};
 use crate::protocol::schema::MessageSchema as Method;
-use crate::protocol::{Context, Evidence, Message, Notes, Role};
+use crate::protocol::{Context, Evidence, Message, Notes, Role, json_body};
 use crate::tape::Node;
 
 pub(super) fn read<'a>(
@@ -31,11 +31,11 @@ pub(super) fn read<'a>(
     }
     if text.is_empty() {
         message.valid = false;
-        message.faults.push(rpc::empty(frame));
+        message.faults.push(json_body::empty(frame));
         return message;
     }
     let want = parsed.want();
-    if let Some(root) = rpc::parse(frame, context, parsed, &mut message) {
+    if let Some(root) = json_body::parse(frame, context, parsed, &mut message) {
         interpret(root, frame, want, &mut message);
     }
     message
@@ -113,7 +113,7 @@ fn not_a_message(root: Node<'_>) -> DecodeError {
             "none of them",
         );
     }
-    rpc::not_an_object(root)
+    json_body::not_an_object(root)
 }
 
 /// Returns the evidence of a method. Other protocols have a handshake with the same names.
