@@ -28,8 +28,8 @@ use crate::framing::Framing;
 use crate::span::SpannedText;
 use crate::tape::Node;
 
-/// The methods of [`Protocol`](super::Protocol) in mcp, lsp, acp and jsonrpc: functions that read a frame and that add
-/// remarks; the schema does the rest.
+/// Implements the methods of [`Protocol`](super::Protocol) in mcp, lsp, acp and jsonrpc with functions that read a frame and
+/// that add remarks; `schema::DIALECT` and `DESCRIPTOR` of the folder do the rest.
 macro_rules! family_methods {
     ($read:expr, $annotate:expr $(,)?) => {
         $crate::protocol::methods::methods! {

@@ -15,13 +15,14 @@ mod server;
 #[cfg(test)]
 mod tests;
 
+use super::schema::DIALECT;
 use crate::error::Result;
 use crate::framing::Framing;
-use crate::protocol::make::{IdGen, text};
+use crate::protocol::Direction;
+use crate::protocol::make::IdGen;
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Request, as_json, as_object};
 use crate::protocol::rpc::build;
 use crate::protocol::session::Seen;
-use crate::protocol::{Direction, Id};
 
 /// The protocol version of every release.
 const VERSION: &str = "1";
@@ -39,11 +40,6 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
 /// Returns true for a message over HTTP, where a connection is not a session.
 fn is_http(seen: &Seen<'_>) -> bool {
     seen.frame.framing == Framing::Http
-}
-
-/// Generates the id of a request, as it is spelled.
-fn generate_id(id_gen: &mut IdGen) -> String {
-    text(&Id::Uuid(id_gen.uuid()).text())
 }
 
 /// Returns a code by its name; the codes mean the same in every release.
@@ -69,7 +65,7 @@ fn encode_reply(to: &Request, reply: PeerReply<'_>, id_gen: &mut IdGen) -> Resul
         }
         PeerReply::Ask(method, params) => {
             let params = as_object(params, "params")?;
-            build::request(&generate_id(id_gen), method, Some(params))
+            build::request(&(DIALECT.new_id)(id_gen), method, Some(params))
         }
         PeerReply::Tell(method, params) => {
             build::notification(method, Some(as_object(params, "params")?))

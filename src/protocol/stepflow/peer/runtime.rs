@@ -1,7 +1,7 @@
 //! The runtime: opens sessions, and answers callbacks of servers.
 
 use super::blobs::Blobs;
-use super::{VERSION, generate_id, is_http};
+use super::{DIALECT, VERSION, is_http};
 use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{IdGen, Object};
@@ -66,7 +66,11 @@ impl Runtime {
             _ => "runtime_protocol_version",
         };
         let params = Object::default().json(version, VERSION).finish();
-        build::request(&generate_id(&mut self.id_gen), "initialize", Some(&params))
+        build::request(
+            &(DIALECT.new_id)(&mut self.id_gen),
+            "initialize",
+            Some(&params),
+        )
     }
 
     /// Answers a callback. An error is a code and a text.
