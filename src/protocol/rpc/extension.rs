@@ -3,7 +3,6 @@
 use super::Call;
 use super::dialect::Dialect;
 use super::pairing::{IdSpace, SentRequest};
-use super::shape::{ShapeViolation, usual_rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::text::short;
@@ -38,11 +37,6 @@ pub(in crate::protocol) trait Extension: Default + Send {
     const NEEDS: &'static [(&'static str, &'static str)] = &[];
     /// The rules that a missing capability of the client, and of the server, breaks.
     const CAPABILITY_RULES: [&'static str; 2] = ["capability-missing"; 2];
-
-    /// Returns the rule that an error of a message breaks; empty if none does.
-    fn rule(violation: ShapeViolation) -> &'static str {
-        usual_rule(violation)
-    }
 
     /// Handles a frame: a message, a batch or a part of the transport.
     fn frame(&mut self, seen: &Seen<'_>, report: &mut Report) {

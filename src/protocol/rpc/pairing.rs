@@ -6,8 +6,9 @@
 //!   id        by JSON type and value: 7 is not "7", "a\u0041" is "aA"
 //! ```
 
-use super::shape::{CallShape, ShapeViolation};
+use super::shape::CallShape;
 use super::spelling;
+use super::violation::ShapeViolation;
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::memory::RecentEntries;

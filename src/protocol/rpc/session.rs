@@ -7,12 +7,12 @@
 //!
 //! A protocol adds its own state as an [`Extension`].
 
-use super::Call;
 use super::extension::{Extension, RpcMessage};
 use super::http::{MAX_CONNECTIONS, Sessions};
 use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
-use super::read;
 use super::shape::CallShape;
+use super::violation::ShapeViolation;
+use super::{Call, read};
 use crate::framing::Head;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::memory::{ConnId, Connections};
@@ -155,7 +155,7 @@ impl<E: Extension> RpcSession<E> {
         let shape = CallShape {
             dialect: E::DIALECT,
             sides: E::SIDES,
-            rule: E::rule,
+            rule: ShapeViolation::usual_rule,
             role: Some(role),
             seen,
             call: &call,

@@ -8,6 +8,7 @@
 //! A protocol maps each error to its rule.
 
 use super::dialect::{Dialect, ERROR, VERSION};
+use super::violation::ShapeViolation;
 use super::{Call, MEMBERS, is_integer, spelling};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong, fits, refuse_nothing};
@@ -21,41 +22,6 @@ use std::fmt;
 
 /// Readers with 64-bit floats round larger integers.
 const MAX_EXACT: u64 = 1 << 53;
-
-/// The possible errors of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum ShapeViolation {
-    RepeatedMember,
-    VersionMissing,
-    VersionWrong,
-    ResultBesideMethod,
-    IdMissing,
-    IdType,
-    IdRange,
-    NullId,
-    NullIdOfError,
-    UnknownMethod,
-    UnknownNotification,
-    WrongDirection,
-    RequestWithoutId,
-    NotificationWithId,
-    ParamsMissing,
-    ParamsType,
-    MissingParam,
-    ParamType,
-    NullBeside,
-    ResultAndError,
-    NullResult,
-    MissingResult,
-    ResultType,
-    ErrorShape,
-    ErrorCode,
-    ErrorMessage,
-    DuplicateId,
-    IdTypeChanged,
-    AnsweredTwice,
-    Orphan,
-}
 
 /// A message, and the facts for its check.
 #[derive(Clone, Copy)]
@@ -395,34 +361,5 @@ impl<'a> CallShape<'_, 'a> {
                 report.broken("params-shape", seen.at(params), text);
             }
         }
-    }
-}
-
-/// Returns the rules that all of these protocols have.
-pub(in crate::protocol) const fn usual_rule(violation: ShapeViolation) -> &'static str {
-    match violation {
-        ShapeViolation::RepeatedMember => "duplicate-key",
-        ShapeViolation::VersionMissing | ShapeViolation::VersionWrong => "version",
-        ShapeViolation::ResultBesideMethod => "result-beside-method",
-        ShapeViolation::IdMissing => "missing-id",
-        ShapeViolation::IdType => "id-type",
-        ShapeViolation::NullId => "null-id",
-        ShapeViolation::WrongDirection => "wrong-direction",
-        ShapeViolation::RequestWithoutId => "request-without-id",
-        ShapeViolation::NotificationWithId => "notification-with-id",
-        ShapeViolation::ParamsMissing | ShapeViolation::MissingParam => "missing-param",
-        ShapeViolation::ParamsType | ShapeViolation::ParamType => "param-type",
-        ShapeViolation::NullBeside => "null-beside",
-        ShapeViolation::ResultAndError => "result-and-error",
-        ShapeViolation::MissingResult | ShapeViolation::ResultType => "result-type",
-        ShapeViolation::ErrorShape | ShapeViolation::ErrorCode | ShapeViolation::ErrorMessage => {
-            "error-shape"
-        }
-        ShapeViolation::DuplicateId => "duplicate-id",
-        ShapeViolation::IdTypeChanged => "id-type-changed",
-        ShapeViolation::AnsweredTwice => "answered-twice",
-        ShapeViolation::Orphan => "orphan",
-        ShapeViolation::UnknownMethod | ShapeViolation::UnknownNotification => "unknown-method",
-        ShapeViolation::NullIdOfError | ShapeViolation::NullResult | ShapeViolation::IdRange => "",
     }
 }
