@@ -7,7 +7,7 @@
 //!      -protocol-> body -framing-> frame -> stream
 //! ```
 
-use crate::encoding::json;
+use crate::encoding::{Encoding, json, msgpack};
 use crate::error::Refusal;
 use crate::framing::{FrameJoiner, Framing, LengthMode, Wire};
 use crate::protocol::make::IdGen;
@@ -72,12 +72,15 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
 }
 
-/// Bytes in a value of your own types, for protocols that have bytes: `{"$bin":"hex"}`.
+/// Bytes in a value of your own types, for protocols that have bytes; in JSON, `{"$bin":"hex"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Serialize for Bytes<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if !to.is_human_readable() {
+            return to.serialize_bytes(self.0);
+        }
         let mut map = to.serialize_map(Some(1))?;
         map.serialize_entry("$bin", &hex::encode(self.0))?;
         map.end()
@@ -89,38 +92,40 @@ pub struct Encoder<'p> {
     options: EncodeOptions<'p>,
     joiners: BTreeMap<(Option<i128>, Option<Direction>), FrameJoiner>,
     id_gen: IdGen,
-    text: Vec<u8>,
+    value: Vec<u8>,
     tape: Tape,
     body: Vec<u8>,
 }
 
 impl<'p> Encoder<'p> {
-    /// Creates an encoder; the mint generates the masks of WebSocket frames.
+    /// Creates an encoder; `id_gen` generates the masks of WebSocket frames.
     pub fn new(options: EncodeOptions<'p>, id_gen: IdGen) -> Self {
         Self {
             options,
             joiners: BTreeMap::new(),
             id_gen,
-            text: Vec::new(),
+            value: Vec::new(),
             tape: Tape::new(),
             body: Vec::new(),
         }
     }
 
-    /// Writes a message from a value of your own types, in the form of `decode -f json`. The frame
-    /// is appended to `out`, which stays unchanged after a refusal. Buffers are reused.
+    /// Writes a message from a value of your own types. A body of `MessagePack` is written with
+    /// `rmp-serde`: bytes, extension types and floats of 32 bits are kept, and structs become maps.
+    /// Other bodies are written with `serde_json`, in the form of `decode -f json`. The frame is
+    /// appended to `out`, which stays unchanged after a refusal. Buffers are reused.
     pub fn write(
         &mut self,
         message: &(impl Serialize + ?Sized),
         direction: Option<Direction>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let mut text = std::mem::take(&mut self.text);
+        let mut value = std::mem::take(&mut self.value);
         let mut tape = std::mem::take(&mut self.tape);
-        text.clear();
+        value.clear();
         tape.clear(u32::MAX);
-        let written = self.write_with_buffers(message, direction, &mut text, &mut tape, out);
-        (self.text, self.tape) = (text, tape);
+        let written = self.write_with_buffers(message, direction, &mut value, &mut tape, out);
+        (self.value, self.tape) = (value, tape);
         written
     }
 
@@ -128,15 +133,23 @@ impl<'p> Encoder<'p> {
         &mut self,
         message: &(impl Serialize + ?Sized),
         direction: Option<Direction>,
-        text: &mut Vec<u8>,
+        value: &mut Vec<u8>,
         tape: &mut Tape,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        serde_json::to_writer(&mut *text, message)
-            .map_err(|e| Refusal::whole("a value that JSON has", e.to_string()))?;
-        json::parse(text, Span::new(0, text.len()), DEPTH, tape)
-            .map_err(|e| Refusal::whole(e.wanted, e.got))?;
-        let root = tape.root(text);
+        let (protocol, framing) = self.protocol_and_framing()?;
+        let parsed = if self.is_packed(protocol, framing, &Wire::default()) {
+            let mut to = rmp_serde::Serializer::new(&mut *value).with_struct_map();
+            let written = message.serialize(&mut to);
+            written.map_err(|e| Refusal::whole("a value that MessagePack has", e.to_string()))?;
+            msgpack::parse(value, Span::new(0, value.len()), DEPTH, tape)
+        } else {
+            let written = serde_json::to_writer(&mut *value, message);
+            written.map_err(|e| Refusal::whole("a value that JSON has", e.to_string()))?;
+            json::parse(value, Span::new(0, value.len()), DEPTH, tape).map(drop)
+        };
+        parsed.map_err(|e| Refusal::whole(e.wanted, e.got))?;
+        let root = tape.root(value);
         let root = root.ok_or_else(|| Refusal::whole("a value", "nothing"))?;
         self.framed_into(root, direction, Wire::default(), out)
     }
@@ -179,14 +192,7 @@ impl<'p> Encoder<'p> {
         mut wire: Wire,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let Some(protocol) = self.options.protocol else {
-            return Err(Refusal::new(
-                "",
-                "a protocol (-p)",
-                "a message that does not name one",
-            ));
-        };
-        let framing = self.options.framing.unwrap_or(default_framing(protocol));
+        let (protocol, framing) = self.protocol_and_framing()?;
         let direction = direction.or(self.options.direction);
         let written = EncodeTarget {
             protocol,
@@ -207,12 +213,10 @@ impl<'p> Encoder<'p> {
 
     /// Returns the bytes of a message without its framing.
     pub(crate) fn body_of(&self, message: Node<'_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
-        let Some(protocol) = self.options.protocol else {
-            return Err(Refusal::new("", "a protocol", "none"));
-        };
+        let (protocol, framing) = self.protocol_and_framing()?;
         let target = EncodeTarget {
             protocol,
-            framing: self.options.framing.unwrap_or(default_framing(protocol)),
+            framing,
             direction: self.options.direction,
             message: Some(message),
             force: self.options.force,
@@ -222,14 +226,22 @@ impl<'p> Encoder<'p> {
         Ok(body)
     }
 
+    /// Returns the protocol and the framing of messages without a line of decode.
+    fn protocol_and_framing(&self) -> Result<(&'p dyn Protocol, Framing), Refusal> {
+        let Some(protocol) = self.options.protocol else {
+            let got = "a message that does not name one";
+            return Err(Refusal::new("", "a protocol (-p)", got));
+        };
+        let framing = self.options.framing.unwrap_or(default_framing(protocol));
+        Ok((protocol, framing))
+    }
+
     /// Writes bytes as a frame, such as a ping, in the chosen direction.
     pub(crate) fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
-        let Some(protocol) = self.options.protocol else {
-            return Err(Refusal::new("", "a protocol", "none"));
-        };
+        let (protocol, framing) = self.protocol_and_framing()?;
         let target = EncodeTarget {
             protocol,
-            framing: self.options.framing.unwrap_or(default_framing(protocol)),
+            framing,
             direction: self.options.direction,
             message: None,
             force: true,
@@ -301,6 +313,20 @@ impl<'p> Encoder<'p> {
         Ok(self.encoded(conn, &written, &body, wire))
     }
 
+    /// Returns true if a body is `MessagePack`.
+    fn is_packed(&self, protocol: &dyn Protocol, framing: Framing, wire: &Wire) -> bool {
+        // After a length, and in binary messages, the documents specify MessagePack.
+        let is_binary = || {
+            let opcode = wire.opcode;
+            opcode.map_or(framing == Framing::Prefix, |opcode| opcode == 2)
+        };
+        match protocol.descriptor().encodings {
+            [Encoding::MessagePack] => true,
+            [_] => false,
+            _ => self.options.packed || wire.packed.unwrap_or_else(is_binary),
+        }
+    }
+
     /// Writes a message's bytes; the values that framing needs go into `wire`.
     fn body(
         &self,
@@ -311,11 +337,7 @@ impl<'p> Encoder<'p> {
         let Some(message) = target.message else {
             return Ok(());
         };
-        // After a length, and in binary messages, the documents specify MessagePack.
-        let binary = wire
-            .opcode
-            .map_or(target.framing == Framing::Prefix, |opcode| opcode == 2);
-        let packed = self.options.packed || wire.packed.unwrap_or(binary);
+        let packed = self.is_packed(target.protocol, target.framing, wire);
         let form = match (target.framing, packed) {
             (Framing::Header, packed) if wire.header.is_empty() => header(message, packed)?,
             (_, true) => MessageForm::MessagePack,
@@ -443,3 +465,6 @@ fn raw_bytes(raw: Node<'_>) -> Result<Vec<u8>, Refusal> {
     let bytes = digits.and_then(|d| hex::decode(d.as_bytes()).ok());
     bytes.ok_or_else(|| Refusal::new("raw", "text, or {\"$bin\":\"hex\"}", raw.describe()))
 }
+
+#[cfg(test)]
+mod tests;

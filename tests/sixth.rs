@@ -12,6 +12,7 @@ use wiretool::conversation::{Conversation, Judge, Verdict};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::diff::{Diff, DiffSide, Difference, Ignore};
 use wiretool::encode::{self, Encoder};
+use wiretool::encoding::Encoding;
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{Buffer, CustomFraming, Frame, Framing, FramingReader, Head, Hints, Step};
@@ -135,6 +136,7 @@ static QUIZ: Descriptor = Descriptor {
     name: "quiz",
     port: None,
     framings: &[Framing::Lines, Framing::Custom(&CONTENT_LENGTH)],
+    encodings: &[Encoding::Json],
     hints: Hints {
         measure: None,
         plausible: None,

@@ -10,7 +10,7 @@ use crate::live::client::{Client, Hang};
 use crate::live::codec::{ConnectionConfig, EventStreams, GENERATED_FIELDS};
 use crate::live::handler::Handler;
 use crate::protocol::peer::PeerConfig;
-use crate::protocol::{Direction, Protocol, Setting};
+use crate::protocol::{Descriptor, Direction, Protocol, Setting};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow, findings};
 use crate::transport::{Address, ListenOutcome, Setup, Target, call};
@@ -218,13 +218,18 @@ impl Callee {
         takes_token: bool,
     ) -> Result<()> {
         let token = self.token_file.is_some() && !takes_token;
+        let chooses = |descriptor: &Descriptor| descriptor.encodings.len() > 1;
+        if self.msgpack && !chooses(protocol.descriptor()) {
+            let owner = options::protocols_with(chooses).join(" and ");
+            let name = protocol.name();
+            anyhow::bail!("--msgpack is for {owner}, but the protocol is {name}");
+        }
         for (flag, is_set, setting) in [
             (
                 "--length-mode",
                 self.length_mode.is_some(),
                 Setting::LengthMode,
             ),
-            ("--msgpack", self.msgpack, Setting::MessagePack),
             ("--name", self.name.is_some(), Setting::Name),
             ("--token-file", token, Setting::Token),
         ] {

@@ -26,6 +26,7 @@ use super::make::Recipe;
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::Marks;
 use super::{Descriptor, Direction, Id, Place, Seen};
+use crate::encoding::Encoding;
 use crate::encoding::{Nothing, json};
 use crate::error::DecodeError;
 use crate::framing::{Framing, Hints};
@@ -117,6 +118,7 @@ pub(super) const fn descriptor(
         name: "",
         port: None,
         framings: &[],
+        encodings: &[Encoding::Json],
         hints: Hints {
             measure: None,
             plausible: None,

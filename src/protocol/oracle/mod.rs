@@ -29,6 +29,7 @@ use super::{
     Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, Setting, ValueTypes,
     WriteOptions, Written,
 };
+use crate::encoding::Encoding;
 use crate::encoding::Parsed;
 use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
@@ -112,6 +113,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
     port: None,
     framings: &[Framing::Lines],
+    encodings: &[Encoding::Json],
     hints: Hints::NONE,
     sides: ["executor", "oracle"],
     provider: None,

@@ -33,6 +33,7 @@ use super::make::{IdGen, Made, Words};
 use super::{
     Context, Descriptor, Direction, Message, Notes, Protocol, Setting, WriteOptions, Written,
 };
+use crate::encoding::Encoding;
 use crate::encoding::Parsed;
 use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
@@ -62,6 +63,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Framing::Lines,
         Framing::Prefix,
     ],
+    encodings: &[Encoding::Json, Encoding::MessagePack],
     hints: Hints {
         plausible: Some(message::plausible),
         measure: None,
@@ -69,12 +71,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "server"],
     provider: None,
     dialects: &[],
-    settings: &[
-        Setting::MessagePack,
-        Setting::Name,
-        Setting::Token,
-        Setting::Secret,
-    ],
+    settings: &[Setting::Name, Setting::Token, Setting::Secret],
     kinds: &schema::KINDS,
     recipes: &schema::RECIPES,
     marks: &schema::MARKS,

@@ -21,6 +21,7 @@ mod session;
 
 use super::make::{IdGen, Made, Words};
 use super::{Context, Descriptor, Message, Notes, Protocol, Role, WriteOptions, Written};
+use crate::encoding::Encoding;
 use crate::encoding::Parsed;
 use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
@@ -40,6 +41,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "saikuro",
     port: Some(7700),
     framings: &[Framing::Prefix, Framing::Http, Framing::WebSocket],
+    encodings: &[Encoding::MessagePack],
     hints: Hints {
         plausible: Some(message::plausible),
         measure: None,

@@ -27,6 +27,7 @@ use super::make::{IdGen, Made, Words};
 use super::{
     Context, Descriptor, Direction, Message, Notes, Protocol, Role, WriteOptions, Written,
 };
+use crate::encoding::Encoding;
 use crate::encoding::Parsed;
 use crate::error::Result;
 use crate::framing::{Frame, Framing, Hints};
@@ -53,6 +54,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "stepflow",
     port: None,
     framings: &[Framing::Lines, Framing::Http],
+    encodings: &[Encoding::Json],
     hints: Hints::NONE,
     sides: ["runtime", "server"],
     provider: None,
