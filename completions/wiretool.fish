@@ -4691,7 +4691,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l config -d 'R
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l once -d 'Exit when the first connection has closed'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l drain-stderr -d 'Never let a slow reader of stderr block the child; the recording keeps all of it'
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l quarantine -d 'Move text of the child\'s stdout that is no message to stderr; each line waits until it is complete'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l quarantine -d 'Move text that is not a message from the child\'s stdout to stderr; each line waits until it is complete'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l rewrite-host -d 'Set the Host of HTTP requests to the host of --connect'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l insecure -d 'Accept any server certificate'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l allow-edit -d 'Let the key `e` edit a message and send it once more'
@@ -6147,7 +6147,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l once -d 'Exit when the first connection has closed'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l drain-stderr -d 'Never let a slow reader of stderr block the child; the recording keeps all of it'
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l quarantine -d 'Move text of the child\'s stdout that is no message to stderr; each line waits until it is complete'
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l quarantine -d 'Move text that is not a message from the child\'s stdout to stderr; each line waits until it is complete'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l rewrite-host -d 'Set the Host of HTTP requests to the host of --connect'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l insecure -d 'Accept any server certificate'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
@@ -7422,7 +7422,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l once -d 'Exit when the first connection has closed'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l drain-stderr -d 'Never let a slow reader of stderr block the child; the recording keeps all of it'
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l quarantine -d 'Move text of the child\'s stdout that is no message to stderr; each line waits until it is complete'
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l quarantine -d 'Move text that is not a message from the child\'s stdout to stderr; each line waits until it is complete'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l rewrite-host -d 'Set the Host of HTTP requests to the host of --connect'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l insecure -d 'Accept any server certificate'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'

@@ -231,7 +231,6 @@ fn read_source(
         len,
     } = source;
     let (mut file, plain, len) = (file, *plain, *len);
-    let first = pipeline.decoder.index();
     show.begin(name);
     let shows_progress = plain && !args.follow && show.progress();
     let mut progress = ReadProgress::new(len, shows_progress);
@@ -241,6 +240,7 @@ fn read_source(
     let mut feed = PipelineFeed {
         plausibilities: vec![FlagPlausibility::new(pipeline.decoder.options())],
         is_recording: pipeline.is_recording,
+        has_bytes: false,
         unreadable: None,
         show,
         name,
@@ -321,6 +321,7 @@ fn read_source(
     if let Some(text) = feed.unreadable {
         anyhow::bail!("{name}: {text}");
     }
+    let has_bytes = feed.has_bytes;
     let plausibility = feed.plausibilities.remove(0);
     if let Some(text) = plausibility.detected_protocol(&pipeline.decoder) {
         show.note(name, &text, false);
@@ -339,7 +340,7 @@ fn read_source(
     if input.ignored_lines() > 0 {
         let lines = super::count_text(input.ignored_lines(), "line", "lines");
         let text = format!("{lines} without bytes in the form {}", input.form().name());
-        if pipeline.decoder.index() == first {
+        if !has_bytes && !left {
             show.note(name, &text, true);
         } else {
             show.detail(name, &text);
@@ -358,6 +359,8 @@ struct PipelineFeed<'f, 'p> {
     /// One for each pair of files, or one.
     plausibilities: Vec<FlagPlausibility<'p>>,
     is_recording: bool,
+    /// The input held bytes of traffic.
+    has_bytes: bool,
     /// Why nothing can be decoded.
     unreadable: Option<String>,
     show: &'f mut dyn FrameDisplay,
@@ -405,6 +408,7 @@ impl PipelineSink for PipelineFeed<'_, '_> {
     }
 
     fn bytes(&mut self, origin: Origin, bytes: &[u8]) {
+        self.has_bytes |= !bytes.is_empty();
         if self.is_recording {
             self.show.read();
         }

@@ -61,7 +61,7 @@ pub struct ListenAddress {
     /// Never let a slow reader of stderr block the child; the recording keeps all of it
     #[arg(long, help_heading = "Children")]
     drain_stderr: bool,
-    /// Move text of the child's stdout that is no message to stderr; each line waits until it is complete
+    /// Move text that is not a message from the child's stdout to stderr; each line waits until it is complete
     #[arg(long, help_heading = "Children")]
     quarantine: bool,
     /// After the child has exited, forward output of its own children for this time [default: until they close it]

@@ -1,4 +1,4 @@
-//! Waits for the input of a terminal. At the end of a terminal, crossterm reads without an end.
+//! Waits for the input of a terminal. A read of crossterm never returns once the terminal is gone, so this looks first.
 
 use anyhow::{Context as _, Result};
 use crossterm::event;

@@ -39,6 +39,7 @@ pub(super) fn read_pairs(
             .map(|_| FlagPlausibility::new(options))
             .collect(),
         is_recording: false,
+        has_bytes: false,
         unreadable: None,
         show,
         name,
