@@ -262,6 +262,11 @@ impl Config {
         (options, direction.or(rule.direction))
     }
 
+    /// Returns true if a setting may be the default of a flag.
+    pub fn has_defaults(&self) -> bool {
+        !self.values.is_empty()
+    }
+
     /// Makes settings the defaults of the flags that accept these values. Other settings, such as the protocol, are read
     /// where they are used, because a flag for one protocol overrides them.
     pub fn apply_defaults(&'static self, command: Command) -> Command {

@@ -175,14 +175,14 @@ pub fn main() -> ExitCode {
 fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let mut args: Vec<OsString> = args.collect();
     // The help texts take longer than all the rest, and most runs print none.
-    let root = Cli::command();
+    let mut root = Cli::command();
     if let Some(all) =
         suggestions::complete_command(&args, |word| root.find_subcommand(word).is_some())
     {
         args = all;
     }
     // Usage errors, help and version need no settings.
-    let matches = match root.clone().try_get_matches_from(&args) {
+    let mut matches = match root.try_get_matches_from_mut(&args) {
         Ok(matches) => matches,
         Err(error) if prints_help(&error) => {
             let with_help = command().try_get_matches_from(&args).err();
@@ -198,11 +198,15 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         }
     };
     let replaced = replaced::notes(&matches);
-    let command = config::settings().apply_defaults(root);
-    let cli = match command
-        .try_get_matches_from(args)
-        .and_then(|m| Cli::from_arg_matches(&m))
-    {
+    let settings = config::settings();
+    if settings.has_defaults() {
+        let command = settings.apply_defaults(Cli::command());
+        matches = match command.try_get_matches_from(args) {
+            Ok(matches) => matches,
+            Err(error) => return print_usage(&error),
+        };
+    }
+    let cli = match Cli::from_arg_matches_mut(&mut matches) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
