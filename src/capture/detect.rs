@@ -21,11 +21,10 @@ use super::pcap;
 use super::printed::{curl, flows, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{tcpdump, tshark};
-use super::readable::{first_key, is_readable, starts};
+use super::readable::is_readable;
 use super::text::Text;
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
-use serde::Deserialize;
 
 /// Bytes that detection looks at, at most.
 pub(super) const LIMIT: usize = 4 << 10;
@@ -48,10 +47,10 @@ const FORMS: &[FormEntry] = &[
     entry(Form::Pcap, pcap::detect, || {
         Box::<pcap::PcapReader>::default()
     }),
-    entry(Form::Recording, is_recording, || {
+    entry(Form::Recording, recording::detect, || {
         lines_of::<recording::Reader>()
     }),
-    entry(Form::Jsonl, is_json_lines, || {
+    entry(Form::Jsonl, json_lines::detect, || {
         lines_of::<json_lines::JsonLines>()
     }),
     entry(Form::Har, har::detect, || Box::<har::Har>::default()),
@@ -150,50 +149,6 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
         Some(_) => "it is not a recording, decoded JSON, a hex dump or base64".into(),
     };
     Some((Form::Raw, evidence, None))
-}
-
-fn is_recording(text: &[u8], _end: InputEnd) -> FormVerdict {
-    let verdict = first_key(text).map(|key| starts(key, b"wiretool\""));
-    let verdict = verdict.unwrap_or_else(|verdict| verdict);
-    verdict.map(|()| "its first key is wiretool".into())
-}
-
-/// Keys that may come first in a line of decode, as it is written or with its keys sorted; no protocol's own.
-const DECODE_KEYS: [&[u8]; 5] = [
-    b"v\"",
-    b"index\"",
-    b"body_len\"",
-    b"body_offset\"",
-    b"conn\"",
-];
-
-fn is_json_lines(text: &[u8], end: InputEnd) -> FormVerdict {
-    #[derive(Deserialize)]
-    struct InputHead {
-        v: u64,
-        #[allow(dead_code)]
-        index: u64,
-    }
-    let key = match first_key(text) {
-        Ok(key) => key,
-        Err(verdict) => return verdict.map(|()| String::new()),
-    };
-    let verdicts = DECODE_KEYS.map(|mark| starts(key, mark));
-    if !verdicts.iter().any(|v| matches!(v, Yes(()))) {
-        return if verdicts.contains(&Open) { Open } else { No };
-    }
-    if key.starts_with(br#"v":1,"index":"#) {
-        return Yes(r#"it begins with "v":1 and "index""#.into());
-    }
-    let text = text.trim_ascii_start();
-    let line = text.split(|&c| c == b'\n').next().unwrap_or_default();
-    if line.len() == text.len() && end != InputEnd::Real {
-        return Open;
-    }
-    match serde_json::from_slice(line) {
-        Ok(InputHead { v: 1, .. }) => Yes(r#"its first line has "v":1 and "index""#.into()),
-        _ => No,
-    }
 }
 
 fn is_text(line: &[u8]) -> bool {

@@ -213,10 +213,9 @@ impl FrameDisplay for LintScreen {
     }
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        self.reporter.flush()?;
         let decoder = &pipeline.decoder;
         let Some(conversation) = &mut pipeline.conversation else {
-            return Ok(());
+            return self.reporter.flush();
         };
         let unknown = decoder.protocol().is_none() && bytes > 0;
         if unknown {
@@ -231,11 +230,11 @@ impl FrameDisplay for LintScreen {
                     .write_summary(conversation, &[], self.run.verbose);
             }
             self.run.note(source, NO_PROTOCOL, true);
-            return Ok(());
+            return self.reporter.flush();
         }
         // An empty input is noted once, for all inputs.
         if bytes == 0 && !self.reporter.json {
-            return Ok(());
+            return self.reporter.flush();
         }
         // After an interruption, nothing is awaited.
         let stopped = self.run.exit().is_some();

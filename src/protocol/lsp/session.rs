@@ -115,6 +115,7 @@ impl Extension for Server {
     type Own = Sent;
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = ["client", "server"];
+    const HAS_HTTP: bool = false;
     const HAS_LINES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
@@ -158,8 +159,11 @@ impl Extension for Server {
     ) {
         let (seen, result) = (message.seen, message.call.result);
         if asked.subject.as_deref() == Some("initialize") {
-            if let Stage::New | Stage::Requested(_) = self.stage {
-                self.stage = Stage::Answered(seen.index);
+            match self.stage {
+                // A client may try again after an error.
+                Stage::Requested(_) if message.result().is_none() => self.stage = Stage::New,
+                Stage::New | Stage::Requested(_) => self.stage = Stage::Answered(seen.index),
+                _ => {}
             }
             let capabilities = result.and_then(|result| result.get("capabilities"));
             if capabilities.is_some() {
