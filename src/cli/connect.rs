@@ -84,11 +84,11 @@ pub struct Callee {
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Connection")]
     connect: Option<CallAddress>,
     /// Framing of the messages; the default depends on the address and the protocol
-    #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)), help_heading = "Connection")]
-    framing: Option<String>,
+    #[arg(long, value_name = "FRAMING", value_parser = options::framing(), help_heading = "Connection")]
+    framing: Option<Framing>,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
-    #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]), help_heading = "Connection")]
-    length_mode: Option<String>,
+    #[arg(long, value_name = "MODE", value_parser = options::written_length_mode(), help_heading = "Connection")]
+    length_mode: Option<LengthMode>,
     /// Use `MessagePack`, if the protocol has both
     #[arg(long, help_heading = "Connection")]
     msgpack: bool,
@@ -140,7 +140,7 @@ impl Callee {
 
     /// Returns the seed of the run with this number.
     pub fn seed(&self, run: u64) -> u64 {
-        let seed = self.seed.unwrap_or_else(super::encode::random_seed);
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
         seed.wrapping_add(run.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
@@ -165,12 +165,11 @@ impl Callee {
         known: KnownConnections,
     ) -> Result<ConnectionConfig<'p>> {
         self.check_peer()?;
-        let asked = self.framing.as_deref().and_then(Framing::from_name);
-        let framing = asked.unwrap_or_else(|| self.framing_of(protocol, known.framing));
+        let usual = || self.framing_of(protocol, known.framing);
+        let framing = self.framing.unwrap_or_else(usual);
         self.check_flags(protocol, framing, known.takes_token)?;
         let mut config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
-        let mode = self.length_mode.as_deref();
-        config.length_mode = mode.and_then(LengthMode::from_name);
+        config.length_mode = self.length_mode;
         config.packed = self.msgpack;
         config.recorded = known.fields;
         config.fields.clone_from(&self.header);

@@ -6,7 +6,7 @@ use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::values::read_string;
-use super::{Exit, count_text, print_message};
+use super::{Exit, count_text};
 use crate::capture::Form;
 use crate::conversation::Verdict;
 use crate::conversation::pipeline::Pipeline;
@@ -128,9 +128,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let read = left.run.messages + right.run.messages;
     let none = left.is_empty() && right.is_empty();
     if read > 0 && !args.condition.conditions.is_empty() && none {
-        if !shared.quiet {
-            print_message(&format!("none of {read} messages matches"));
-        }
+        shared.note(&format!("none of {read} messages matches"));
         return Ok(Exit::Negative);
     }
     if let (Some((a, _)), Some((b, _))) = (left.sides.first(), right.sides.first())
@@ -142,9 +140,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let protocols = both_protocols(&left, &right);
     if protocols.is_empty() {
-        if !shared.quiet {
-            print_message("there are no messages to compare");
-        }
+        shared.note("there are no messages to compare");
         if let Some(path) = &args.learn {
             write_learned(path, args, &DiffTotals::default(), &inputs)?;
         }
@@ -180,38 +176,33 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     if let Some(path) = &args.learn {
         write_learned(path, args, &seen, &inputs)?;
-        if !shared.quiet {
-            let n = count_text(seen.paths.len() as u64, "path differs", "paths differ");
-            print_message(&format!("{}: {n}", path.display()));
-            let only = seen.only[0] + seen.only[1];
-            for (n, one, many) in [
-                (
-                    only,
-                    "message is only in one run",
-                    "messages are only in one run",
-                ),
-                (
-                    seen.otherwise,
-                    "message differs in kind, in a fault or as a whole",
-                    "messages differ in kind, in a fault or as a whole",
-                ),
-            ] {
-                if n > 0 {
-                    let text = count_text(n as u64, one, many);
-                    print_message(&format!("{text}: a list of paths cannot ignore this"));
-                }
+        let n = count_text(seen.paths.len() as u64, "path differs", "paths differ");
+        shared.note(&format!("{}: {n}", path.display()));
+        let [left, right] = seen.only;
+        for (n, one, many, how) in [
+            (
+                left + right,
+                "message is",
+                "messages are",
+                "only in one run",
+            ),
+            (
+                seen.otherwise,
+                "message differs",
+                "messages differ",
+                "in kind, in a fault or as a whole",
+            ),
+        ] {
+            if n > 0 {
+                let text = count_text(n as u64, one, many);
+                shared.note(&format!("{text} {how}: a list of paths cannot ignore this"));
             }
         }
         return Ok(if unread { Exit::Error } else { Exit::Clean });
     }
     output.finish()?;
-    if !shared.quiet {
-        let ignored = super::config::settings().ignored_note(ignored);
-        print_message(&format!(
-            "{}{ignored}",
-            seen.summary(left.len(), right.len(), unread)
-        ));
-    }
+    let ignored = super::config::settings().ignored_note(ignored);
+    shared.note(&(seen.summary(left.len(), right.len(), unread) + &ignored));
     Ok(match seen.is_empty() {
         _ if unread => Exit::Error,
         true => Exit::Clean,

@@ -9,8 +9,6 @@ mod delta_state;
 mod diff;
 mod encode;
 mod faults;
-#[cfg(test)]
-mod flag_consistency;
 mod help;
 mod input;
 mod interrupt;
@@ -21,6 +19,7 @@ mod man;
 mod options;
 mod oracle;
 mod output;
+mod poll;
 mod progress;
 mod proxy;
 mod record;
@@ -68,6 +67,11 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Returns the result of a run that found a problem, or none.
+    fn negative_if(is_bad: bool) -> Self {
+        if is_bad { Self::Negative } else { Self::Clean }
+    }
+
     fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -206,13 +210,8 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
-    if !cli.shared.quiet {
-        for text in warnings {
-            print_message(text);
-        }
-        for text in &replaced {
-            print_message(text);
-        }
+    for text in warnings.iter().chain(&replaced) {
+        cli.shared.note(text);
     }
     let display = options::look(&cli.shared);
     let result = match cli.command {
@@ -222,7 +221,7 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         CliCommand::Watch(args) => watch::run(&args, &cli.shared),
         CliCommand::Diff(args) => diff::run(&args, &cli.shared, display),
         CliCommand::Encode(args) => encode::run(&args, &cli.shared),
-        CliCommand::Make(args) => make::run(&args, &cli.shared),
+        CliCommand::Make(args) => make::run(&args),
         CliCommand::Proxy(args) => proxy::run(&args, &cli.shared),
         CliCommand::Record(args) => record::run(&args, &cli.shared),
         CliCommand::Redact(args) => redact::run(&args, &cli.shared),

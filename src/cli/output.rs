@@ -1,8 +1,10 @@
 //! Writes output to stdout or to a file, which is replaced only when the output is complete.
 
 use super::Exit;
+use super::poll::poll;
 use crate::render::style::escape_json;
 use anyhow::{Context as _, Result};
+use rustix::event::PollFlags;
 use serde_json::Value;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
@@ -53,20 +55,28 @@ enum OutputTarget {
 impl Output {
     /// Opens stdout or a file; none of `inputs` may be the file.
     pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
-        let target = match path.filter(|path| *path != Path::new("-")) {
-            None => OutputTarget::Stdout(stdout()?),
-            Some(path) => create_file(path, inputs)?,
-        };
+        match path.filter(|path| *path != Path::new("-")) {
+            None => Ok(Self::new(OutputTarget::Stdout(stdout()?))),
+            Some(path) => Self::create(path, inputs),
+        }
+    }
+
+    /// Opens a file, also if its name is `-`; none of `inputs` may be the file.
+    pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self> {
+        Ok(Self::new(create_file(path, inputs)?))
+    }
+
+    fn new(target: OutputTarget) -> Self {
         let terminal = match &target {
             OutputTarget::Stdout(file) | OutputTarget::Stream(file, _) => file.is_terminal(),
             OutputTarget::File(..) => false,
         };
-        Ok(Self {
+        Self {
             waiting: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 1)),
             target,
             is_json: false,
             terminal,
-        })
+        }
     }
 
     /// Appends text or bytes; call [`Output::written`] afterwards.
@@ -138,17 +148,10 @@ impl Output {
 
     /// Returns true if stdout is a pipe without a reader; does not write to it.
     pub fn is_reader_gone(&self) -> bool {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let OutputTarget::Stdout(file) = &self.target else {
             return false;
         };
-        let mut fds = [PollFd::new(file, PollFlags::empty())];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let polled = poll(&mut fds, Some(&now));
-        polled.is_ok() && fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
+        poll(file, PollFlags::empty(), Duration::ZERO).contains(PollFlags::ERR)
     }
 
     /// Writes incomplete output, but replaces no file.

@@ -153,20 +153,16 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
     drop(recording);
     if plan.chosen == 0 {
-        if !shared.quiet {
-            print_message(&match plan.matched {
-                0 => format!("{name}: none of {} messages matches", plan.read),
-                _ => format!(
-                    "{name}: no matching message can be sent: the other side sends it, or it is incomplete"
-                ),
-            });
-        }
+        shared.note(&match plan.matched {
+            0 => format!("{name}: none of {} messages matches", plan.read),
+            _ => format!(
+                "{name}: no matching message can be sent: the other side sends it, or it is incomplete"
+            ),
+        });
         return Ok(Exit::Negative);
     }
-    if !shared.quiet {
-        for note in &plan.notes {
-            print_message(&format!("{name}: {note}"));
-        }
+    for note in &plan.notes {
+        shared.note(&format!("{name}: {note}"));
     }
     let ignore = super::diff::read_ignore(&args.ignore, &args.ignore_file)?;
     let ignore = if args.strict {

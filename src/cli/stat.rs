@@ -84,11 +84,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     if none {
         run.note_no_match();
     }
-    Ok(if run.is_bad || none {
-        Exit::Negative
-    } else {
-        Exit::Clean
-    })
+    Ok(Exit::negative_if(run.is_bad || none))
 }
 
 struct StatScreen {

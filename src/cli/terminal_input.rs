@@ -1,8 +1,9 @@
 //! Waits for the input of a terminal. At the end of a terminal, crossterm reads without an end.
 
+use super::poll::poll;
 use anyhow::{Context as _, Result};
 use crossterm::event;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -22,23 +23,13 @@ pub fn has_event(terminal: impl AsFd, within: Duration) -> Result<bool> {
 }
 
 /// Waits until the terminal is readable. Returns the time to wait if the system cannot do that.
-fn wait_readable(terminal: impl AsFd, within: Duration) -> Result<Duration> {
-    let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: within.subsec_nanos().into(),
-    };
+fn wait_readable(terminal: &impl AsFd, within: Duration) -> Result<Duration> {
     // A signal, such as that of a new size, ends the wait.
-    let ready = poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0);
-    let [fd] = &fds;
-    let found = fd.revents();
+    let found = poll(terminal, PollFlags::IN, within);
     anyhow::ensure!(
-        !ready || !found.intersects(PollFlags::HUP | PollFlags::ERR),
+        !found.intersects(PollFlags::HUP | PollFlags::ERR),
         "the terminal is gone"
     );
-    Ok(if ready && found.contains(PollFlags::NVAL) {
-        within
-    } else {
-        Duration::ZERO
-    })
+    let is_refused = found.contains(PollFlags::NVAL);
+    Ok(if is_refused { within } else { Duration::ZERO })
 }

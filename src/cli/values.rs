@@ -15,6 +15,9 @@ use std::time::Duration;
 
 pub use crate::words::size;
 
+/// The severities that fail a command.
+pub const FAIL_ON: [&str; 4] = ["info", "warning", "error", "never"];
+
 /// Reads a text of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     let cannot = || format!("cannot read {}", path.display());
@@ -137,9 +140,19 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
     parser.try_map(|name| Format::from_name(&name).ok_or("no format has this name"))
 }
 
+/// Returns a parser for the framings.
+pub fn framing() -> impl TypedValueParser<Value = Framing> {
+    one_of(Framing::ALL.map(Framing::name), Framing::from_name)
+}
+
 /// Returns a parser for the two directions.
 pub fn direction() -> impl TypedValueParser<Value = Direction> {
     one_of(["c2s", "s2c"], Direction::from_name)
+}
+
+/// Returns a parser for the length modes that can be written.
+pub fn written_length_mode() -> impl TypedValueParser<Value = LengthMode> {
+    one_of(["exclusive", "inclusive"], LengthMode::from_name)
 }
 
 /// Returns a parser for the length modes.

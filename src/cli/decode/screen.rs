@@ -216,7 +216,7 @@ impl DecodeScreen {
         let worst = self.worst.max(self.reporter.worst);
         let is_bad = self.fail_on.is_some_and(|least| worst >= Some(least));
         let no = failed || run.is_bad || self.undetected || none || is_bad;
-        Ok(if no { Exit::Negative } else { Exit::Clean })
+        Ok(Exit::negative_if(no))
     }
 
     /// Shows a message if it is selected.

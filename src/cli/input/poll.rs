@@ -1,18 +1,14 @@
 //! Waits until an input is readable.
 
 use super::FOLLOW_INTERVAL;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::cli::poll::poll;
+use rustix::event::PollFlags;
 use std::fs::File;
 use std::time::Duration;
 
 /// Returns true if the file is readable or at its end within some time.
 pub(super) fn wait_readable(file: &File, within: Duration) -> bool {
-    let mut fds = [PollFd::new(file, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: within.subsec_nanos().into(),
-    };
-    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+    !poll(file, PollFlags::IN, within).is_empty()
 }
 
 /// Waits as [`wait_readable`] does, without a time limit if `within` is `None`, until `stop` is set.

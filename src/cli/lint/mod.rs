@@ -59,7 +59,7 @@ pub struct Args {
     #[command(flatten)]
     judging: options::RuleArgs,
     /// Exit 1 on a finding of this severity or worse
-    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
     fail_on: String,
     /// Print all rules and exit
     #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files", "report"])]
@@ -159,11 +159,7 @@ impl LintScreen {
         let found = reporter
             .fail_on
             .is_some_and(|least| reporter.worst >= least);
-        Ok(if found || none || run.is_bad {
-            Exit::Negative
-        } else {
-            Exit::Clean
-        })
+        Ok(Exit::negative_if(found || none || run.is_bad))
     }
 }
 

@@ -302,11 +302,7 @@ fn inspect(args: &Inspect, display: DisplayOptions, out: &mut String) -> Result<
             .push_wire(out, Highlight::Error, &format!("✗ {problem}"));
         out.push('\n');
     }
-    Ok(if token.problems().is_empty() {
-        Exit::Clean
-    } else {
-        Exit::Negative
-    })
+    Ok(Exit::negative_if(!token.problems().is_empty()))
 }
 
 fn verify(
@@ -424,9 +420,7 @@ fn check_scope(args: &AllowsArgs, display: DisplayOptions, out: &mut String) -> 
         display.style.push(out, Highlight::Note, text);
     }
     let both = [found.document, found.code];
-    Ok(if both.iter().all(|r| r.verdict == Grant::Yes) {
-        Exit::Clean
-    } else {
-        Exit::Negative
-    })
+    Ok(Exit::negative_if(
+        both.iter().any(|r| r.verdict != Grant::Yes),
+    ))
 }

@@ -13,7 +13,7 @@ mod show;
 mod test;
 
 use super::options::{self, SharedArgs};
-use super::{Exit, print_message, review};
+use super::{Exit, review};
 use crate::render::DisplayOptions;
 use anyhow::Result;
 pub use file::read_stored;
@@ -145,8 +145,6 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             )
         }
     };
-    if !shared.quiet {
-        configs.warnings.iter().for_each(|text| print_message(text));
-    }
+    configs.warnings.iter().for_each(|text| shared.note(text));
     exit
 }
