@@ -23,7 +23,7 @@ use crate::transport::{
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 pub use stdio::{take_stdio, take_stdio_beside_screen};
@@ -250,22 +250,20 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         "--connect {connect} is the address of --listen {}: every connection would open another one",
         bound.address()
     );
-    let (write, created) = (config.write.clone(), config.recording.take());
     let print = config.print.take().unwrap_or(Arc::new(print_message));
     let is_free = config
         .screen
         .as_ref()
         .is_none_or(LiveScreen::leaves_stdout_free);
-    let mut setup = new_setup(config, header, Arc::clone(&print))?;
-    // Last: creating the file also chooses its name.
-    let recording = set_recording(&mut setup, created, write.as_deref(), is_free)?;
+    let setup = new_setup(config, header, Arc::clone(&print), is_free)?;
     // With port 0, the printed address is the only way to learn the port.
     if !quiet || listen.is_any_port() {
         let why = match (&place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
         };
-        let to = recording.map_or(String::new(), |name| format!(", recording to {name}"));
+        let to = setup.recording.as_ref();
+        let to = to.map_or(String::new(), |to| format!(", recording to {}", to.name));
         let at = bound.address();
         print(&format!(
             "listening on {at}, connecting to {connect}{why}{to}"
@@ -355,15 +353,12 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let program = program.unwrap_or_default();
     let fail_on = config.watch.and_then(LintArgs::fail_on);
     let prints_name = config.shared.verbose || config.is_generated && !config.shared.quiet;
-    let (write, created) = (config.write.clone(), config.recording.take());
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
     let stdio = config.stdio.take();
-    let mut setup = new_setup(config, header, Arc::clone(&print))?;
+    let mut setup = new_setup(config, header, Arc::clone(&print), false)?;
     setup.tap.guard = speaks.map(Guard::new);
-    // Last: creating the file also chooses its name.
-    let recording = set_recording(&mut setup, created, write.as_deref(), false)?;
-    if let Some(name) = recording.filter(|_| prints_name) {
-        print(&format!("recording to {name}"));
+    if let Some(to) = setup.recording.as_ref().filter(|_| prints_name) {
+        print(&format!("recording to {}", to.name));
     }
     let ours = stdio
         .map_or_else(take_stdio, Ok)
@@ -389,45 +384,43 @@ pub fn header(protocol: Option<&str>) -> Header {
     }
 }
 
-/// Sets the recording: the one that exists already, or a new one. Returns its name.
-fn set_recording(
-    setup: &mut Setup,
-    created: Option<RecordingFile>,
-    write: Option<&Path>,
+/// Opens the outputs. The recording is last: creating its file also chooses its name.
+fn new_setup(
+    config: LiveConfig<'_>,
+    header: Header,
+    print: MessagePrinter,
     stdout_is_free: bool,
-) -> Result<Option<String>> {
-    let create = || write.map(|path| recording::create(path, stdout_is_free));
-    setup.recording = created.map_or_else(|| create().transpose(), |created| Ok(Some(created)))?;
-    setup.tap.record = setup.recording.is_some();
-    Ok(setup.recording.as_ref().map(|sink| sink.name.clone()))
-}
-
-fn new_setup(config: LiveConfig<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
+) -> Result<Setup> {
     let view = config
         .screen
         .map(|screen| view::open_view(&screen, config.shared))
         .transpose()?;
+    let judge = match config.watch {
+        Some(watch) if view.is_some() || watch.lint => {
+            Some((watch.judging.judge()?, watch.judging.session_config()?))
+        }
+        _ => None,
+    };
+    let recording = match (config.recording, &config.write) {
+        (None, Some(path)) => Some(recording::create(path, stdout_is_free)?),
+        (created, _) => created,
+    };
     Ok(Setup {
         tap: TapConfig {
             header,
-            record: false,
+            record: recording.is_some(),
             decode: config.decode,
-            judge: match config.watch {
-                Some(watch) if view.is_some() || watch.lint => {
-                    Some((watch.judging.judge()?, watch.judging.session_config()?))
-                }
-                _ => None,
-            },
+            judge,
             guard: None,
         },
-        recording: None,
+        recording,
         view,
         policy: if config.watch.is_some_and(|watch| watch.fail_on.is_some()) {
             Policy::Wait
         } else {
             Policy::Drop
         },
-        print: say,
+        print,
     })
 }
 
