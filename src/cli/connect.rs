@@ -264,7 +264,7 @@ impl Callee {
         let ended = self.run_handler(protocol, client, shared)?;
         Ok(match (ended.signal, &client.outcome().failure) {
             _ if ended.seen.failed || ended.seen.lost > 0 => Err(Exit::Error),
-            (Some(signal), _) => Err(Exit::Status(128 + u8::try_from(signal).unwrap_or_default())),
+            (Some(signal), _) => Err(Exit::of_signal(signal)),
             (None, Some(why)) => {
                 print_message(why);
                 Err(Exit::Error)

@@ -17,7 +17,6 @@ use crate::protocol::{Direction, Protocol};
 use crate::render::DisplayOptions;
 use crate::select::Filter;
 use anyhow::{Context as _, Result};
-use clap::ValueEnum;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -73,22 +72,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "format"], help_heading = "Comparison")]
     learn: Option<PathBuf>,
     /// Output format
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = DiffFormat::Text, help_heading = "Output")]
-    format: DiffFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("A few lines per message that differs", "One JSON object per message that differs"), help_heading = "Output")]
+    format: options::OutputFormat,
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Do not mask tokens, capabilities and other secrets; JSON is never masked
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum DiffFormat {
-    /// A few lines per message that differs
-    Text,
-    /// One JSON object per message that differs
-    Json,
 }
 
 /// The content of `--ignore-file`, which `--learn` writes; a settings file may contain the same table.
@@ -117,7 +108,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         "stdin can be read only once: A or B must be a file"
     );
     let mut output = Output::open(args.output.as_deref(), &inputs)?;
-    output.is_json = args.format == DiffFormat::Json;
+    output.is_json = args.format.is_json();
     let left = read_side(&args.left, args, &options, shared)?;
     let right = read_side(&args.right, args, &options, shared)?;
     if left.undetected || right.undetected {
@@ -160,7 +151,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             if args.learn.is_some() {
                 return;
             }
-            if args.format == DiffFormat::Json {
+            if args.format.is_json() {
                 let text = show::difference_json(&difference, several).to_string();
                 output.push_line(&text);
             } else {

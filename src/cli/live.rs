@@ -5,7 +5,7 @@ mod view;
 
 use super::faults::{FaultArgs, faults_to_inject};
 use super::options::{self, SharedArgs};
-use super::stderr::print_nonblocking;
+use super::poll::print_nonblocking;
 use super::tls::TlsArgs;
 use super::{Exit, count_text, print_message, recording};
 use crate::capture::{Header, Time};
@@ -303,7 +303,7 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     }
     Ok(match outcome.signal {
         _ if bad => Exit::Error,
-        Some(signal) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
+        Some(signal) => Exit::of_signal(signal),
         None if outcome.refused => Exit::Error,
         None if has_finding(fail_on, &outcome.seen) => Exit::Negative,
         None => Exit::Clean,
@@ -370,11 +370,9 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     if has_finding(fail_on, &ended.seen) {
         return Ok(Exit::Negative);
     }
-    let code = ended.status.code();
-    let code = code.or(ended.status.signal().map(|signal| 128 + signal));
-    Ok(Exit::Status(
-        code.and_then(|c| u8::try_from(c).ok()).unwrap_or(2),
-    ))
+    let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
+    let signal = ended.status.signal().map(Exit::of_signal);
+    Ok(code.map(Exit::Status).or(signal).unwrap_or(Exit::Error))
 }
 
 pub fn header(protocol: Option<&str>) -> Header {

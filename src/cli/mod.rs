@@ -34,11 +34,9 @@ mod sael;
 mod send;
 mod snapshot;
 mod stat;
-mod stderr;
 mod stub;
 mod suggestions;
 mod telequick;
-mod terminal_input;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tls;
@@ -70,6 +68,11 @@ impl Exit {
     /// Returns the result of a run that found a problem, or none.
     fn negative_if(is_bad: bool) -> Self {
         if is_bad { Self::Negative } else { Self::Clean }
+    }
+
+    /// Returns the result of a run that a signal ended.
+    fn of_signal(signal: i32) -> Self {
+        Self::Status(128 + u8::try_from(signal).unwrap_or_default())
     }
 
     fn code(self) -> u8 {

@@ -17,8 +17,8 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 pub use super::values::{
-    FAIL_ON, dialect, direction, form, format, framing, framing_names, length_mode, names,
-    parse_duration, protocol_names, read_secret, size, written_length_mode,
+    FAIL_ON, OutputFormat, dialect, direction, form, format, framing, framing_names, length_mode,
+    names, parse_duration, protocol_names, read_secret, size, text_or_json, written_length_mode,
 };
 pub use wire::{WireArgs, protocols_for_writing};
 

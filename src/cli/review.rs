@@ -9,10 +9,10 @@
 
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
+use super::poll::has_event;
 use super::snapshot::{
     FoundFixture, ReviewDecision, decide, read_stored, write_difference, write_whole,
 };
-use super::terminal_input::has_event;
 use super::{Exit, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
@@ -314,7 +314,7 @@ fn wait_for_action(stop: &Stop) -> Result<Option<ReviewAction>> {
         if stop.exit().is_some() {
             return Ok(None);
         }
-        if !has_event(std::io::stdin(), POLL_INTERVAL)? {
+        if !has_event(&std::io::stdin(), POLL_INTERVAL)? {
             continue;
         }
         let event = read().context("cannot read from the terminal")?;

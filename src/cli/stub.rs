@@ -6,8 +6,8 @@ mod wire;
 use super::connect::{CallAddress, parse_address};
 use super::live::{ALL_ADDRESSES_WARNING, header, report_losses, take_stdio};
 use super::options::{self, SharedArgs};
+use super::poll::print_nonblocking;
 use super::redact::random_key;
-use super::stderr::print_nonblocking;
 use super::tls::TlsArgs;
 use super::values::read_string;
 use super::{Exit, output, print_lines, print_message, recording};
@@ -266,7 +266,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     Ok(match (status, outcome.signal) {
         _ if bad => Exit::Error,
         (Some(status), _) => Exit::Status(status),
-        (None, Some(signal)) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
+        (None, Some(signal)) => Exit::of_signal(signal),
         _ if is_refused => Exit::Negative,
         _ if args.require_all && !missing.is_empty() => Exit::Negative,
         _ => Exit::Clean,

@@ -127,6 +127,34 @@ pub fn form() -> impl TypedValueParser<Value = Form> {
     one_of(forms.map(Form::name), Form::from_name)
 }
 
+/// A format of the output of a command that shows no messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    Text,
+    Json,
+}
+
+impl OutputFormat {
+    pub fn is_json(self) -> bool {
+        self == Self::Json
+    }
+}
+
+/// Returns a parser for text and JSON; the help says what each has.
+pub fn text_or_json(
+    text: &'static str,
+    json: &'static str,
+) -> impl TypedValueParser<Value = OutputFormat> {
+    let values = [
+        PossibleValue::new("text").help(text),
+        PossibleValue::new("json").help(json),
+    ];
+    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+        "json" => OutputFormat::Json,
+        _ => OutputFormat::Text,
+    })
+}
+
 /// Returns a parser for the formats of messages.
 pub fn format() -> impl TypedValueParser<Value = Format> {
     let about = |format| match format {

@@ -80,7 +80,7 @@ impl Observer for RequestLog {
         let mut note = String::new();
         self.display.style.push(&mut note, Highlight::Note, &by);
         text.insert_str(at, &note);
-        super::super::stderr::print_escaped_nonblocking(&text);
+        super::super::poll::print_escaped_nonblocking(&text);
     }
 
     fn changed(&mut self, report: &StubReport) {
