@@ -1,6 +1,7 @@
 //! The flags and functions that `replay` and `send` share: address, connection, recording.
 
 use super::options::{self, SharedArgs};
+use super::output::as_file;
 use super::tls::TrustArgs;
 use super::{Exit, print_message, recording};
 use crate::capture::Header;
@@ -16,9 +17,7 @@ use crate::render::{DisplayOptions, arrow, findings};
 use crate::transport::{Address, ListenOutcome, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Write as _;
-use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -284,29 +283,24 @@ impl Callee {
             let target = self.trusted.target(address.clone(), self.timeout)?;
             (target, address.transport())
         } else {
-            let stderr = std::io::stderr().as_fd().try_clone_to_owned();
-            let stderr = stderr.map(File::from).context("cannot use stderr")?;
+            let stderr = as_file(std::io::stderr()).context("cannot use stderr")?;
             let argv = self.command.clone();
             (Target::Child { argv, stderr }, "stdio")
         };
-        let words = self.command.iter();
-        let words = words.map(|word| word.to_string_lossy().into_owned());
         let header = Header {
-            protocol: Some(protocol.name().to_owned()),
             transport: Some(transport.into()),
             connect: self.connect.as_ref().map(|place| place.address.to_string()),
-            argv: (!self.command.is_empty()).then(|| words.collect()),
-            ..Header::new(crate::transport::now())
+            argv: (!self.command.is_empty()).then(|| super::live::words(&self.command)),
+            ..super::live::header(Some(protocol.name()))
         };
         let create = |path| recording::create(path, false);
         let recording = self.write.as_deref().map(create).transpose()?;
-        if let Some(sink) = recording.as_ref().filter(|_| !shared.quiet) {
-            print_message(&format!("recording to {}", sink.name));
+        if let Some(sink) = &recording {
+            shared.note(&format!("recording to {}", sink.name));
         }
         let setup = Setup::recording(header, recording, Arc::new(print_message));
         super::closed_stdout::ensure_open()?;
-        let stdout = std::io::stdout().as_fd().try_clone_to_owned();
-        let mut stdout = stdout.map(File::from).context("cannot use stdout")?;
+        let mut stdout = as_file(std::io::stdout()).context("cannot use stdout")?;
         let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
         call(target, handler, screen, setup).context("cannot go on")
     }

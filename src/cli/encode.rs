@@ -15,7 +15,7 @@ use crate::protocol::{Direction, Protocol};
 use crate::render::{self, DisplayOptions};
 use crate::span::Span;
 use crate::tape::Tape;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use base64::Engine as _;
 use clap::ValueEnum;
 use std::io::IsTerminal as _;
@@ -133,13 +133,9 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let name = input_name(args.file.as_deref());
     let mut rest = text.as_slice();
     let mut line = 1;
-    while !rest.trim_ascii().is_empty() {
-        let used = match json::measure(rest, 1000, true) {
-            Ok(Some(used)) => used,
-            Ok(None) => bail!("{name}, line {line}: the JSON is incomplete"),
-            Err(error) => bail!("{name}, line {line}: {error}"),
-        };
-        let (value, after) = rest.split_at(used);
+    while let Some(value) =
+        next_value(&mut rest).map_err(|error| anyhow!("{name}, line {line}: {error}"))?
+    {
         line += value
             .iter()
             .take_while(|b| b.is_ascii_whitespace())
@@ -149,9 +145,19 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             print_message(&format!("{name}, line {line}: {refusal}"));
         })?;
         line += memchr::memchr_iter(b'\n', value.trim_ascii_start()).count();
-        rest = after;
     }
     job.finish()
+}
+
+/// Takes the next JSON value of a text, with the blanks before it; `None` at the end.
+pub fn next_value<'t>(rest: &mut &'t [u8]) -> Result<Option<&'t [u8]>, String> {
+    if rest.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let used = json::measure(rest, 1000, true).map_err(|error| error.to_string())?;
+    let (value, after) = rest.split_at(used.ok_or("the JSON is incomplete")?);
+    *rest = after;
+    Ok(Some(value))
 }
 
 pub fn input_name(path: Option<&Path>) -> String {

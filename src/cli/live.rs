@@ -327,11 +327,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let argv = config.place.command.clone();
     let header = Header {
         transport: Some("stdio".into()),
-        argv: Some(
-            argv.iter()
-                .map(|word| word.to_string_lossy().into_owned())
-                .collect(),
-        ),
+        argv: Some(words(&argv)),
         ..header(name)
     };
     anyhow::ensure!(
@@ -346,11 +342,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
         quarantine,
         held: config.place.keep_open,
     };
-    let program = child
-        .argv
-        .first()
-        .map(|word| word.to_string_lossy().into_owned());
-    let program = program.unwrap_or_default();
+    let program = words(&child.argv).into_iter().next().unwrap_or_default();
     let fail_on = config.watch.and_then(LintArgs::fail_on);
     let prints_name = config.shared.verbose || config.is_generated && !config.shared.quiet;
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
@@ -373,6 +365,14 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
     let signal = ended.status.signal().map(Exit::of_signal);
     Ok(code.map(Exit::Status).or(signal).unwrap_or(Exit::Error))
+}
+
+/// Returns a command line as text.
+pub fn words(command: &[OsString]) -> Vec<String> {
+    let words = command.iter();
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 pub fn header(protocol: Option<&str>) -> Header {

@@ -8,7 +8,7 @@ use rustix::event::PollFlags;
 use serde_json::Value;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -217,17 +217,19 @@ pub fn print(text: &str) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
+/// Returns stdin, stdout or stderr as a file, without the buffer of the standard library.
+pub fn as_file(standard: impl AsFd) -> std::io::Result<File> {
+    standard.as_fd().try_clone_to_owned().map(File::from)
+}
+
 /// Returns stdout without the line buffer of the standard library.
 pub fn stdout() -> Result<File> {
     super::closed_stdout::ensure_open()?;
-    let fd = std::io::stdout()
-        .as_fd()
-        .try_clone_to_owned()
-        .context("cannot write to stdout")?;
+    let file = as_file(std::io::stdout()).context("cannot write to stdout")?;
     // A larger pipe needs fewer switches to its reader; an error is ignored.
     #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(&fd, 1 << 20);
-    Ok(File::from(fd))
+    let _ = rustix::pipe::fcntl_setpipe_size(&file, 1 << 20);
+    Ok(file)
 }
 
 fn create_file(asked: &Path, inputs: &[PathBuf]) -> Result<OutputTarget> {
@@ -289,8 +291,7 @@ fn resolve_links(path: &Path) -> std::io::Result<PathBuf> {
 
 /// Returns true if stdin reads this file.
 fn is_stdin(there: &Metadata) -> bool {
-    let stdin = std::io::stdin().as_fd().try_clone_to_owned();
-    let stdin = stdin.and_then(|fd| File::from(fd).metadata());
+    let stdin = as_file(std::io::stdin()).and_then(|file| file.metadata());
     there.is_file() && stdin.is_ok_and(|s| (s.dev(), s.ino()) == (there.dev(), there.ino()))
 }
 

@@ -57,19 +57,24 @@ pub fn read_string(path: &Path) -> Result<String> {
 
 /// Reads a secret; one line end at the end is not part of it.
 pub fn read_secret(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = read_bytes(path)?;
-    if bytes.ends_with(b"\n") {
-        bytes.pop();
-        if bytes.ends_with(b"\r") {
-            bytes.pop();
-        }
-    }
+    without_line_end(path, read_bytes(path)?).map(|(secret, _)| secret)
+}
+
+/// Reads a secret from a file, or from stdin for `-`, and the line end after it.
+pub fn read_secret_parts(path: &Path) -> Result<(Vec<u8>, Vec<u8>)> {
+    without_line_end(path, read_input(path)?)
+}
+
+fn without_line_end(path: &Path, mut bytes: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>)> {
+    let mut ends = [&b"\r\n"[..], b"\n"].into_iter();
+    let end = ends.find(|end| bytes.ends_with(end)).unwrap_or_default();
+    bytes.truncate(bytes.len() - end.len());
     ensure!(
         !bytes.is_empty(),
         "{} is empty, so there is no secret",
         path.display()
     );
-    Ok(bytes)
+    Ok((bytes, end.to_vec()))
 }
 
 pub fn protocol_names() -> Vec<&'static str> {

@@ -4,7 +4,7 @@ mod show;
 
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::print;
-use crate::cli::values::read_input;
+use crate::cli::values::{read_input, read_secret_parts};
 use crate::cli::{Exit, print_message};
 use crate::protocol::sael::capability::{Grant, allows};
 use crate::protocol::sael::token::{self, Check, CheckOutcome, Checked, Token, verified};
@@ -181,23 +181,14 @@ struct SecretKey {
 
 impl SecretArgs {
     fn read(&self, shared: &SharedArgs) -> Result<SecretKey> {
-        let mut bytes = read_input(&self.secret_file)?;
-        let stripped = [&b"\r\n"[..], b"\n"]
-            .into_iter()
-            .find(|end| bytes.ends_with(end))
-            .unwrap_or_default();
-        bytes.truncate(bytes.len() - stripped.len());
-        let name = self.secret_file.display();
-        anyhow::ensure!(!bytes.is_empty(), "{name} is empty, so there is no secret");
-        if !stripped.is_empty() && !shared.quiet {
-            print_message(&format!(
+        let (bytes, newline) = read_secret_parts(&self.secret_file)?;
+        if !newline.is_empty() {
+            let name = self.secret_file.display();
+            shared.note(&format!(
                 "{name}: its final newline is not part of the secret"
             ));
         }
-        Ok(SecretKey {
-            bytes,
-            newline: stripped.to_vec(),
-        })
+        Ok(SecretKey { bytes, newline })
     }
 
     /// Returns true if the secret comes from stdin.
