@@ -12,18 +12,16 @@ use wiretool::conversation::{Conversation, Judge, Verdict};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::diff::{Diff, DiffSide, Difference, Ignore};
 use wiretool::encode::{self, Encoder};
-use wiretool::encoding::Encoding;
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
-use wiretool::framing::{Buffer, CustomFraming, Frame, Framing, FramingReader, Head, Hints, Step};
-use wiretool::protocol::make::{IdGen, Made, Object, Recipe, Words, unknown_kind};
+use wiretool::framing::{Buffer, CustomFraming, Frame, Framing, FramingReader, Head, Step};
+use wiretool::protocol::make::{IdGen, Made, Object, Recipe, Words};
 use wiretool::protocol::peer::{
     Outgoing, Peer, PeerConfig, PeerReply, Request, json_of, with_json,
 };
 use wiretool::protocol::rules::{Rule, parse};
 use wiretool::protocol::schema::check::{refuse, write_json};
 use wiretool::protocol::schema::json_schema::shapes;
-use wiretool::protocol::schema::make::{build, recipe};
 use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
 use wiretool::protocol::session::{Behavior, Report, Session, SessionConfig, Waiting};
@@ -122,8 +120,7 @@ static MESSAGES: [schema::MessageSchema; 2] = [
         .about("what the question of that number is answered"),
 ];
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(&MESSAGES));
-static RECIPES: LazyLock<Vec<Recipe>> =
-    LazyLock::new(|| MESSAGES.iter().filter_map(|m| recipe(m, false)).collect());
+static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| schema::make::recipes(&MESSAGES));
 static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
     generated: vec![
         Generated::ignored("ask", "number"),
@@ -134,27 +131,10 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
 
 static QUIZ: Descriptor = Descriptor {
     name: "quiz",
-    port: None,
     framings: &[Framing::Lines, Framing::Custom(&CONTENT_LENGTH)],
-    encodings: &[Encoding::Json],
-    hints: Hints {
-        measure: None,
-        plausible: None,
-    },
     sides: ["client", "server"],
-    provider: None,
-    dialects: &[],
-    settings: &[],
-    kinds: &KINDS,
-    recipes: &RECIPES,
-    marks: &MARKS,
-    shapes: || shapes(&MESSAGES),
     faults: &[("neither", "an object with neither ask nor answer")],
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
-    is_fallback: false,
-    http: None,
+    ..Descriptor::new(&KINDS, &RECIPES, &MARKS, || shapes(&MESSAGES))
 };
 
 impl Protocol for Quiz {
@@ -205,13 +185,7 @@ impl Protocol for Quiz {
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
-        let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
-        let made = made.find(|m| m.name == kind);
-        let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
-        Ok(Made {
-            message: build(message, words, id_gen)?,
-            direction: message.direction,
-        })
+        schema::make::make(&MESSAGES, kind, words, id_gen)
     }
 
     fn annotate(&self, root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {

@@ -121,3 +121,35 @@ pub struct Descriptor {
     /// The common parts of its requests over HTTP; `None` if they are independent.
     pub http: Option<HttpSession>,
 }
+
+impl Descriptor {
+    /// The usual values, with what follows from the schema; name, framings, sides and faults are still to be set.
+    pub const fn new(
+        kinds: Collected<Vec<Kind>>,
+        recipes: Collected<Vec<Recipe>>,
+        marks: Collected<Marks>,
+        shapes: fn() -> Vec<MessageJsonSchema>,
+    ) -> Self {
+        Self {
+            name: "",
+            port: None,
+            framings: &[],
+            encodings: &[Encoding::Json],
+            hints: Hints::NONE,
+            sides: [""; 2],
+            provider: None,
+            dialects: &[],
+            settings: &[],
+            kinds,
+            recipes,
+            marks,
+            shapes,
+            faults: &[],
+            value_types: None,
+            is_re_encoded: false,
+            is_sequential: false,
+            is_fallback: false,
+            http: None,
+        }
+    }
+}

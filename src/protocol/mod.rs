@@ -11,6 +11,7 @@ pub mod jsonrpc;
 pub mod lsp;
 pub mod make;
 pub mod mcp;
+mod methods;
 mod notes;
 mod observed;
 pub mod oracle;

@@ -16,7 +16,7 @@ use super::make::IdGen;
 use super::session::Seen;
 use crate::error::{Refusal, Result};
 pub(crate) use recent::RecentEntries;
-pub(crate) use text::{as_json, as_object, with_about};
+pub(crate) use text::{as_json, as_object, shorten, with_about};
 pub use text::{json_of, with_json};
 
 /// The largest number of connections, sessions and requests that a side stores. One more replaces the oldest.

@@ -1,20 +1,20 @@
 //! The list of all protocols. A new protocol is one line here.
 
+use super::Protocol;
+use super::oracle::Oracle;
 pub(crate) use super::oracle::cairo_serde::Signature;
-use super::{Protocol, acp, jsonrpc, lsp, mcp, oracle, sael, saikuro, stepflow, telequick};
-use oracle::Oracle;
-use telequick::{Schema, Telequick};
+use super::telequick::{Schema, Telequick};
 
 static ALL: &[&dyn Protocol] = &[
-    &saikuro::Saikuro,
-    &oracle::Oracle::builtin(),
-    &sael::Sael,
-    &stepflow::Stepflow,
-    &telequick::Telequick::builtin(),
-    &mcp::Mcp,
-    &lsp::Lsp,
-    &acp::Acp,
-    &jsonrpc::JsonRpc,
+    &super::saikuro::Saikuro,
+    &Oracle::builtin(),
+    &super::sael::Sael,
+    &super::stepflow::Stepflow,
+    &Telequick::builtin(),
+    &super::mcp::Mcp,
+    &super::lsp::Lsp,
+    &super::acp::Acp,
+    &super::jsonrpc::JsonRpc,
 ];
 
 /// All protocols, in the order that decides a tie of detection.

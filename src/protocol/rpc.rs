@@ -21,124 +21,30 @@ pub(super) mod session;
 #[cfg(feature = "rules")]
 pub(super) mod shape;
 
-use super::descriptor::Collected;
-use super::make::Recipe;
-use super::schema::json_schema::MessageJsonSchema;
-use super::schema::marks::Marks;
-use super::{Descriptor, Direction, Id, Place, Seen};
-use crate::encoding::Encoding;
-use crate::encoding::{Nothing, json};
+use super::{Context, Direction, Id, Message, Place, Seen};
+use crate::encoding::{Nothing, Parsed, json};
 use crate::error::DecodeError;
-use crate::framing::{Framing, Hints};
+use crate::framing::{Frame, Framing};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 
-/// The methods of [`Protocol`](super::Protocol) that are the same in mcp, lsp, acp and jsonrpc: the descriptor, the dialect,
-/// and functions that read a frame and that add remarks.
+/// The methods of [`Protocol`](super::Protocol) in mcp, lsp, acp and jsonrpc: functions that read a frame and that add
+/// remarks; the schema does the rest.
 macro_rules! family_methods {
-    ($descriptor:expr, $dialect:expr, $read:expr, $annotate:expr $(,)?) => {
-        fn descriptor(&self) -> &'static $crate::protocol::Descriptor {
-            &$descriptor
-        }
-
-        fn read<'a>(
-            &'a self,
-            frame: &$crate::framing::Frame<'a>,
-            context: &$crate::protocol::Context,
-            parsed: &'a mut $crate::encoding::Parsed,
-        ) -> $crate::protocol::Message<'a> {
-            ($read)(frame, context, parsed)
-        }
-
-        fn write(
-            &self,
-            message: $crate::tape::Node<'_>,
-            options: &$crate::protocol::WriteOptions,
-            out: &mut Vec<u8>,
-        ) -> Result<$crate::protocol::Written, $crate::error::Refusal> {
-            $dialect.write(message, options, out)
-        }
-
-        fn make(
-            &self,
-            kind: &str,
-            words: &mut $crate::protocol::make::Words<'_>,
-            id_gen: &mut $crate::protocol::make::IdGen,
-        ) -> Result<$crate::protocol::make::Made, $crate::error::Refusal> {
-            $dialect.make(kind, words, id_gen)
-        }
-
-        fn content<'n>(
-            &self,
-            root: $crate::tape::Node<'n>,
-            _: &$crate::protocol::Message<'_>,
-        ) -> Option<$crate::tape::Node<'n>> {
-            $crate::protocol::rpc::Call::of(root).content()
-        }
-
-        fn annotate(
-            &self,
-            root: $crate::tape::Node<'_>,
-            _: &$crate::protocol::Message<'_>,
-            notes: &mut $crate::protocol::Notes,
-        ) {
-            ($annotate)(root, notes);
-        }
-
-        fn fixed_direction(
-            &self,
-            message: &$crate::protocol::Message<'_>,
-        ) -> Option<$crate::protocol::Direction> {
-            $dialect.fixed_direction(message)
-        }
-
-        fn parts<'n>(
-            &self,
-            root: $crate::tape::Node<'n>,
-            message: &$crate::protocol::Message<'_>,
-        ) -> Vec<$crate::tape::Node<'n>> {
-            $crate::protocol::rpc::read::parts(root, message)
-        }
-
-        #[cfg(feature = "rules")]
-        fn behavior(&self) -> &dyn $crate::protocol::session::Behavior {
-            self
+    ($read:expr, $annotate:expr $(,)?) => {
+        $crate::protocol::methods::methods! {
+            descriptor: DESCRIPTOR,
+            read: $read,
+            write: |message, options, out| schema::DIALECT.write(message, options, out),
+            make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),
+            content: $crate::protocol::rpc::content,
+            annotate: |root, _, notes| ($annotate)(root, notes),
+            fixed_direction: |message| schema::DIALECT.fixed_direction(message),
+            parts: $crate::protocol::rpc::read::parts,
         }
     };
 }
 pub(super) use family_methods;
-
-/// Returns the usual descriptor of these protocols; name, framings and sides are still empty.
-pub(super) const fn descriptor(
-    recipes: Collected<Vec<Recipe>>,
-    marks: Collected<Marks>,
-    shapes: fn() -> Vec<MessageJsonSchema>,
-) -> Descriptor {
-    Descriptor {
-        name: "",
-        port: None,
-        framings: &[],
-        encodings: &[Encoding::Json],
-        hints: Hints {
-            measure: None,
-            plausible: None,
-        },
-        sides: [""; 2],
-        provider: None,
-        dialects: &[],
-        settings: &[],
-        kinds: &read::ALL_KINDS,
-        recipes,
-        marks,
-        shapes,
-        faults: read::FAULTS,
-        value_types: None,
-        is_re_encoded: false,
-        is_sequential: false,
-        is_fallback: false,
-        http: None,
-    }
-}
 
 /// The members of a message.
 pub(super) const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -201,6 +107,11 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Returns the text of the error, the result or the params of a message.
+pub(super) fn content<'n>(root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
+    Call::of(root).content()
+}
+
 /// Returns the source text of a value.
 pub(super) fn spelling(node: Node<'_>) -> &str {
     std::str::from_utf8(node.span().of(node.bytes())).unwrap_or_default()
@@ -245,22 +156,47 @@ pub(super) fn outcome(error: Node<'_>) -> Option<SpannedText<'_>> {
     Some(SpannedText::new(spelling(code), code.span()))
 }
 
+/// Reads the body of a frame as JSON and adds its value, or its fault, to the message. Returns the root, if there is
+/// one.
+pub(super) fn parse<'a>(
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+    message: &mut Message<'a>,
+) -> Option<Node<'a>> {
+    let view = frame.view;
+    if let Err(mut error) = parsed.json(view.bytes, view.body) {
+        let is_line = frame.framing == Framing::Lines;
+        let hint = line_hint(frame, &error, context.direction).filter(|_| is_line);
+        error.hint = hint.map(Into::into).or(error.hint);
+        message.valid = false;
+        message.faults.push(error);
+    }
+    let parsed = &*parsed;
+    let root = parsed.root(view.bytes)?;
+    message.value = Some(parsed);
+    Some(root)
+}
+
 /// Returns the likely cause why a line is not a JSON object. It is more specific than the error of the parser.
-pub(super) fn line_hint(
-    line: &[u8],
+fn line_hint(
+    frame: &Frame<'_>,
     error: &DecodeError,
     direction: Option<Direction>,
 ) -> Option<&'static str> {
+    let line = frame.view.body();
     let text = line.trim_ascii();
+    let start = error.span.at().saturating_sub(frame.view.body.at());
+    let span = Span::new(start, start + error.span.len as usize);
     let first = text.first().copied().unwrap_or_default();
     Some(match (first, error.code) {
         (0xef, _) if text.starts_with(b"\xef\xbb\xbf") => {
             "a byte order mark: write UTF-8 without one"
         }
-        (b'{', "trailing-bytes") if follows_cr(line, error.span) => {
+        (b'{', "trailing-bytes") if follows_cr(line, span) => {
             "a single CR does not end a line: end each message with LF"
         }
-        (b'{', "trailing-bytes") if error.span.of(line).first() == Some(&b'{') => {
+        (b'{', "trailing-bytes") if span.of(line).first() == Some(&b'{') => {
             "two messages on one line: each needs its own line"
         }
         (b'{', "ends-early") if text.len() == 1 => {
@@ -340,6 +276,15 @@ pub(super) fn not_an_object(root: Node<'_>) -> DecodeError {
         error.hint("a batch: no peer supports batches; send the messages one by one")
     } else {
         error
+    }
+}
+
+/// The fault of a body without content.
+pub(super) fn empty(frame: &Frame<'_>) -> DecodeError {
+    let body = frame.view.body;
+    match frame.framing {
+        Framing::Lines => blank_line(body),
+        _ => DecodeError::new("empty", body, "message", "a JSON object", "nothing"),
     }
 }
 

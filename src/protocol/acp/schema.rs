@@ -4,9 +4,9 @@ mod methods;
 
 use crate::protocol::HttpSession;
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
+use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::schema::marks::Marks;
-use crate::protocol::schema::{ANY, TEXT, Type};
+use crate::protocol::schema::{TEXT, Type};
 use crate::tape::Node;
 pub(super) use methods::{CODES, PERMISSION, PROMPT, SIGNS};
 #[cfg(feature = "rules")]
@@ -27,20 +27,13 @@ const WHOLE: Type = Type::Whole(i64::MIN as i128, i64::MAX as i128);
 const ID: Type = Type::Either(&[TEXT, WHOLE, Type::Null]);
 
 pub(super) static DIALECT: Dialect = Dialect {
-    methods: methods::METHODS,
-    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
-    answers: &[RESPONSE, FAILURE],
-    open: true,
-    any_method: true,
     others: &["$/", "_", "nes/", "document/", "proxy/"],
-    batches: false,
-    object_results: false,
     id: ID,
     error_id: ID,
-    result: ANY,
     // A client opens the session with its first number.
     new_id: |id_gen| (id_gen.number() + 1).to_string(),
     empty_params: true,
+    ..Dialect::new(methods::METHODS)
 };
 
 /// The messages that can be made.

@@ -8,6 +8,7 @@
 
 mod turns;
 
+use super::DESCRIPTOR;
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::correlation::OpenRequest;
@@ -76,7 +77,7 @@ impl Agent {
 impl Extension for Agent {
     type Own = RequestContext;
     const DIALECT: &'static Dialect = &DIALECT;
-    const SIDES: [&'static str; 2] = ["client", "agent"];
+    const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
     const SESSION_FIELD: Option<SessionField> = Some(SessionField {
         name: "Acp-Connection-Id",
         rule: "connection-missing",

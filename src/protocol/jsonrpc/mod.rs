@@ -23,9 +23,6 @@ use crate::framing::Framing;
 /// The protocol.
 pub struct JsonRpc;
 
-/// Fault codes in addition to those of framing and JSON.
-pub const FAULTS: &[(&str, &str)] = rpc::read::FAULTS;
-
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "jsonrpc",
     framings: &[
@@ -36,9 +33,13 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ],
     sides: ["client", "server"],
     is_fallback: true,
-    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
-        schema::DIALECT.shapes()
-    })
+    faults: rpc::read::FAULTS,
+    ..Descriptor::new(
+        &rpc::read::ALL_KINDS,
+        &schema::RECIPES,
+        &schema::MARKS,
+        || schema::DIALECT.shapes(),
+    )
 };
 
 #[cfg(feature = "rules")]
@@ -51,7 +52,7 @@ super::session::behavior!(
 );
 
 impl Protocol for JsonRpc {
-    super::rpc::family_methods!(DESCRIPTOR, schema::DIALECT, message::read, |root, notes| {
+    super::rpc::family_methods!(message::read, |root, notes| {
         rpc::read::annotate(root, notes, &[]);
     },);
 }

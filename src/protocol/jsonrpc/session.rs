@@ -1,5 +1,6 @@
 //! The session of a JSON-RPC conversation: pairs, and the rules of the specification.
 
+use super::DESCRIPTOR;
 use super::schema::DIALECT;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
@@ -16,7 +17,7 @@ pub(super) struct Rules;
 impl Extension for Rules {
     type Own = ();
     const DIALECT: &'static Dialect = &DIALECT;
-    const SIDES: [&'static str; 2] = ["client", "server"];
+    const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
         let name = message.call.method.and_then(Node::text);

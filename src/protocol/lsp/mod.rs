@@ -28,15 +28,12 @@ use crate::framing::Framing;
 /// The protocol.
 pub struct Lsp;
 
-/// Fault codes in addition to those of framing and JSON.
-pub const FAULTS: &[(&str, &str)] = rpc::read::FAULTS;
-
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "lsp",
     framings: &[Framing::ContentLength, Framing::Http, Framing::WebSocket],
     sides: ["client", "server"],
-    kinds: &schema::KINDS,
-    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
+    faults: rpc::read::FAULTS,
+    ..Descriptor::new(&schema::KINDS, &schema::RECIPES, &schema::MARKS, || {
         schema::DIALECT.shapes()
     })
 };
@@ -51,7 +48,7 @@ super::session::behavior!(
 );
 
 impl Protocol for Lsp {
-    super::rpc::family_methods!(DESCRIPTOR, schema::DIALECT, message::read, |root, notes| {
+    super::rpc::family_methods!(message::read, |root, notes| {
         rpc::read::annotate(root, notes, schema::CODES);
     },);
 

@@ -5,12 +5,12 @@
 
 mod methods;
 
+use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
+use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::read;
 use crate::protocol::schema::marks::{Generated, Marks};
-use crate::protocol::schema::{ANY, Fresh, Releases, TEXT, Type};
-use crate::protocol::{Id, Kind};
+use crate::protocol::schema::{Fresh, Releases, TEXT, Type};
 #[cfg(feature = "rules")]
 pub(super) use methods::NEEDS;
 use std::borrow::Cow;
@@ -24,19 +24,9 @@ const SINCE_3_18: Releases = Releases(4);
 const ID: Type = Type::Either(&[Type::Whole(-(1 << 31), (1 << 31) - 1), TEXT]);
 
 pub(super) static DIALECT: Dialect = Dialect {
-    methods: methods::METHODS,
-    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
-    answers: &[RESPONSE, FAILURE],
-    open: true,
-    any_method: true,
-    others: &["$/"],
-    batches: false,
-    object_results: false,
     id: ID,
     error_id: Type::Either(&[ID, Type::Null]),
-    result: ANY,
-    new_id: |id_gen| Id::Number(id_gen.number().into()).text().into_owned(),
-    empty_params: false,
+    ..Dialect::new(methods::METHODS)
 };
 
 /// Every kind of message.

@@ -9,6 +9,7 @@ mod documents;
 mod header;
 mod progress;
 
+use super::DESCRIPTOR;
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::Role;
@@ -114,7 +115,7 @@ impl Server {
 impl Extension for Server {
     type Own = Sent;
     const DIALECT: &'static Dialect = &DIALECT;
-    const SIDES: [&'static str; 2] = ["client", "server"];
+    const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
     const HAS_HTTP: bool = false;
     const HAS_LINES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];

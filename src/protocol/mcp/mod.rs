@@ -36,7 +36,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "server"],
     settings: &[Setting::Tools],
     http: Some(schema::HTTP),
-    ..super::rpc::descriptor(&schema::RECIPES, &schema::MARKS, || {
+    faults: read::FAULTS,
+    ..Descriptor::new(&read::ALL_KINDS, &schema::RECIPES, &schema::MARKS, || {
         schema::DIALECT.shapes()
     })
 };
@@ -57,8 +58,6 @@ super::session::behavior!(
 
 impl Protocol for Mcp {
     super::rpc::family_methods!(
-        DESCRIPTOR,
-        schema::DIALECT,
         |frame, context, parsed| read::read(frame, context, parsed, message::judge),
         |root, notes| read::annotate(root, notes, schema::CODES),
     );

@@ -9,9 +9,9 @@
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction;
 use crate::protocol::make::{Object, array};
-use crate::protocol::peer::{Offer, Peer, PeerConfig, with_about, with_json};
+use crate::protocol::peer::{Offer, Peer, PeerConfig, shorten, with_about, with_json};
 use crate::protocol::rpc::build::INVALID_PARAMS;
-use crate::protocol::rpc::peer::{Opening, PeerAnswer, RpcPeer, method_not_found, shorten};
+use crate::protocol::rpc::peer::{Opening, PeerAnswer, RpcPeer, method_not_found};
 use crate::tape::Node;
 
 /// The client's part of the handshake.

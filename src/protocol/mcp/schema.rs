@@ -8,7 +8,7 @@
 mod methods;
 
 use crate::protocol::make::Recipe;
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, RESPONSE};
+use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
@@ -25,12 +25,6 @@ const WHOLE: Type = Type::Whole(i64::MIN as i128, i64::MAX as i128);
 const ID: Type = Type::Either(&[TEXT, WHOLE]);
 
 pub(super) static DIALECT: Dialect = Dialect {
-    methods: methods::METHODS,
-    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
-    answers: &[RESPONSE, FAILURE],
-    open: true,
-    any_method: true,
-    others: &["$/"],
     batches: true,
     object_results: true,
     id: ID,
@@ -38,7 +32,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     result: OBJECT,
     // A client opens the session with its first number.
     new_id: |id_gen| (id_gen.number() + 1).to_string(),
-    empty_params: false,
+    ..Dialect::new(methods::METHODS)
 };
 
 /// The messages that can be made.

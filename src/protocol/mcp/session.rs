@@ -10,6 +10,7 @@ mod handshake;
 mod progress;
 mod tools;
 
+use super::DESCRIPTOR;
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::Role;
@@ -118,7 +119,7 @@ impl McpSession {
 impl Extension for McpSession {
     type Own = RequestContext;
     const DIALECT: &'static Dialect = &DIALECT;
-    const SIDES: [&'static str; 2] = ["client", "server"];
+    const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
     const SESSION_FIELD: Option<SessionField> = Some(SessionField {
         name: "Mcp-Session-Id",
         rule: "session-missing",

@@ -36,18 +36,9 @@ pub(super) fn read<'a>(
         message.faults.push(rpc::blank_line(body));
         return message;
     }
-    if let Err(mut error) = parsed.json(bytes, body) {
-        if let Some(hint) = rpc::line_hint(line, &shifted(&error, body), context.direction) {
-            error.hint = Some(hint.into());
-        }
-        message.valid = false;
-        message.faults.push(error);
-    }
-    let parsed = &*parsed;
-    let Some(root) = parsed.root(bytes) else {
+    let Some(root) = rpc::parse(frame, context, parsed, &mut message) else {
         return message;
     };
-    message.value = Some(parsed);
     if !root.is_map() {
         if message.valid {
             message.faults.push(rpc::not_an_object(root));
@@ -58,18 +49,10 @@ pub(super) fn read<'a>(
     let usable_id = call.id.is_some_and(is_usable_id);
     interpret(&call, usable_id, context, &mut message);
     if message.valid {
-        check(root, &call, usable_id, parsed.seen(), &mut message.faults);
+        let seen = message.value.map(Parsed::seen).unwrap_or_default();
+        check(root, &call, usable_id, seen, &mut message.faults);
     }
     message
-}
-
-/// Returns the error with its position in the line.
-fn shifted(error: &DecodeError, body: Span) -> DecodeError {
-    let start = error.span.at().saturating_sub(body.at());
-    DecodeError {
-        span: Span::new(start, start + error.span.len as usize),
-        ..error.clone()
-    }
 }
 
 fn first_byte(line: &[u8], body: Span) -> DecodeError {
@@ -142,6 +125,12 @@ fn interpret<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: &
             None => Evidence::Possible,
         };
     }
+}
+
+/// Returns the calldata of a call, or else the content.
+pub(super) fn content<'n>(root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
+    let content = Call::of(root).content()?;
+    content.get("calldata").or(Some(content))
 }
 
 /// Returns true for ids that the peers' parser accepts: null, any text, 0 to 2^64-1 without point, exponent or sign.

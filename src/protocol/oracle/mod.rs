@@ -24,15 +24,9 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::make::{IdGen, Made, Words};
-use super::{
-    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, Setting, ValueTypes,
-    WriteOptions, Written,
-};
-use crate::encoding::Encoding;
-use crate::encoding::Parsed;
+use super::{Descriptor, Evidence, Message, Notes, Protocol, Setting, ValueTypes};
 use crate::error::Result;
-use crate::framing::{Frame, Framing, Hints};
+use crate::framing::Framing;
 use crate::tape::Node;
 use cairo_serde::{CairoDialect, CairoType, Signature, encode};
 
@@ -58,36 +52,6 @@ impl Oracle {
     }
 }
 
-/// Fault codes in addition to those of framing and JSON.
-pub const FAULTS: &[(&str, &str)] = &[
-    (
-        "first-byte",
-        "the first byte from the oracle is not `{`: the executor kills it",
-    ),
-    ("blank-line", "a line without a message"),
-    (
-        "not-an-object",
-        "JSON, but not an object (a batch is an array)",
-    ),
-    ("bad-version", "`jsonrpc` is not the string \"2.0\""),
-    (
-        "bad-id",
-        "an id that is not null, text or an integer from 0 to 2^64-1: treated as missing",
-    ),
-    (
-        "bad-error",
-        "`error` lacks an integer code or a message text",
-    ),
-    (
-        "lone-surrogate",
-        "text with half a surrogate pair escaped: real peers refuse the line",
-    ),
-    (
-        "not-a-message",
-        "an object without method and id, or with a repeated member that real peers refuse",
-    ),
-];
-
 /// Cairo types: a value becomes its felts.
 struct CairoTypes;
 
@@ -111,24 +75,42 @@ impl ValueTypes for CairoTypes {
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
-    port: None,
     framings: &[Framing::Lines],
-    encodings: &[Encoding::Json],
-    hints: Hints::NONE,
     sides: ["executor", "oracle"],
-    provider: None,
-    dialects: &[],
     settings: &[Setting::Signatures],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: || schema::DIALECT.shapes(),
-    faults: FAULTS,
+    faults: &[
+        (
+            "first-byte",
+            "the first byte from the oracle is not `{`: the executor kills it",
+        ),
+        ("blank-line", "a line without a message"),
+        (
+            "not-an-object",
+            "JSON, but not an object (a batch is an array)",
+        ),
+        ("bad-version", "`jsonrpc` is not the string \"2.0\""),
+        (
+            "bad-id",
+            "an id that is not null, text or an integer from 0 to 2^64-1: treated as missing",
+        ),
+        (
+            "bad-error",
+            "`error` lacks an integer code or a message text",
+        ),
+        (
+            "lone-surrogate",
+            "text with half a surrogate pair escaped: real peers refuse the line",
+        ),
+        (
+            "not-a-message",
+            "an object without method and id, or with a repeated member that real peers refuse",
+        ),
+    ],
     value_types: Some(&CairoTypes),
-    is_re_encoded: false,
     is_sequential: true,
-    is_fallback: false,
-    http: None,
+    ..Descriptor::new(&schema::KINDS, &schema::RECIPES, &schema::MARKS, || {
+        schema::DIALECT.shapes()
+    })
 };
 
 #[cfg(feature = "rules")]
@@ -141,51 +123,21 @@ super::session::behavior!(
 );
 
 impl Protocol for Oracle {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
-        let method = schema::DIALECT.find(&message.kind)?;
-        Some(method.direction)
-    }
-
-    fn read<'a>(
-        &'a self,
-        frame: &Frame<'a>,
-        context: &Context,
-        parsed: &'a mut Parsed,
-    ) -> Message<'a> {
-        message::read(frame, context, parsed)
-    }
-
-    fn write(
-        &self,
-        message: Node<'_>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Written> {
-        schema::write(message, options, out)
-    }
-
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
-        schema::DIALECT.make(kind, words, id_gen)
-    }
-
-    fn content<'n>(&self, root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
-        let content = super::rpc::Call::of(root).content()?;
-        content.get("calldata").or(Some(content))
+    super::methods::methods! {
+        descriptor: DESCRIPTOR,
+        read: message::read,
+        write: schema::write,
+        make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),
+        content: message::content,
+        fixed_direction: |message: &Message<'_>| {
+            schema::DIALECT.find(&message.kind).map(|method| method.direction)
+        },
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         if notes.has_remarks() {
             remarks::annotate(root, message, &self.signatures, notes);
         }
-    }
-
-    #[cfg(feature = "rules")]
-    fn behavior(&self) -> &dyn super::session::Behavior {
-        self
     }
 }
 

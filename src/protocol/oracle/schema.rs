@@ -6,11 +6,12 @@ use crate::encoding::json::lone_surrogate;
 use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text, value};
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, OTHERS, VERSION};
+use crate::protocol::rpc::dialect::{Dialect, FAILURE, OTHERS, VERSION};
 use crate::protocol::schema::check::{is_text, write_json};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, CodeType, Fresh, Mark, OBJECT, TEXT, Type, members, message, must, object, request,
+    self, CodeType, Fresh, Mark, MessageSchema, OBJECT, TEXT, Type, members, message, must, object,
+    request,
 };
 use crate::protocol::{Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
@@ -39,23 +40,24 @@ pub(super) const FELTS: Type = Type::Array(&FELT);
 pub(super) const INVOKE_PARAMS: Type =
     Type::Record(members![must("selector", TEXT), must("calldata", FELTS)]);
 
+/// The methods of the document.
+static METHODS: &[MessageSchema] = &[
+    request("ready", ToClient)
+        .id(READY)
+        .words("")
+        .about("the oracle is ready"),
+    request("invoke", ToServer)
+        .id(INVOKE)
+        .of(INVOKE_PARAMS)
+        .result(FELTS)
+        .words("selector [felt:calldata…]")
+        .about("a call; felts in hex or decimal"),
+    message("shutdown", ToServer)
+        .words("")
+        .about("the end of the session"),
+];
+
 pub(super) static DIALECT: Dialect = Dialect {
-    methods: &[
-        request("ready", ToClient)
-            .id(READY)
-            .words("")
-            .about("the oracle is ready"),
-        request("invoke", ToServer)
-            .id(INVOKE)
-            .of(INVOKE_PARAMS)
-            .result(FELTS)
-            .words("selector [felt:calldata…]")
-            .about("a call; felts in hex or decimal"),
-        message("shutdown", ToServer)
-            .words("")
-            .about("the end of the session"),
-    ],
-    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
     answers: &[
         message("ack", ToServer)
             .id(READY)
@@ -77,15 +79,13 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     open: false,
     any_method: false,
-    others: &["$/"],
-    batches: false,
     object_results: true,
     id: ID,
     error_id: ID,
     // An answer does not name its request: an object acknowledges `ready`.
     result: Type::Either(&[FELTS, OBJECT]),
-    new_id: |id_gen| id_gen.number().to_string(),
     empty_params: false,
+    ..Dialect::new(METHODS)
 };
 
 /// Every kind of message.

@@ -57,6 +57,11 @@ pub fn with_about(entry: Object, own: &[&str], about: Option<&str>) -> Object {
         .fold(entry, |entry, (key, value)| entry.json(key, value))
 }
 
+/// Returns the start of a text of the other side, for an answer: its size is bounded.
+pub fn shorten(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
 fn is_map(node: Node<'_>) -> bool {
     node.is_map()
 }

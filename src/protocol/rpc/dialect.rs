@@ -3,7 +3,7 @@
 use super::{Call, spelling};
 use crate::error::Refusal;
 use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, array, text, unknown_kind, value};
-pub(in crate::protocol) use crate::protocol::schema::MessageIndex;
+use crate::protocol::schema::MessageIndex;
 use crate::protocol::schema::check::{refuse, refuse_nothing};
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of, of_type, one_of};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
@@ -12,15 +12,16 @@ use crate::protocol::schema::{
 };
 use crate::protocol::{Direction, Message, Role, WriteOptions, Written};
 use crate::tape::Node;
-use std::sync::LazyLock;
+use std::mem::ManuallyDrop;
+use std::sync::OnceLock;
 
 /// A protocol on JSON-RPC.
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(in crate::protocol) struct Dialect {
     /// Its methods; each type is that of the params.
     pub(in crate::protocol) methods: &'static [MessageSchema],
-    /// The same methods, in the order of their names.
-    pub(in crate::protocol) by_name: LazyLock<MessageIndex>,
+    /// The same methods, in the order of their names. A static is never dropped, and base values in one must not need it.
+    pub(in crate::protocol) by_name: ManuallyDrop<OnceLock<MessageIndex>>,
     /// The answers that `make` builds; each type is that of the whole message.
     pub(in crate::protocol) answers: &'static [MessageSchema],
     /// `make` builds requests and notifications of any method.
@@ -82,16 +83,38 @@ pub(in crate::protocol) static OTHERS: [MessageSchema; 2] = [
 ];
 
 impl Dialect {
+    /// The usual values: JSON-RPC with these methods and any others.
+    pub(in crate::protocol) const fn new(methods: &'static [MessageSchema]) -> Self {
+        Self {
+            methods,
+            by_name: ManuallyDrop::new(OnceLock::new()),
+            answers: &[RESPONSE, FAILURE],
+            open: true,
+            any_method: true,
+            others: &["$/"],
+            batches: false,
+            object_results: false,
+            id: Type::Either(&[TEXT, INT]),
+            // An error that answers an unreadable request has no id.
+            error_id: Type::Either(&[TEXT, INT, Type::Null]),
+            result: Type::Any,
+            new_id: |id_gen| id_gen.number().to_string(),
+            empty_params: false,
+        }
+    }
+
     /// Returns the method with this name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
-        self.by_name.forms(name).next()
+        let by_name = self.by_name.get_or_init(|| MessageIndex::new(self.methods));
+        by_name.forms(name).next()
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.
     pub(in crate::protocol) fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
         let asks = matches!(message.role, Some(Role::Request | Role::Notification));
         let method = self.find(message.subject.as_deref().filter(|_| asks)?)?;
-        (!method.both_ways).then_some(method.direction)
+        let is_fixed = !method.both_ways && !method.releases.is_empty();
+        is_fixed.then_some(method.direction)
     }
 
     /// Writes a message: its own text.

@@ -10,7 +10,8 @@ use super::{Call, spelling};
 use crate::error::Refusal;
 use crate::protocol::make::IdGen;
 use crate::protocol::peer::{
-    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request, as_json,
+    HandshakeStage, MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries,
+    Request, as_json, shorten,
 };
 use crate::protocol::schema::check::fits;
 use crate::protocol::session::Seen;
@@ -29,15 +30,6 @@ pub(in crate::protocol) struct Opening {
     pub(in crate::protocol) params: fn(&PeerConfig) -> String,
     /// The notification after its answer; empty if none follows.
     pub(in crate::protocol) done: &'static str,
-}
-
-/// The state of a connection.
-#[derive(Debug)]
-enum Stage {
-    /// The opening request was sent with this id.
-    Requested(String),
-    Open,
-    Refused(String),
 }
 
 /// An answer that a side gives by itself: a result, or a code and a text.
@@ -60,7 +52,7 @@ pub(in crate::protocol) struct RpcPeer {
     /// A notification after which this side ends the connection.
     end: Option<&'static str>,
     id_gen: IdGen,
-    stages: RecentEntries<u32, Stage>,
+    stages: RecentEntries<u32, HandshakeStage>,
 }
 
 impl RpcPeer {
@@ -151,7 +143,7 @@ impl Peer for RpcPeer {
             return;
         };
         let is_opening =
-            matches!(self.stages.get(&conn), Some(Stage::Requested(asked)) if asked == id);
+            matches!(self.stages.get(&conn), Some(HandshakeStage::Requested(asked)) if asked == id);
         if !answers || !is_opening {
             return;
         }
@@ -162,11 +154,11 @@ impl Peer for RpcPeer {
                 opening.method,
                 text.unwrap_or_default()
             );
-            self.stages.insert(conn, Stage::Refused(text));
+            self.stages.insert(conn, HandshakeStage::Over(text));
             return;
         }
         if self.config.no_hello || opening.done.is_empty() {
-            self.stages.insert(conn, Stage::Open);
+            self.stages.insert(conn, HandshakeStage::Open);
             return;
         }
         let message = build::notification(opening.done, Some("{}"));
@@ -182,11 +174,11 @@ impl Peer for RpcPeer {
         let is = |name: &str| call.method.is_some_and(|method| method.is_text(name));
         match call.id {
             Some(id) if is(opening.method) => {
-                self.stages
-                    .insert(conn, Stage::Requested(spelling(id).to_owned()));
+                let stage = HandshakeStage::Requested(spelling(id).to_owned());
+                self.stages.insert(conn, stage);
             }
             None if is(opening.done) => {
-                self.stages.insert(conn, Stage::Open);
+                self.stages.insert(conn, HandshakeStage::Open);
             }
             _ => {}
         }
@@ -197,11 +189,10 @@ impl Peer for RpcPeer {
     }
 
     fn readiness(&self, conn: u32) -> Readiness {
-        match (self.opening, self.stages.get(&conn)) {
-            (None, _) | (_, Some(Stage::Open)) => Readiness::Ready,
-            (_, Some(Stage::Refused(why))) => Readiness::Refused(why.clone()),
-            _ => Readiness::Waits("the answer to the opening request"),
+        if self.opening.is_none() {
+            return Readiness::Ready;
         }
+        HandshakeStage::readiness(self.stages.get(&conn), "the answer to the opening request")
     }
 
     fn encode_reply(
@@ -240,9 +231,4 @@ impl Peer for RpcPeer {
 pub(in crate::protocol) fn method_not_found(method: &str) -> PeerAnswer {
     let why = format!("Method not found: {}", shorten(method));
     Err((METHOD_NOT_FOUND, why))
-}
-
-/// Returns a text of the other side for an answer.
-pub(in crate::protocol) fn shorten(text: &str) -> String {
-    text.chars().take(80).collect()
 }

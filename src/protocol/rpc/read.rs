@@ -8,7 +8,7 @@
 //! Over HTTP a body that is not a message is no fault: it belongs to the exchange.
 
 use super::dialect::Dialect;
-use super::{Call, line_hint, outcome};
+use super::{Call, empty, not_an_object, outcome, parse};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::fields::fields;
@@ -138,24 +138,10 @@ pub(in crate::protocol) fn read<'a>(
             return message;
         }
         message.valid = false;
-        let (wanted, got) = ("a JSON object", "nothing");
-        let error = DecodeError::new("empty", view.body, "message", wanted, got);
-        message.faults.push(error);
+        message.faults.push(empty(frame));
         return message;
     }
-    if let Err(mut error) = parsed.json(view.bytes, view.body) {
-        let mut relative = error.clone();
-        relative.span.start = relative.span.start.saturating_sub(view.body.start);
-        let hint = line_hint(view.body(), &relative, context.direction);
-        if let Some(hint) = hint.filter(|_| frame.framing == Framing::Lines) {
-            error.hint = Some(hint.into());
-        }
-        message.valid = false;
-        message.faults.push(error);
-    }
-    let parsed = &*parsed;
-    if let Some(root) = parsed.root(view.bytes) {
-        message.value = Some(parsed);
+    if let Some(root) = parse(frame, context, parsed, &mut message) {
         interpret(root, exchange, judge, &mut message);
     }
     message
@@ -260,8 +246,7 @@ pub(in crate::protocol) fn is_debug_adapter(root: Node<'_>) -> bool {
 fn not_a_message(root: Node<'_>) -> DecodeError {
     let at = root.span();
     if !root.is_map() {
-        let (wanted, got) = ("a JSON object", root.describe());
-        return DecodeError::new("not-an-object", at, "message", wanted, got);
+        return not_an_object(root);
     }
     let wanted = "a method, a result or an error";
     if is_debug_adapter(root) {
@@ -350,7 +335,7 @@ pub(in crate::protocol) fn annotate(root: Node<'_>, notes: &mut Notes, codes: Co
 }
 
 /// Returns the name of a code of JSON-RPC 2.0 section 5.1.
-fn code_name(code: i128) -> Option<&'static str> {
+pub(in crate::protocol) fn code_name(code: i128) -> Option<&'static str> {
     Some(match code {
         -32700 => "parse error",
         -32600 => "invalid request",

@@ -29,33 +29,16 @@ mod session;
 #[cfg(feature = "rules")]
 pub mod token;
 
-use super::make::{IdGen, Made, Words};
-use super::{
-    Context, Descriptor, Direction, Message, Notes, Protocol, Setting, WriteOptions, Written,
-};
+use super::{Descriptor, Message, Protocol, Setting};
 use crate::encoding::Encoding;
-use crate::encoding::Parsed;
-use crate::error::Result;
-use crate::framing::{Frame, Framing, Hints};
-use crate::tape::Node;
+use crate::framing::{Framing, Hints};
 
 /// The protocol.
 pub struct Sael;
 
-/// Fault codes in addition to those of framing and encodings.
-pub const FAULTS: &[(&str, &str)] = &[
-    ("not-an-object", "a value, but not an object"),
-    ("blank-line", "a line without a message"),
-    (
-        "bad-header",
-        "the start of a message: not a version byte and three capital letters, nor any other form",
-    ),
-];
-
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "sael",
-    port: None,
     framings: &[
         Framing::Http,
         Framing::WebSocket,
@@ -69,19 +52,21 @@ static DESCRIPTOR: Descriptor = Descriptor {
         measure: None,
     },
     sides: ["client", "server"],
-    provider: None,
-    dialects: &[],
     settings: &[Setting::Name, Setting::Token, Setting::Secret],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: schema::shapes,
-    faults: FAULTS,
-    value_types: None,
-    is_re_encoded: false,
-    is_sequential: false,
-    is_fallback: false,
-    http: None,
+    faults: &[
+        ("not-an-object", "a value, but not an object"),
+        ("blank-line", "a line without a message"),
+        (
+            "bad-header",
+            "the start of a message: not a version byte and three capital letters, nor any other form",
+        ),
+    ],
+    ..Descriptor::new(
+        &schema::KINDS,
+        &schema::RECIPES,
+        &schema::MARKS,
+        schema::shapes,
+    )
 };
 
 #[cfg(feature = "rules")]
@@ -94,46 +79,13 @@ super::session::behavior!(
 );
 
 impl Protocol for Sael {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
-        schema::fixed_direction(&message.kind)
-    }
-
-    fn read<'a>(
-        &'a self,
-        frame: &Frame<'a>,
-        context: &Context,
-        parsed: &'a mut Parsed,
-    ) -> Message<'a> {
-        message::read(frame, context, parsed)
-    }
-
-    fn write(
-        &self,
-        message: Node<'_>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Written> {
-        schema::write(message, options, out)
-    }
-
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
-        schema::make(kind, words, id_gen)
-    }
-
-    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
-        message::content(root, message)
-    }
-
-    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-        message::annotate(root, message, notes);
-    }
-
-    #[cfg(feature = "rules")]
-    fn behavior(&self) -> &dyn super::session::Behavior {
-        self
+    super::methods::methods! {
+        descriptor: DESCRIPTOR,
+        read: message::read,
+        write: schema::write,
+        make: schema::make,
+        content: message::content,
+        annotate: message::annotate,
+        fixed_direction: |message: &Message<'_>| schema::fixed_direction(&message.kind),
     }
 }

@@ -20,7 +20,7 @@ mod tests;
 
 use crate::protocol::Direction;
 use crate::protocol::make::Object;
-use crate::protocol::peer::{Peer, PeerConfig};
+use crate::protocol::peer::{Peer, PeerConfig, shorten};
 use crate::tape::Node;
 
 /// The features that both sides announce: those of real servers except input checks.
@@ -62,9 +62,4 @@ fn err(v: u8, seq: i128, code: &str, message: &str) -> String {
 fn seq(root: Node<'_>) -> Option<i128> {
     let seq = root.get("seq")?.as_i128()?;
     (1..=MAX_SEQ).contains(&seq).then_some(seq)
-}
-
-/// Shortens the text of a refusal, so that its size is bounded.
-fn short(text: &str) -> String {
-    text.chars().take(80).collect()
 }

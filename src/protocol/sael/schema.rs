@@ -5,10 +5,10 @@ mod forms;
 use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{self, ToClient, ToServer};
-use crate::protocol::make::{IdGen, Made, Recipe, Words, unknown_kind};
+use crate::protocol::make::{IdGen, Made, Recipe, Words};
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
 use crate::protocol::schema::json_schema::MessageJsonSchema;
-use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, Fresh, Mark, Member, MessageIndex, MessageSchema, OBJECT, TEXT, Type,
     UINT, may, message, must, nullable, object, one, request,
@@ -273,11 +273,7 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(ME
 
 /// Values that differ from run to run. Requests also pass traces on in their content.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
-    let mut collector = Collector::default();
-    for message in MESSAGES {
-        collector.add(message.name, "", &message.ty);
-    }
-    let mut marks = collector.finish();
+    let mut marks = Marks::of(MESSAGES);
     marks.generated.extend([
         Generated::ignored("**.trace_id", "trace_id"),
         Generated::ignored("**.span_id", "span_id"),
@@ -322,11 +318,8 @@ pub(super) fn find(
 }
 
 /// The messages that [`make`] makes.
-pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
-    let messages = MESSAGES.iter();
-    let recipes = messages.filter_map(|message| schema::make::recipe(message, false));
-    recipes.collect()
-});
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> =
+    LazyLock::new(|| schema::make::recipes(MESSAGES));
 
 /// Returns the JSON Schema of each kind.
 pub(super) fn shapes() -> Vec<MessageJsonSchema> {
@@ -335,13 +328,7 @@ pub(super) fn shapes() -> Vec<MessageJsonSchema> {
 
 /// Makes a message from words: a JSON object that contains its kind, as real peers send it.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
-    let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
-    let made = made.find(|m| m.recipe.unwrap_or(m.name) == kind);
-    let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
-    Ok(Made {
-        message: schema::make::build(message, words, id_gen)?,
-        direction: message.direction,
-    })
+    schema::make::make(MESSAGES, kind, words, id_gen)
 }
 
 /// Writes a message.

@@ -3,7 +3,7 @@
 use crate::encoding::{Parsed, msgpack};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Head};
-use crate::protocol::{Evidence, Id, Message, Notes, Role};
+use crate::protocol::{Context, Evidence, Id, Message, Notes, Role};
 use crate::span::SpannedText;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub(super) fn plausible(bytes: &[u8]) -> bool {
     }
 }
 
-pub(super) fn read<'a>(frame: &Frame<'a>, parsed: &'a mut Parsed) -> Message<'a> {
+pub(super) fn read<'a>(frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
     let view = frame.view;
     let mut message = Message {
         body: view.body,
@@ -361,6 +361,13 @@ pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<
     ["result", "results", "batch_items", "args", "schema"]
         .into_iter()
         .find_map(|name| field(root, name))
+}
+
+/// Returns the calls of a batch.
+pub(super) fn parts<'n>(root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
+    let is_batch = message.kind == "batch" && message.role == Some(Role::Request);
+    let items = field(root, "batch_items").filter(|_| is_batch);
+    items.into_iter().flat_map(Node::children).collect()
 }
 
 pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {

@@ -19,22 +19,12 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::make::{IdGen, Made, Words};
-use super::{Context, Descriptor, Message, Notes, Protocol, Role, WriteOptions, Written};
+use super::{Descriptor, Protocol};
 use crate::encoding::Encoding;
-use crate::encoding::Parsed;
-use crate::error::Result;
-use crate::framing::{Frame, Framing, Hints};
-use crate::tape::Node;
+use crate::framing::{Framing, Hints};
 
 /// The protocol.
 pub struct Saikuro;
-
-/// Fault codes in addition to those of framing and `MessagePack`.
-pub const FAULTS: &[(&str, &str)] = &[(
-    "not-an-envelope",
-    "a MessagePack value that is not a map, and not an envelope as an array",
-)];
 
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -49,17 +39,17 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "runtime"],
     provider: Some("provider"),
     dialects: &["document", "peers"],
-    settings: &[],
-    kinds: &schema::KINDS,
-    recipes: &schema::RECIPES,
-    marks: &schema::MARKS,
-    shapes: schema::shapes,
-    faults: FAULTS,
-    value_types: None,
+    faults: &[(
+        "not-an-envelope",
+        "a MessagePack value that is not a map, and not an envelope as an array",
+    )],
     is_re_encoded: true,
-    is_sequential: false,
-    is_fallback: false,
-    http: None,
+    ..Descriptor::new(
+        &schema::KINDS,
+        &schema::RECIPES,
+        &schema::MARKS,
+        schema::shapes,
+    )
 };
 
 #[cfg(feature = "rules")]
@@ -72,43 +62,13 @@ super::session::behavior!(
 );
 
 impl Protocol for Saikuro {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
-        message::read(frame, parsed)
-    }
-
-    fn write(
-        &self,
-        message: Node<'_>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Written> {
-        schema::write(message, options, out)
-    }
-
-    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
-        schema::make(kind, words, id_gen)
-    }
-
-    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
-        message::content(root, message)
-    }
-
-    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-        message::annotate(root, message, notes);
-    }
-
-    #[cfg(feature = "rules")]
-    fn behavior(&self) -> &dyn super::session::Behavior {
-        self
-    }
-
-    fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
-        let is_batch = message.kind == "batch" && message.role == Some(Role::Request);
-        let items = message::field(root, "batch_items").filter(|_| is_batch);
-        items.into_iter().flat_map(Node::children).collect()
+    super::methods::methods! {
+        descriptor: DESCRIPTOR,
+        read: message::read,
+        write: schema::write,
+        make: schema::make,
+        content: message::content,
+        annotate: message::annotate,
+        parts: message::parts,
     }
 }

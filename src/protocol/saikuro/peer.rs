@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
     MAX_ENTRIES, Offer, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request,
-    json_of,
+    json_of, shorten,
 };
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id, Role};
@@ -140,7 +140,7 @@ impl SaikuroPeer {
         if self.offers.is_empty() || self.offers.iter().any(known) {
             return None;
         }
-        let short: String = target.chars().take(80).collect();
+        let short = shorten(&target);
         let (code, why) = match short.rsplit_once('.') {
             Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() => {
                 let mut spaces = self.offers.iter().filter_map(|o| o.name.rsplit_once('.'));

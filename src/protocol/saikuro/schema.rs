@@ -4,10 +4,10 @@ use super::message::{field, parse_uuid};
 use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::make::{IdGen, Made, Recipe, Words, text, unknown_kind};
+use crate::protocol::make::{IdGen, Made, Recipe, Words, text};
 use crate::protocol::schema::check::{form, is_text, refuse, whole, write_msgpack};
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of};
-use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, CodeType, Fresh, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT,
     ValueForm, may, members, message, must, nullable, object, one, request,
@@ -307,11 +307,7 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> =
 
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
-    let mut collector = Collector::default();
-    for message in ENVELOPES.iter().chain(MADE).chain(OTHERS) {
-        collector.add(message.name, "", &message.ty);
-    }
-    let mut marks = collector.finish();
+    let mut marks = Marks::of(ENVELOPES.iter().chain(MADE).chain(OTHERS));
     // A call may have a batch as an argument, and a batch may contain a batch.
     let nested = Generated::new("**.batch_items[*].id", "id", Fresh::Id);
     marks.generated.push(nested.volatile());
@@ -319,11 +315,8 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
 });
 
 /// The messages that [`make`] makes.
-pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
-    let messages = ENVELOPES.iter().chain(MADE);
-    let recipes = messages.filter_map(|message| schema::make::recipe(message, false));
-    recipes.collect()
-});
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> =
+    LazyLock::new(|| schema::make::recipes(ENVELOPES.iter().chain(MADE)));
 
 /// Returns the JSON Schema of each kind; all answers have the same.
 pub(super) fn shapes() -> Vec<MessageJsonSchema> {
@@ -337,13 +330,7 @@ pub(super) fn shapes() -> Vec<MessageJsonSchema> {
 
 /// Makes a message from words, in the form of real peers.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made> {
-    let mut made = ENVELOPES.iter().chain(MADE);
-    let message = made.find(|m| m.name == kind && m.words.is_some());
-    let message = message.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
-    Ok(Made {
-        message: schema::make::build(message, words, id_gen)?,
-        direction: message.direction,
-    })
+    schema::make::make(ENVELOPES.iter().chain(MADE), kind, words, id_gen)
 }
 
 /// Writes a message.

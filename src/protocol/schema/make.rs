@@ -13,7 +13,9 @@
 
 use super::{Default, Member, MessageSchema, Type, check, members_of};
 use crate::error::{Refusal, Result};
-use crate::protocol::make::{IdGen, Object, Recipe, Words, array, is_json, text, value};
+use crate::protocol::make::{
+    IdGen, Made, Object, Recipe, Words, array, is_json, text, unknown_kind, value,
+};
 use crate::protocol::notes::with_json;
 
 /// One part of [`MessageSchema::words`].
@@ -76,6 +78,29 @@ pub fn recipe(message: &MessageSchema, id: bool) -> Option<Recipe> {
         words: words.join(" ").into(),
         keys: keys.join(" ").into(),
         about: message.about,
+    })
+}
+
+/// Returns the help for the messages that [`make()`] makes.
+pub fn recipes<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<Recipe> {
+    let recipes = messages.into_iter().filter_map(|one| recipe(one, false));
+    recipes.collect()
+}
+
+/// Makes a message of a kind, or of the name that it has on the command line, if its type is that of the whole message.
+pub fn make<'m>(
+    messages: impl IntoIterator<Item = &'m MessageSchema, IntoIter: Clone>,
+    kind: &str,
+    words: &mut Words<'_>,
+    id_gen: &mut IdGen,
+) -> Result<Made> {
+    let messages = messages.into_iter();
+    let is_meant = |m: &&MessageSchema| m.recipe.unwrap_or(m.name) == kind && m.words.is_some();
+    let message = messages.clone().find(is_meant);
+    let message = message.ok_or_else(|| unknown_kind(kind, &recipes(messages)))?;
+    Ok(Made {
+        message: build(message, words, id_gen)?,
+        direction: message.direction,
     })
 }
 

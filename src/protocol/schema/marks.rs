@@ -3,7 +3,7 @@
 //! A path is written `KIND:PATH`, or `PATH` if several kinds share it. `*` stands for any one key or index, `**` for
 //! any number of them.
 
-use super::{Fresh, Mark, Member, Type, members_of};
+use super::{Fresh, Mark, Member, MessageSchema, Type, members_of};
 use std::borrow::Cow;
 
 /// A value that is generated in every run.
@@ -60,6 +60,17 @@ pub struct Marks {
     pub unordered: Vec<Cow<'static, str>>,
     /// Names of secret members beyond [`crate::framing::fields::NAMES`], in lower case.
     pub secrets: Vec<&'static str>,
+}
+
+impl Marks {
+    /// Returns the marks of messages whose types are those of the whole message.
+    pub fn of<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Self {
+        let mut collector = Collector::default();
+        for message in messages {
+            collector.add(message.name, "", &message.ty);
+        }
+        collector.finish()
+    }
 }
 
 /// Collected marks: kind, path and marks of each member.

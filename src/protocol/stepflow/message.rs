@@ -3,8 +3,8 @@
 use super::schema::{self, DIALECT};
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framing, Head};
-use crate::protocol::rpc::read::Exchange;
+use crate::framing::{Frame, Head};
+use crate::protocol::rpc::read::{Exchange, code_name};
 use crate::protocol::rpc::{self, Call};
 use crate::protocol::schema::MessageSchema as Method;
 use crate::protocol::{Context, Evidence, Message, Notes, Role};
@@ -21,9 +21,7 @@ pub(super) fn read<'a>(
         valid: true,
         ..Message::default()
     };
-    let line = view.body();
-    let lines = frame.framing == Framing::Lines;
-    let text = line.trim_ascii();
+    let text = view.body().trim_ascii();
     let exchange = Exchange::of(frame).filter(|exchange| !exchange.is_json(frame, text));
     // A body that could not be inflated may be a message.
     if let Some(exchange) = exchange.filter(|_| !text.is_empty() && frame.fault.is_none()) {
@@ -33,37 +31,14 @@ pub(super) fn read<'a>(
     }
     if text.is_empty() {
         message.valid = false;
-        let empty = DecodeError::new("empty", view.body, "message", "a JSON object", "nothing");
-        message.faults.push(if lines {
-            rpc::blank_line(view.body)
-        } else {
-            empty
-        });
+        message.faults.push(rpc::empty(frame));
         return message;
     }
-    if let Err(mut error) = parsed.json(view.bytes, view.body) {
-        if lines
-            && let Some(hint) =
-                rpc::line_hint(line, &relative(&error, view.body.at()), context.direction)
-        {
-            error.hint = Some(hint.into());
-        }
-        message.valid = false;
-        message.faults.push(error);
-    }
-    let parsed = &*parsed;
-    if let Some(root) = parsed.root(view.bytes) {
-        message.value = Some(parsed);
-        interpret(root, frame, parsed.want(), &mut message);
+    let want = parsed.want();
+    if let Some(root) = rpc::parse(frame, context, parsed, &mut message) {
+        interpret(root, frame, want, &mut message);
     }
     message
-}
-
-/// Returns the error with its position in the line.
-fn relative(error: &DecodeError, start: usize) -> DecodeError {
-    let mut error = error.clone();
-    error.span.start = error.span.start.saturating_sub(start as u32);
-    error
 }
 
 fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Message<'a>) {
@@ -172,13 +147,9 @@ pub(super) fn result_member(name: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns the name of an error code. One number has different meanings in the releases, so all are listed.
-fn code_name(code: i128) -> Option<&'static str> {
+fn code_meaning(code: i128) -> Option<&'static str> {
     Some(match code {
-        -32700 => "parse error",
-        -32600 => "invalid request",
-        -32601 => "method not found",
-        -32602 => "invalid params",
-        -32603 => "internal error",
+        -32700 | -32603..=-32600 => return code_name(code),
         -32000 => "A, B: server error; C: worker error",
         -32001 => "component not found",
         -32002 => "not initialized (Python A, B: validation)",
@@ -205,9 +176,12 @@ fn code_name(code: i128) -> Option<&'static str> {
 }
 
 pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+    if !notes.has_remarks() {
+        return;
+    }
     let call = Call::of(root);
     if let Some(code) = call.error().and_then(|e| e.get("code"))
-        && let Some(name) = code.as_i128().and_then(code_name)
+        && let Some(name) = code.as_i128().and_then(code_meaning)
     {
         notes.remark(code, name);
     }

@@ -8,7 +8,7 @@
 use crate::error::Result;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text};
-use crate::protocol::rpc::dialect::{Dialect, FAILURE, MessageIndex, OTHERS, RESPONSE};
+use crate::protocol::rpc::dialect::{Dialect, OTHERS};
 use crate::protocol::schema::check::{is_text, refuse};
 use crate::protocol::schema::json_schema::{self, MessageJsonSchema};
 use crate::protocol::schema::marks::Marks;
@@ -265,23 +265,12 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     schema::kinds(known.chain(CONTROLS))
 });
 
-const ID: Type = Type::Either(&[TEXT, INT]);
-
 pub(super) static DIALECT: Dialect = Dialect {
-    methods: METHODS,
-    by_name: LazyLock::new(|| MessageIndex::new(DIALECT.methods)),
-    answers: &[RESPONSE, FAILURE],
-    open: true,
     any_method: false,
-    others: &["$/"],
-    batches: false,
     object_results: true,
-    id: ID,
-    // An error that answers an unreadable request has no id.
-    error_id: Type::Either(&[TEXT, INT, Type::Null]),
-    result: ANY,
     new_id: |id_gen| text(&Id::Uuid(id_gen.uuid()).text()),
     empty_params: true,
+    ..Dialect::new(METHODS)
 };
 
 /// The messages that can be made.
@@ -317,11 +306,6 @@ pub(super) fn write(
 
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
-
-/// Returns the method with this name, if a release has it.
-pub(super) fn find(name: &str) -> Option<&'static MessageSchema> {
-    DIALECT.find(name).filter(|m| !m.releases.is_empty())
-}
 
 /// Returns true if a method runs a component: the server may send callbacks meanwhile.
 pub(super) fn runs_component(method: &MessageSchema) -> bool {

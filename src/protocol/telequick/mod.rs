@@ -108,29 +108,9 @@ impl Default for Telequick {
     }
 }
 
-/// The fault codes of telequick.
-const FAULTS: &[(&str, &str)] = &[
-    ("envelope-overrun", "an envelope is longer than its bytes"),
-    ("negative-size", "an envelope's payload_size is below zero"),
-    (
-        "unreadable-version",
-        "compat_version is above the version that the schema describes",
-    ),
-    (
-        "string-length",
-        "a string's length is below zero or runs past its envelope",
-    ),
-    (
-        "vector-count",
-        "a vector's count is below zero or more than its envelope can hold",
-    ),
-    ("field-overrun", "a field runs past its envelope"),
-];
-
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
-    port: None,
     framings: &[Framing::Method, Framing::Bare, Framing::Http3],
     encodings: &[Encoding::SerdeEnvelope],
     hints: Hints {
@@ -138,19 +118,26 @@ static DESCRIPTOR: Descriptor = Descriptor {
         plausible: Some(length_mode::plausible),
     },
     sides: ["client", "gateway"],
-    provider: None,
-    dialects: &[],
     settings: &[Setting::LengthMode, Setting::Schema],
-    kinds: &KINDS,
-    recipes: &RECIPES,
-    marks: &MARKS,
-    shapes: schema::shapes,
-    faults: FAULTS,
-    value_types: None,
-    is_re_encoded: false,
+    faults: &[
+        ("envelope-overrun", "an envelope is longer than its bytes"),
+        ("negative-size", "an envelope's payload_size is below zero"),
+        (
+            "unreadable-version",
+            "compat_version is above the version that the schema describes",
+        ),
+        (
+            "string-length",
+            "a string's length is below zero or runs past its envelope",
+        ),
+        (
+            "vector-count",
+            "a vector's count is below zero or more than its envelope can hold",
+        ),
+        ("field-overrun", "a field runs past its envelope"),
+    ],
     is_sequential: true,
-    is_fallback: false,
-    http: None,
+    ..Descriptor::new(&KINDS, &RECIPES, &MARKS, schema::shapes)
 };
 
 #[cfg(feature = "rules")]

@@ -357,6 +357,16 @@ fn contains_word(line: &str, word: &str) -> bool {
     })
 }
 
+/// Returns `true` if a word of the text, or a part of one in camel case, begins with a name.
+fn begins_word(line: &str, name: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    lower.match_indices(name).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let is_upper = line[at..].starts_with(char::is_uppercase);
+        is_upper || !before.is_some_and(char::is_alphanumeric)
+    })
+}
+
 fn is_below(path: &str, folder: &str) -> bool {
     path == folder || path.starts_with(&format!("{folder}/")) || path == format!("{folder}.rs")
 }
@@ -570,14 +580,13 @@ fn generic_modules_name_no_protocol() {
         }
         for (number, line) in source.code.lines().enumerate() {
             // Members and methods that have the name of another protocol.
-            let lower = line
-                .to_lowercase()
+            let line = line
                 .replace("\"jsonrpc", "")
                 .replace("`jsonrpc`", "")
                 .replace("\"mcp", "")
-                .replace("[mcpservers]", "");
+                .replace("[mcpServers]", "");
             for name in protocols.iter().filter(|name| own != Some(*name)) {
-                if lower.contains(name) {
+                if begins_word(&line, name) {
                     let _ = writeln!(
                         breaches,
                         "src/{}:{}: {name} is named: {}",

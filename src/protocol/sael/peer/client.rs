@@ -1,7 +1,7 @@
 //! The client: it opens the session and sends heartbeats.
 
 use super::sessions::WINDOW;
-use super::{NAME, SECOND, SUPPORTS, frame, in_call, seq, short};
+use super::{NAME, SECOND, SUPPORTS, frame, in_call, seq, shorten};
 use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{Object, text};
@@ -120,7 +120,8 @@ impl Peer for SaelClient {
                     HandshakeStage::New | HandshakeStage::Requested(_)
                 );
                 if waits || FATAL.contains(&code.as_ref()) {
-                    conn.stage = HandshakeStage::Over(format!("{}: {}", short(&code), short(&why)));
+                    conn.stage =
+                        HandshakeStage::Over(format!("{}: {}", shorten(&code), shorten(&why)));
                     conn.session = None;
                 }
             }

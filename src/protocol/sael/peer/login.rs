@@ -2,7 +2,7 @@
 
 use super::server::{LONGEST, SaelServer, ServerConnection, TTL};
 use super::sessions::PeerSession;
-use super::{NAME, SECOND, SUPPORTS, err, frame, short};
+use super::{NAME, SECOND, SUPPORTS, err, frame, shorten};
 use crate::protocol::make::{Object, array, text};
 use crate::protocol::peer::Outgoing;
 use crate::protocol::sael::token::{Check, CheckOutcome, Token, verified};
@@ -22,7 +22,7 @@ impl SaelServer {
             let number = v
                 .as_i128()
                 .map_or("something else".into(), |v| v.to_string());
-            let why = format!("versions 1 and 2 are supported, not {}", short(&number));
+            let why = format!("versions 1 and 2 are supported, not {}", shorten(&number));
             return Err(("UNSUPPORTED_VERSION", why));
         }
         let auth = root.get("auth").filter(|auth| auth.is_map());
@@ -51,7 +51,7 @@ impl SaelServer {
                 } else {
                     "AUTH_INVALID"
                 };
-                let why = format!("token: {}: {}", first.check.name(), short(&first.text));
+                let why = format!("token: {}: {}", first.check.name(), shorten(&first.text));
                 return Err((code, why));
             }
         }

@@ -1,7 +1,7 @@
 //! The server: the answers that it sends by itself.
 
 use super::sessions::{OpenSeq, PeerSession, SESSIONS};
-use super::{SECOND, err, frame, in_call, seq, short};
+use super::{SECOND, err, frame, in_call, seq, shorten};
 use crate::error::Result;
 use crate::protocol::make::{IdGen, Object, array, text};
 use crate::protocol::peer::{
@@ -118,7 +118,7 @@ impl SaelServer {
             return Ok(());
         }
         let Some(offer) = self.offers.iter().find(|offer| is_called(offer, name)) else {
-            return Err(("TOOL_NOT_FOUND", format!("tool: {}", short(name))));
+            return Err(("TOOL_NOT_FOUND", format!("tool: {}", shorten(name))));
         };
         let about = offer.about.as_deref().unwrap_or("{}");
         let needs = with_json(about, |about| {
@@ -132,7 +132,7 @@ impl SaelServer {
         match capability::allows(&granted, &needs).document.verdict {
             Grant::No => Err((
                 "MISSING_CAPABILITY",
-                format!("{} requires {}", short(name), short(&needs)),
+                format!("{} requires {}", shorten(name), shorten(&needs)),
             )),
             Grant::Yes | Grant::Open => Ok(()),
         }
@@ -303,7 +303,7 @@ impl Peer for SaelServer {
             }
             _ => {
                 let number = root.and_then(seq).unwrap_or_default();
-                let why = format!("kind: {}", short(kind));
+                let why = format!("kind: {}", shorten(kind));
                 outgoing.push(Outgoing::new(conn, err(v, number, "UNKNOWN_KIND", &why)));
             }
         }

@@ -6,9 +6,10 @@ use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
-    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request,
+    MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries, Request, shorten,
 };
-use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
+use crate::protocol::rpc::build::{self, INVALID_PARAMS};
+use crate::protocol::rpc::peer::{PeerAnswer, method_not_found};
 use crate::protocol::rpc::{Call, spelling};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
@@ -69,7 +70,7 @@ impl Runtime {
     }
 
     /// Answers a callback. An error is a code and a text.
-    fn answer(&mut self, method: &str, params: Option<Node<'_>>) -> Result<String, (i32, String)> {
+    fn answer(&mut self, method: &str, params: Option<Node<'_>>) -> PeerAnswer {
         let missing = |name: &str| (INVALID_PARAMS, format!("invalid params: missing {name}"));
         let text = |name: &str| params.and_then(|p| p.get(name)?.text());
         match method {
@@ -88,14 +89,10 @@ impl Runtime {
                     Some("A") => -32008,
                     _ => -32011,
                 };
-                let short: String = id.chars().take(80).collect();
                 let blob = self.blobs.get(&id).map(str::to_owned);
-                blob.ok_or_else(|| (code, format!("Blob not found: {short}")))
+                blob.ok_or_else(|| (code, format!("Blob not found: {}", shorten(&id))))
             }
-            _ => {
-                let short: String = method.chars().take(80).collect();
-                Err((METHOD_NOT_FOUND, format!("Method not found: {short}")))
-            }
+            _ => method_not_found(method),
         }
     }
 }

@@ -4,7 +4,9 @@ use super::{COMPONENT_NOT_FOUND, VERSION};
 use crate::error::Result;
 use crate::protocol::Role;
 use crate::protocol::make::{IdGen, Object, array};
-use crate::protocol::peer::{Offer, Outgoing, Peer, PeerConfig, PeerReply, Request, with_about};
+use crate::protocol::peer::{
+    Offer, Outgoing, Peer, PeerConfig, PeerReply, Request, shorten, with_about,
+};
 use crate::protocol::rpc::build::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::rpc::{Call, spelling};
 use crate::protocol::session::Seen;
@@ -55,8 +57,8 @@ impl StepflowServer {
             "components/execute" => self.offer(params).map(|_| None),
             "components/infer_schema" => Ok(None),
             _ => {
-                let short: String = method.chars().take(80).collect();
-                Err((METHOD_NOT_FOUND, format!("Method not found: {short}"), None))
+                let why = format!("Method not found: {}", shorten(method));
+                Err((METHOD_NOT_FOUND, why, None))
             }
         }
     }
@@ -74,9 +76,8 @@ impl StepflowServer {
         if found.is_some() || self.offers.is_empty() {
             return Ok(found);
         }
-        let short: String = name.chars().take(80).collect();
         let data = Object::default().text("component", &name).finish();
-        let why = format!("Component '{short}' not found");
+        let why = format!("Component '{}' not found", shorten(&name));
         Err((COMPONENT_NOT_FOUND, why, Some(data)))
     }
 }
@@ -95,8 +96,10 @@ fn initialize(params: Option<Node<'_>>) -> Result<String, ServerRefusal> {
         if version.as_i128() == VERSION.parse().ok() {
             return Ok(Object::default().json(ours, VERSION).finish());
         }
-        let short: String = spelling(version).chars().take(80).collect();
-        let why = format!("version {short} is not supported, only {VERSION}");
+        let why = format!(
+            "version {} is not supported, only {VERSION}",
+            shorten(spelling(version))
+        );
         return Err((mismatch, why, None));
     }
     let why = "invalid params: missing runtime_protocol_version";

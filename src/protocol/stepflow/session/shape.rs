@@ -1,6 +1,6 @@
 //! Checks of single messages: the rule for each error.
 
-use super::super::schema::DIALECT;
+use super::super::{DESCRIPTOR, schema::DIALECT};
 use crate::protocol::rpc::Call;
 use crate::protocol::rpc::shape::{CallShape, ShapeViolation};
 use crate::protocol::session::Seen;
@@ -9,7 +9,7 @@ use crate::protocol::session::Seen;
 pub(super) fn of<'s, 'a>(seen: &'s Seen<'a>, call: &'s Call<'a>) -> CallShape<'s, 'a> {
     CallShape {
         dialect: &DIALECT,
-        sides: ["runtime", "server"],
+        sides: DESCRIPTOR.sides,
         rule,
         role: seen.message.role,
         seen,
