@@ -7,6 +7,10 @@
 //!      -protocol-> body -framing-> frame -> stream
 //! ```
 
+mod line;
+#[cfg(test)]
+mod tests;
+
 use crate::encoding::{Encoding, json, msgpack};
 use crate::error::Refusal;
 use crate::framing::{FrameJoiner, Framing, LengthMode, Wire};
@@ -14,6 +18,8 @@ use crate::protocol::make::IdGen;
 use crate::protocol::{Direction, MessageForm, Protocol, WriteOptions};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
+pub(crate) use line::is_line;
+use line::{method, raw_bytes};
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use std::collections::BTreeMap;
 
@@ -137,8 +143,8 @@ impl<'p> Encoder<'p> {
         tape: &mut Tape,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let (protocol, framing) = self.protocol_and_framing()?;
-        let parsed = if self.is_packed(protocol, framing, &Wire::default()) {
+        let target = self.target(None, direction)?;
+        let parsed = if self.is_packed(&target, &Wire::default()) {
             let mut to = rmp_serde::Serializer::new(&mut *value).with_struct_map();
             let written = message.serialize(&mut to);
             written.map_err(|e| Refusal::whole("a value that MessagePack has", e.to_string()))?;
@@ -192,20 +198,12 @@ impl<'p> Encoder<'p> {
         mut wire: Wire,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let (protocol, framing) = self.protocol_and_framing()?;
-        let direction = direction.or(self.options.direction);
-        let written = EncodeTarget {
-            protocol,
-            framing,
-            direction,
-            message: Some(message),
-            force: self.options.force,
-        };
+        let target = self.target(Some(message), direction)?;
         let mut body = std::mem::take(&mut self.body);
         body.clear();
-        let result = self.body(&written, &mut wire, &mut body);
+        let result = self.body(&target, &mut wire, &mut body);
         if result.is_ok() {
-            self.frame(None, &written, &body, wire, out);
+            self.frame(None, &target, &body, wire, out);
         }
         self.body = body;
         result
@@ -213,39 +211,34 @@ impl<'p> Encoder<'p> {
 
     /// Returns the bytes of a message without its framing.
     pub(crate) fn body_of(&self, message: Node<'_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
-        let (protocol, framing) = self.protocol_and_framing()?;
-        let target = EncodeTarget {
-            protocol,
-            framing,
-            direction: self.options.direction,
-            message: Some(message),
-            force: self.options.force,
-        };
+        let target = self.target(Some(message), None)?;
         let mut body = Vec::new();
         self.body(&target, wire, &mut body)?;
         Ok(body)
     }
 
-    /// Returns the protocol and the framing of messages without a line of decode.
-    fn protocol_and_framing(&self) -> Result<(&'p dyn Protocol, Framing), Refusal> {
+    /// Returns the target of a message without a line of decode.
+    fn target<'n>(
+        &self,
+        message: Option<Node<'n>>,
+        direction: Option<Direction>,
+    ) -> Result<EncodeTarget<'p, 'n>, Refusal> {
         let Some(protocol) = self.options.protocol else {
             let got = "a message that does not name one";
             return Err(Refusal::new("", "a protocol (-p)", got));
         };
-        let framing = self.options.framing.unwrap_or(default_framing(protocol));
-        Ok((protocol, framing))
+        Ok(EncodeTarget {
+            protocol,
+            framing: self.options.framing.unwrap_or(default_framing(protocol)),
+            direction: direction.or(self.options.direction),
+            message,
+            force: self.options.force,
+        })
     }
 
     /// Writes bytes as a frame, such as a ping, in the chosen direction.
     pub(crate) fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
-        let (protocol, framing) = self.protocol_and_framing()?;
-        let target = EncodeTarget {
-            protocol,
-            framing,
-            direction: self.options.direction,
-            message: None,
-            force: true,
-        };
+        let target = self.target(None, None)?;
         Ok(self.encoded(None, &target, body, wire))
     }
 
@@ -314,13 +307,13 @@ impl<'p> Encoder<'p> {
     }
 
     /// Returns true if a body is `MessagePack`.
-    fn is_packed(&self, protocol: &dyn Protocol, framing: Framing, wire: &Wire) -> bool {
+    fn is_packed(&self, target: &EncodeTarget<'_, '_>, wire: &Wire) -> bool {
         // After a length, and in binary messages, the documents specify MessagePack.
         let is_binary = || {
             let opcode = wire.opcode;
-            opcode.map_or(framing == Framing::Prefix, |opcode| opcode == 2)
+            opcode.map_or(target.framing == Framing::Prefix, |opcode| opcode == 2)
         };
-        match protocol.descriptor().encodings {
+        match target.protocol.descriptor().encodings {
             [Encoding::MessagePack] => true,
             [_] => false,
             _ => self.options.packed || wire.packed.unwrap_or_else(is_binary),
@@ -337,7 +330,7 @@ impl<'p> Encoder<'p> {
         let Some(message) = target.message else {
             return Ok(());
         };
-        let packed = self.is_packed(target.protocol, target.framing, wire);
+        let packed = self.is_packed(target, wire);
         let form = match (target.framing, packed) {
             (Framing::Header, packed) if wire.header.is_empty() => header(message, packed)?,
             (_, true) => MessageForm::MessagePack,
@@ -415,13 +408,6 @@ struct EncodeTarget<'p, 'n> {
     force: bool,
 }
 
-/// Returns `true` for a line of decode: it has the contract's version and a framing.
-pub(crate) fn is_line(value: Node<'_>) -> bool {
-    value.get("v").is_some_and(|v| v.as_i128() == Some(1))
-        && value.get("index").is_some()
-        && value.get("framing").is_some()
-}
-
 /// Returns the default framing of a protocol: that of its peers on a plain stream.
 fn default_framing(protocol: &dyn Protocol) -> Framing {
     match protocol.descriptor().framings.first() {
@@ -430,17 +416,6 @@ fn default_framing(protocol: &dyn Protocol) -> Framing {
         Some(first) => *first,
         None => Framing::Message,
     }
-}
-
-/// Returns the method id and the length mode of a telequick message.
-fn method(message: Node<'_>) -> Option<(u32, LengthMode)> {
-    let id = u32::try_from(message.get("method_id")?.as_i128()?).ok()?;
-    let mode = message.get("length_mode").and_then(Node::text);
-    Some((
-        id,
-        mode.and_then(|mode| LengthMode::from_name(&mode))
-            .unwrap_or_default(),
-    ))
 }
 
 /// Returns the form with the kind before the message.
@@ -455,16 +430,3 @@ fn header(message: Node<'_>, packed: bool) -> Result<MessageForm, Refusal> {
         Err(_) => Err(Refusal::new("kind", "three letters", format!("`{kind}`"))),
     }
 }
-
-/// Reads `raw` of a line: text, or bytes in hex.
-fn raw_bytes(raw: Node<'_>) -> Result<Vec<u8>, Refusal> {
-    if let Some(text) = raw.text() {
-        return Ok(text.into_owned().into_bytes());
-    }
-    let digits = raw.get("$bin").and_then(Node::text);
-    let bytes = digits.and_then(|d| hex::decode(d.as_bytes()).ok());
-    bytes.ok_or_else(|| Refusal::new("raw", "text, or {\"$bin\":\"hex\"}", raw.describe()))
-}
-
-#[cfg(test)]
-mod tests;
