@@ -7,13 +7,19 @@
 //!      -protocol-> body -framing-> frame -> stream
 //! ```
 
-use crate::encoding::json;
+mod line;
+#[cfg(test)]
+mod tests;
+
+use crate::encoding::{Encoding, json, msgpack};
 use crate::error::Refusal;
 use crate::framing::{FrameJoiner, Framing, LengthMode, Wire};
 use crate::protocol::make::IdGen;
 use crate::protocol::{Direction, MessageForm, Protocol, WriteOptions};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
+pub(crate) use line::is_line;
+use line::{method, raw_bytes};
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use std::collections::BTreeMap;
 
@@ -72,12 +78,15 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
 }
 
-/// Bytes in a value of your own types, for protocols that have bytes: `{"$bin":"hex"}`.
+/// Bytes in a value of your own types, for protocols that have bytes; in JSON, `{"$bin":"hex"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Serialize for Bytes<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if !to.is_human_readable() {
+            return to.serialize_bytes(self.0);
+        }
         let mut map = to.serialize_map(Some(1))?;
         map.serialize_entry("$bin", &hex::encode(self.0))?;
         map.end()
@@ -89,38 +98,40 @@ pub struct Encoder<'p> {
     options: EncodeOptions<'p>,
     joiners: BTreeMap<(Option<i128>, Option<Direction>), FrameJoiner>,
     id_gen: IdGen,
-    text: Vec<u8>,
+    value: Vec<u8>,
     tape: Tape,
     body: Vec<u8>,
 }
 
 impl<'p> Encoder<'p> {
-    /// Creates an encoder; the mint generates the masks of WebSocket frames.
+    /// Creates an encoder; `id_gen` generates the masks of WebSocket frames.
     pub fn new(options: EncodeOptions<'p>, id_gen: IdGen) -> Self {
         Self {
             options,
             joiners: BTreeMap::new(),
             id_gen,
-            text: Vec::new(),
+            value: Vec::new(),
             tape: Tape::new(),
             body: Vec::new(),
         }
     }
 
-    /// Writes a message from a value of your own types, in the form of `decode -f json`. The frame
-    /// is appended to `out`, which stays unchanged after a refusal. Buffers are reused.
+    /// Writes a message from a value of your own types. A body of `MessagePack` is written with
+    /// `rmp-serde`: bytes, extension types and floats of 32 bits are kept, and structs become maps.
+    /// Other bodies are written with `serde_json`, in the form of `decode -f json`. The frame is
+    /// appended to `out`, which stays unchanged after a refusal. Buffers are reused.
     pub fn write(
         &mut self,
         message: &(impl Serialize + ?Sized),
         direction: Option<Direction>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let mut text = std::mem::take(&mut self.text);
+        let mut value = std::mem::take(&mut self.value);
         let mut tape = std::mem::take(&mut self.tape);
-        text.clear();
+        value.clear();
         tape.clear(u32::MAX);
-        let written = self.write_with_buffers(message, direction, &mut text, &mut tape, out);
-        (self.text, self.tape) = (text, tape);
+        let written = self.write_with_buffers(message, direction, &mut value, &mut tape, out);
+        (self.value, self.tape) = (value, tape);
         written
     }
 
@@ -128,15 +139,23 @@ impl<'p> Encoder<'p> {
         &mut self,
         message: &(impl Serialize + ?Sized),
         direction: Option<Direction>,
-        text: &mut Vec<u8>,
+        value: &mut Vec<u8>,
         tape: &mut Tape,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        serde_json::to_writer(&mut *text, message)
-            .map_err(|e| Refusal::whole("a value that JSON has", e.to_string()))?;
-        json::parse(text, Span::new(0, text.len()), DEPTH, tape)
-            .map_err(|e| Refusal::whole(e.wanted, e.got))?;
-        let root = tape.root(text);
+        let target = self.target(None, direction)?;
+        let parsed = if self.is_packed(&target, &Wire::default()) {
+            let mut to = rmp_serde::Serializer::new(&mut *value).with_struct_map();
+            let written = message.serialize(&mut to);
+            written.map_err(|e| Refusal::whole("a value that MessagePack has", e.to_string()))?;
+            msgpack::parse(value, Span::new(0, value.len()), DEPTH, tape)
+        } else {
+            let written = serde_json::to_writer(&mut *value, message);
+            written.map_err(|e| Refusal::whole("a value that JSON has", e.to_string()))?;
+            json::parse(value, Span::new(0, value.len()), DEPTH, tape).map(drop)
+        };
+        parsed.map_err(|e| Refusal::whole(e.wanted, e.got))?;
+        let root = tape.root(value);
         let root = root.ok_or_else(|| Refusal::whole("a value", "nothing"))?;
         self.framed_into(root, direction, Wire::default(), out)
     }
@@ -179,27 +198,12 @@ impl<'p> Encoder<'p> {
         mut wire: Wire,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let Some(protocol) = self.options.protocol else {
-            return Err(Refusal::new(
-                "",
-                "a protocol (-p)",
-                "a message that does not name one",
-            ));
-        };
-        let framing = self.options.framing.unwrap_or(default_framing(protocol));
-        let direction = direction.or(self.options.direction);
-        let written = EncodeTarget {
-            protocol,
-            framing,
-            direction,
-            message: Some(message),
-            force: self.options.force,
-        };
+        let target = self.target(Some(message), direction)?;
         let mut body = std::mem::take(&mut self.body);
         body.clear();
-        let result = self.body(&written, &mut wire, &mut body);
+        let result = self.body(&target, &mut wire, &mut body);
         if result.is_ok() {
-            self.frame(None, &written, &body, wire, out);
+            self.frame(None, &target, &body, wire, out);
         }
         self.body = body;
         result
@@ -207,33 +211,34 @@ impl<'p> Encoder<'p> {
 
     /// Returns the bytes of a message without its framing.
     pub(crate) fn body_of(&self, message: Node<'_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
-        let Some(protocol) = self.options.protocol else {
-            return Err(Refusal::new("", "a protocol", "none"));
-        };
-        let target = EncodeTarget {
-            protocol,
-            framing: self.options.framing.unwrap_or(default_framing(protocol)),
-            direction: self.options.direction,
-            message: Some(message),
-            force: self.options.force,
-        };
+        let target = self.target(Some(message), None)?;
         let mut body = Vec::new();
         self.body(&target, wire, &mut body)?;
         Ok(body)
     }
 
-    /// Writes bytes as a frame, such as a ping, in the chosen direction.
-    pub(crate) fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
+    /// Returns the target of a message without a line of decode.
+    fn target<'n>(
+        &self,
+        message: Option<Node<'n>>,
+        direction: Option<Direction>,
+    ) -> Result<EncodeTarget<'p, 'n>, Refusal> {
         let Some(protocol) = self.options.protocol else {
-            return Err(Refusal::new("", "a protocol", "none"));
+            let got = "a message that does not name one";
+            return Err(Refusal::new("", "a protocol (-p)", got));
         };
-        let target = EncodeTarget {
+        Ok(EncodeTarget {
             protocol,
             framing: self.options.framing.unwrap_or(default_framing(protocol)),
-            direction: self.options.direction,
-            message: None,
-            force: true,
-        };
+            direction: direction.or(self.options.direction),
+            message,
+            force: self.options.force,
+        })
+    }
+
+    /// Writes bytes as a frame, such as a ping, in the chosen direction.
+    pub(crate) fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
+        let target = self.target(None, None)?;
         Ok(self.encoded(None, &target, body, wire))
     }
 
@@ -301,6 +306,20 @@ impl<'p> Encoder<'p> {
         Ok(self.encoded(conn, &written, &body, wire))
     }
 
+    /// Returns true if a body is `MessagePack`.
+    fn is_packed(&self, target: &EncodeTarget<'_, '_>, wire: &Wire) -> bool {
+        // After a length, and in binary messages, the documents specify MessagePack.
+        let is_binary = || {
+            let opcode = wire.opcode;
+            opcode.map_or(target.framing == Framing::Prefix, |opcode| opcode == 2)
+        };
+        match target.protocol.descriptor().encodings {
+            [Encoding::MessagePack] => true,
+            [_] => false,
+            _ => self.options.packed || wire.packed.unwrap_or_else(is_binary),
+        }
+    }
+
     /// Writes a message's bytes; the values that framing needs go into `wire`.
     fn body(
         &self,
@@ -311,11 +330,7 @@ impl<'p> Encoder<'p> {
         let Some(message) = target.message else {
             return Ok(());
         };
-        // After a length, and in binary messages, the documents specify MessagePack.
-        let binary = wire
-            .opcode
-            .map_or(target.framing == Framing::Prefix, |opcode| opcode == 2);
-        let packed = self.options.packed || wire.packed.unwrap_or(binary);
+        let packed = self.is_packed(target, wire);
         let form = match (target.framing, packed) {
             (Framing::Header, packed) if wire.header.is_empty() => header(message, packed)?,
             (_, true) => MessageForm::MessagePack,
@@ -393,13 +408,6 @@ struct EncodeTarget<'p, 'n> {
     force: bool,
 }
 
-/// Returns `true` for a line of decode: it has the contract's version and a framing.
-pub(crate) fn is_line(value: Node<'_>) -> bool {
-    value.get("v").is_some_and(|v| v.as_i128() == Some(1))
-        && value.get("index").is_some()
-        && value.get("framing").is_some()
-}
-
 /// Returns the default framing of a protocol: that of its peers on a plain stream.
 fn default_framing(protocol: &dyn Protocol) -> Framing {
     match protocol.descriptor().framings.first() {
@@ -408,17 +416,6 @@ fn default_framing(protocol: &dyn Protocol) -> Framing {
         Some(first) => *first,
         None => Framing::Message,
     }
-}
-
-/// Returns the method id and the length mode of a telequick message.
-fn method(message: Node<'_>) -> Option<(u32, LengthMode)> {
-    let id = u32::try_from(message.get("method_id")?.as_i128()?).ok()?;
-    let mode = message.get("length_mode").and_then(Node::text);
-    Some((
-        id,
-        mode.and_then(|mode| LengthMode::from_name(&mode))
-            .unwrap_or_default(),
-    ))
 }
 
 /// Returns the form with the kind before the message.
@@ -432,14 +429,4 @@ fn header(message: Node<'_>, packed: bool) -> Result<MessageForm, Refusal> {
         }),
         Err(_) => Err(Refusal::new("kind", "three letters", format!("`{kind}`"))),
     }
-}
-
-/// Reads `raw` of a line: text, or bytes in hex.
-fn raw_bytes(raw: Node<'_>) -> Result<Vec<u8>, Refusal> {
-    if let Some(text) = raw.text() {
-        return Ok(text.into_owned().into_bytes());
-    }
-    let digits = raw.get("$bin").and_then(Node::text);
-    let bytes = digits.and_then(|d| hex::decode(d.as_bytes()).ok());
-    bytes.ok_or_else(|| Refusal::new("raw", "text, or {\"$bin\":\"hex\"}", raw.describe()))
 }

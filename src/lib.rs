@@ -22,7 +22,7 @@
 //!
 //! # Features
 //!
-//! Without features, the library has frames, messages, decoding and encoding, with 20 dependencies.
+//! Without features, the library has frames, messages, decoding and encoding, with 19 dependencies.
 //! Each feature adds its own dependencies:
 //!
 //! | feature | what it adds | needs |

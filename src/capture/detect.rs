@@ -21,11 +21,10 @@ use super::pcap;
 use super::printed::{curl, flows, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{tcpdump, tshark};
-use super::readable::{first_key, is_readable, starts};
+use super::readable::is_readable;
 use super::text::Text;
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
-use serde::Deserialize;
 
 /// Bytes that detection looks at, at most.
 pub(super) const LIMIT: usize = 4 << 10;
@@ -33,79 +32,74 @@ pub(super) const LIMIT: usize = 4 << 10;
 /// So many hex digits in a row are hex, wherever they end.
 const LONG: usize = 2 << 10;
 
-/// A form: how it is recognised, and what reads it.
-struct FormEntry {
-    form: Form,
-    /// Asked about the beginning of an input, at most [`LIMIT`] bytes.
-    detect: fn(&[u8], InputEnd) -> FormVerdict,
-    reader: fn() -> Box<dyn FormReader>,
-}
+/// A form, how it is recognised from at most [`LIMIT`] bytes at the beginning of an input, and what reads it.
+type FormEntry = (
+    Form,
+    fn(&[u8], InputEnd) -> FormVerdict,
+    fn() -> Box<dyn FormReader>,
+);
 
 /// The forms except raw, in the order in which they are asked. A further form is a line here and its name in
 /// `form.rs`.
 const FORMS: &[FormEntry] = &[
     #[cfg(feature = "pcap")]
-    entry(Form::Pcap, pcap::detect, || {
-        Box::<pcap::PcapReader>::default()
-    }),
-    entry(Form::Recording, is_recording, || {
-        lines_of::<recording::Reader>()
-    }),
-    entry(Form::Jsonl, is_json_lines, || {
-        lines_of::<json_lines::JsonLines>()
-    }),
-    entry(Form::Har, har::detect, || Box::<har::Har>::default()),
-    entry(Form::Strace, strace::detect, || {
-        lines_of::<strace::Strace>()
-    }),
-    entry(Form::Curl, curl::detect, || lines_of::<curl::Curl>()),
-    entry(Form::Socat, socat::detect, || lines_of::<socat::Socat>()),
-    entry(Form::Ngrep, flows::detect_ngrep, || {
-        lines_of::<flows::Flows<flows::Ngrep>>()
-    }),
-    entry(Form::Tcpflow, flows::detect_tcpflow, || {
-        lines_of::<flows::Flows<flows::Tcpflow>>()
-    }),
+    (Form::Pcap, pcap::detect, boxed::<pcap::PcapReader>),
+    (
+        Form::Recording,
+        recording::detect,
+        lines_of::<recording::Reader>,
+    ),
+    (
+        Form::Jsonl,
+        json_lines::detect,
+        lines_of::<json_lines::JsonLines>,
+    ),
+    (Form::Har, har::detect, boxed::<har::Har>),
+    (Form::Strace, strace::detect, lines_of::<strace::Strace>),
+    (Form::Curl, curl::detect, lines_of::<curl::Curl>),
+    (Form::Socat, socat::detect, lines_of::<socat::Socat>),
+    (
+        Form::Ngrep,
+        flows::detect_ngrep,
+        lines_of::<flows::Flows<flows::Ngrep>>,
+    ),
+    (
+        Form::Tcpflow,
+        flows::detect_tcpflow,
+        lines_of::<flows::Flows<flows::Tcpflow>>,
+    ),
     #[cfg(feature = "pcap")]
-    entry(Form::Tcpdump, tcpdump::detect, || {
-        lines_of::<tcpdump::Tcpdump>()
-    }),
+    (Form::Tcpdump, tcpdump::detect, lines_of::<tcpdump::Tcpdump>),
     #[cfg(feature = "pcap")]
-    entry(Form::Tshark, tshark::detect, || {
-        lines_of::<tshark::Tshark>()
-    }),
-    entry(Form::Unreadable, unreadable::detect, || {
-        Box::<unreadable::UnreadableReader>::default()
-    }),
-    entry(Form::Xxd, is_dump, || lines_of::<dump::Dump>()),
-    entry(Form::Dump, is_word_dump, || {
+    (Form::Tshark, tshark::detect, lines_of::<tshark::Tshark>),
+    (
+        Form::Unreadable,
+        unreadable::detect,
+        boxed::<unreadable::UnreadableReader>,
+    ),
+    (Form::Xxd, is_dump, lines_of::<dump::Dump>),
+    (Form::Dump, is_word_dump, || {
         text_of(Some(Form::Dump), Form::Dump)
     }),
-    entry(Form::Text, |_, _| No, || text_of(None, Form::Raw)),
-    entry(Form::Text, is_loose_hex, || text_of(None, Form::Hex)),
-    entry(Form::Hex, is_hex_lines, || lines_of::<hex::Hex>()),
-    entry(Form::Base64, base64_text::detect, || {
-        Box::<base64_text::Base64>::default()
-    }),
-    entry(Form::Text, is_readable, || text_of(None, Form::Raw)),
-    entry(
+    (Form::Text, |_, _| No, || text_of(None, Form::Raw)),
+    (Form::Text, is_loose_hex, || text_of(None, Form::Hex)),
+    (Form::Hex, is_hex_lines, lines_of::<hex::Hex>),
+    (
+        Form::Base64,
+        base64_text::detect,
+        boxed::<base64_text::Base64>,
+    ),
+    (Form::Text, is_readable, || text_of(None, Form::Raw)),
+    (
         Form::Literal,
         |_, _| No,
         || text_of(Some(Form::Literal), Form::Literal),
     ),
-    entry(Form::Log, |_, _| No, || text_of(Some(Form::Log), Form::Log)),
+    (Form::Log, |_, _| No, || text_of(Some(Form::Log), Form::Log)),
 ];
 
-const fn entry(
-    form: Form,
-    detect: fn(&[u8], InputEnd) -> FormVerdict,
-    reader: fn() -> Box<dyn FormReader>,
-) -> FormEntry {
-    FormEntry {
-        form,
-        detect,
-        reader,
-    }
+fn boxed<F: FormReader + Default + 'static>() -> Box<dyn FormReader> {
+    Box::<F>::default()
 }
 
 fn lines_of<F: LineForm + Default + 'static>() -> Box<dyn FormReader> {
@@ -118,8 +112,8 @@ fn text_of(wanted: Option<Form>, otherwise: Form) -> Box<dyn FormReader> {
 
 /// The reader of a form; `None` for raw bytes.
 pub(super) fn reader(form: Form) -> Option<Box<dyn FormReader>> {
-    let entry = FORMS.iter().find(|entry| entry.form == form)?;
-    Some((entry.reader)())
+    let (_, _, reader) = FORMS.iter().find(|(known, ..)| *known == form)?;
+    Some(reader())
 }
 
 /// A form, why, and its reader; none for raw bytes.
@@ -137,9 +131,9 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
     if end == InputEnd::More && BOM.starts_with(view) {
         return None;
     }
-    for entry in FORMS {
-        match (entry.detect)(text, end) {
-            Yes(evidence) => return Some((entry.form, evidence, Some((entry.reader)()))),
+    for (form, detect, reader) in FORMS {
+        match detect(text, end) {
+            Yes(evidence) => return Some((*form, evidence, Some(reader()))),
             Open if end == InputEnd::More => return None,
             Open | No => {}
         }
@@ -152,71 +146,28 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
     Some((Form::Raw, evidence, None))
 }
 
-fn is_recording(text: &[u8], _end: InputEnd) -> FormVerdict {
-    let verdict = first_key(text).map(|key| starts(key, b"wiretool\""));
-    let verdict = verdict.unwrap_or_else(|verdict| verdict);
-    verdict.map(|()| "its first key is wiretool".into())
-}
-
-/// Keys that may come first in a line of decode, as it is written or with its keys sorted; no protocol's own.
-const DECODE_KEYS: [&[u8]; 5] = [
-    b"v\"",
-    b"index\"",
-    b"body_len\"",
-    b"body_offset\"",
-    b"conn\"",
-];
-
-fn is_json_lines(text: &[u8], end: InputEnd) -> FormVerdict {
-    #[derive(Deserialize)]
-    struct InputHead {
-        v: u64,
-        #[allow(dead_code)]
-        index: u64,
-    }
-    let key = match first_key(text) {
-        Ok(key) => key,
-        Err(verdict) => return verdict.map(|()| String::new()),
-    };
-    let verdicts = DECODE_KEYS.map(|mark| starts(key, mark));
-    if !verdicts.iter().any(|v| matches!(v, Yes(()))) {
-        return if verdicts.contains(&Open) { Open } else { No };
-    }
-    if key.starts_with(br#"v":1,"index":"#) {
-        return Yes(r#"it begins with "v":1 and "index""#.into());
-    }
-    let text = text.trim_ascii_start();
-    let line = text.split(|&c| c == b'\n').next().unwrap_or_default();
-    if line.len() == text.len() && end != InputEnd::Real {
-        return Open;
-    }
-    match serde_json::from_slice(line) {
-        Ok(InputHead { v: 1, .. }) => Yes(r#"its first line has "v":1 and "index""#.into()),
-        _ => No,
-    }
-}
-
 fn is_text(line: &[u8]) -> bool {
     !line
         .iter()
         .any(|&c| c.is_ascii_control() && !c.is_ascii_whitespace())
 }
 
-fn is_dump(text: &[u8], end: InputEnd) -> FormVerdict {
-    match find_rows(text, end) {
-        Yes((evidence, false)) => Yes(evidence),
+/// Leaves the evidence if the second value is the wanted one.
+fn only(found: FormVerdict<(String, bool)>, wanted: bool) -> FormVerdict {
+    match found {
+        Yes((evidence, is)) if is == wanted => Yes(evidence),
         Yes(_) | No => No,
         Open => Open,
     }
 }
 
+fn is_dump(text: &[u8], end: InputEnd) -> FormVerdict {
+    only(find_rows(text, end), false)
+}
+
 /// Rows whose columns are not hex bytes.
 fn is_word_dump(text: &[u8], end: InputEnd) -> FormVerdict {
-    match find_rows(text, end) {
-        Yes((evidence, true)) => Yes(evidence),
-        Yes(_) | No => No,
-        Open => Open,
-    }
+    only(find_rows(text, end), true)
 }
 
 /// Finds rows with offsets; with the evidence and true if their columns are words or binary.
@@ -325,20 +276,12 @@ fn may_be_row(line: &[u8]) -> bool {
 }
 
 fn is_hex_lines(text: &[u8], end: InputEnd) -> FormVerdict {
-    match find_hex(text, end) {
-        Yes((evidence, false)) => Yes(evidence),
-        Yes(_) | No => No,
-        Open => Open,
-    }
+    only(find_hex(text, end), false)
 }
 
 /// Hex that may as well be words, numbers in another base, or prose.
 fn is_loose_hex(text: &[u8], end: InputEnd) -> FormVerdict {
-    match find_hex(text, end) {
-        Yes((evidence, true)) => Yes(evidence),
-        Yes(_) | No => No,
-        Open => Open,
-    }
+    only(find_hex(text, end), true)
 }
 
 /// Finds lines of hex; with the evidence and true if something else begins in the same way.

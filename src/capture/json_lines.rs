@@ -8,11 +8,42 @@
 //! messages to bytes.
 
 use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
+use super::form::{FormVerdict, InputEnd};
 use super::lines::{Line, LineForm};
+use super::readable::{first_key, first_object};
 use super::time;
 use crate::protocol::Direction;
 use serde::Deserialize;
 use serde_json::Value;
+
+/// Keys that may come first in a line of decode, as it is written or with its keys sorted; no protocol's own.
+const FIRST_KEYS: [&[u8]; 5] = [
+    b"v\"",
+    b"index\"",
+    b"body_len\"",
+    b"body_offset\"",
+    b"conn\"",
+];
+
+/// Is it output of decode?
+pub(super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
+    #[derive(Deserialize)]
+    struct LineHead {
+        v: u64,
+        #[allow(dead_code)]
+        index: u64,
+    }
+    if first_key(text).is_ok_and(|key| key.starts_with(br#"v":1,"index":"#)) {
+        return FormVerdict::Yes(r#"it begins with "v":1 and "index""#.into());
+    }
+    match first_object(text, &FIRST_KEYS, end).map(serde_json::from_slice) {
+        Ok(Ok(LineHead { v: 1, .. })) => {
+            FormVerdict::Yes(r#"its first line has "v":1 and "index""#.into())
+        }
+        Ok(_) => FormVerdict::No,
+        Err(verdict) => verdict,
+    }
+}
 
 #[derive(Deserialize)]
 struct DecodedLine {

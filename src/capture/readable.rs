@@ -34,6 +34,27 @@ pub(super) fn first_key(text: &[u8]) -> Result<&[u8], FormVerdict<()>> {
     Ok(rest)
 }
 
+/// Returns the first line if it is an object whose first key, with its closing quote, is one of `keys`.
+pub(super) fn first_object<'t>(
+    text: &'t [u8],
+    keys: &[&[u8]],
+    end: InputEnd,
+) -> Result<&'t [u8], FormVerdict> {
+    let verdict = |verdict: FormVerdict<()>| verdict.map(|()| String::new());
+    let key = first_key(text).map_err(verdict)?;
+    let verdicts = || keys.iter().map(|mark| starts(key, mark));
+    if !verdicts().any(|verdict| matches!(verdict, Yes(()))) {
+        let is_open = verdicts().any(|verdict| matches!(verdict, Open));
+        return Err(if is_open { Open } else { No });
+    }
+    let text = text.trim_ascii_start();
+    let line = text.split(|&c| c == b'\n').next().unwrap_or_default();
+    if line.len() == text.len() && end != InputEnd::Real {
+        return Err(Open);
+    }
+    Ok(line)
+}
+
 /// The beginnings of streams that are text themselves.
 const NATIVE: [&[u8]; 12] = [
     b"GET ",

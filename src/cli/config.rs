@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
     Flag(&'static str),
-    Variable(&'static str),
+    Variable(String),
     File(PathBuf, usize),
     Default,
 }
@@ -127,7 +127,8 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
         file::read(&path, true, &mut settings)?;
     }
     for known in &KNOWN {
-        let Some(text) = variable(known.variable) else {
+        let name = known.variable();
+        let Some(text) = variable(&name) else {
             continue;
         };
         let text = text.to_string_lossy();
@@ -138,10 +139,10 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
         };
         for text in &texts {
             if let Err(wanted) = known.check(text) {
-                bail!("{}: wanted {wanted}, got {text:?}", known.variable);
+                bail!("{name}: wanted {wanted}, got {text:?}");
             }
         }
-        let origin = SettingOrigin::Variable(known.variable);
+        let origin = SettingOrigin::Variable(name);
         settings.set(known.key, SettingValue { texts, origin });
     }
     if let (true, Some(mut color)) = (settings.is_given("color"), matches.get_raw("color")) {
@@ -260,6 +261,11 @@ impl Config {
             options.length_mode = mode;
         }
         (options, direction.or(rule.direction))
+    }
+
+    /// Returns true if a setting may be the default of a flag.
+    pub fn has_defaults(&self) -> bool {
+        !self.values.is_empty()
     }
 
     /// Makes settings the defaults of the flags that accept these values. Other settings, such as the protocol, are read

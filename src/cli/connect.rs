@@ -1,6 +1,7 @@
 //! The flags and functions that `replay` and `send` share: address, connection, recording.
 
 use super::options::{self, SharedArgs};
+use super::output::as_file;
 use super::tls::TrustArgs;
 use super::{Exit, print_message, recording};
 use crate::capture::Header;
@@ -10,15 +11,13 @@ use crate::live::client::{Client, Hang};
 use crate::live::codec::{ConnectionConfig, EventStreams, GENERATED_FIELDS};
 use crate::live::handler::Handler;
 use crate::protocol::peer::PeerConfig;
-use crate::protocol::{Direction, Protocol, Setting};
+use crate::protocol::{Descriptor, Direction, Protocol, Setting};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow, findings};
 use crate::transport::{Address, ListenOutcome, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Write as _;
-use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,11 +83,11 @@ pub struct Callee {
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Connection")]
     connect: Option<CallAddress>,
     /// Framing of the messages; the default depends on the address and the protocol
-    #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)), help_heading = "Connection")]
-    framing: Option<String>,
+    #[arg(long, value_name = "FRAMING", value_parser = options::framing(), help_heading = "Connection")]
+    framing: Option<Framing>,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
-    #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]), help_heading = "Connection")]
-    length_mode: Option<String>,
+    #[arg(long, value_name = "MODE", value_parser = options::written_length_mode(), help_heading = "Connection")]
+    length_mode: Option<LengthMode>,
     /// Use `MessagePack`, if the protocol has both
     #[arg(long, help_heading = "Connection")]
     msgpack: bool,
@@ -140,7 +139,7 @@ impl Callee {
 
     /// Returns the seed of the run with this number.
     pub fn seed(&self, run: u64) -> u64 {
-        let seed = self.seed.unwrap_or_else(super::encode::random_seed);
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
         seed.wrapping_add(run.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
@@ -165,12 +164,11 @@ impl Callee {
         known: KnownConnections,
     ) -> Result<ConnectionConfig<'p>> {
         self.check_peer()?;
-        let asked = self.framing.as_deref().and_then(Framing::from_name);
-        let framing = asked.unwrap_or_else(|| self.framing_of(protocol, known.framing));
+        let usual = || self.framing_of(protocol, known.framing);
+        let framing = self.framing.unwrap_or_else(usual);
         self.check_flags(protocol, framing, known.takes_token)?;
         let mut config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
-        let mode = self.length_mode.as_deref();
-        config.length_mode = mode.and_then(LengthMode::from_name);
+        config.length_mode = self.length_mode;
         config.packed = self.msgpack;
         config.recorded = known.fields;
         config.fields.clone_from(&self.header);
@@ -218,13 +216,18 @@ impl Callee {
         takes_token: bool,
     ) -> Result<()> {
         let token = self.token_file.is_some() && !takes_token;
+        let chooses = |descriptor: &Descriptor| descriptor.encodings.len() > 1;
+        if self.msgpack && !chooses(protocol.descriptor()) {
+            let owner = options::protocols_with(chooses).join(" and ");
+            let name = protocol.name();
+            anyhow::bail!("--msgpack is for {owner}, but the protocol is {name}");
+        }
         for (flag, is_set, setting) in [
             (
                 "--length-mode",
                 self.length_mode.is_some(),
                 Setting::LengthMode,
             ),
-            ("--msgpack", self.msgpack, Setting::MessagePack),
             ("--name", self.name.is_some(), Setting::Name),
             ("--token-file", token, Setting::Token),
         ] {
@@ -265,7 +268,7 @@ impl Callee {
         let ended = self.run_handler(protocol, client, shared)?;
         Ok(match (ended.signal, &client.outcome().failure) {
             _ if ended.seen.failed || ended.seen.lost > 0 => Err(Exit::Error),
-            (Some(signal), _) => Err(Exit::Status(128 + u8::try_from(signal).unwrap_or_default())),
+            (Some(signal), _) => Err(Exit::of_signal(signal)),
             (None, Some(why)) => {
                 print_message(why);
                 Err(Exit::Error)
@@ -285,29 +288,24 @@ impl Callee {
             let target = self.trusted.target(address.clone(), self.timeout)?;
             (target, address.transport())
         } else {
-            let stderr = std::io::stderr().as_fd().try_clone_to_owned();
-            let stderr = stderr.map(File::from).context("cannot use stderr")?;
+            let stderr = as_file(std::io::stderr()).context("cannot use stderr")?;
             let argv = self.command.clone();
             (Target::Child { argv, stderr }, "stdio")
         };
-        let words = self.command.iter();
-        let words = words.map(|word| word.to_string_lossy().into_owned());
         let header = Header {
-            protocol: Some(protocol.name().to_owned()),
             transport: Some(transport.into()),
             connect: self.connect.as_ref().map(|place| place.address.to_string()),
-            argv: (!self.command.is_empty()).then(|| words.collect()),
-            ..Header::new(crate::transport::now())
+            argv: (!self.command.is_empty()).then(|| super::live::words(&self.command)),
+            ..super::live::header(Some(protocol.name()))
         };
         let create = |path| recording::create(path, false);
         let recording = self.write.as_deref().map(create).transpose()?;
-        if let Some(sink) = recording.as_ref().filter(|_| !shared.quiet) {
-            print_message(&format!("recording to {}", sink.name));
+        if let Some(sink) = &recording {
+            shared.note(&format!("recording to {}", sink.name));
         }
         let setup = Setup::recording(header, recording, Arc::new(print_message));
         super::closed_stdout::ensure_open()?;
-        let stdout = std::io::stdout().as_fd().try_clone_to_owned();
-        let mut stdout = stdout.map(File::from).context("cannot use stdout")?;
+        let mut stdout = as_file(std::io::stdout()).context("cannot use stdout")?;
         let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
         call(target, handler, screen, setup).context("cannot go on")
     }

@@ -6,7 +6,7 @@ use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::values::read_string;
-use super::{Exit, count_text, print_message};
+use super::{Exit, count_text};
 use crate::capture::Form;
 use crate::conversation::Verdict;
 use crate::conversation::pipeline::Pipeline;
@@ -17,7 +17,6 @@ use crate::protocol::{Direction, Protocol};
 use crate::render::DisplayOptions;
 use crate::select::Filter;
 use anyhow::{Context as _, Result};
-use clap::ValueEnum;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -73,22 +72,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "format"], help_heading = "Comparison")]
     learn: Option<PathBuf>,
     /// Output format
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = DiffFormat::Text, help_heading = "Output")]
-    format: DiffFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("A few lines per message that differs", "One JSON object per message that differs"), help_heading = "Output")]
+    format: options::OutputFormat,
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Do not mask tokens, capabilities and other secrets; JSON is never masked
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum DiffFormat {
-    /// A few lines per message that differs
-    Text,
-    /// One JSON object per message that differs
-    Json,
 }
 
 /// The content of `--ignore-file`, which `--learn` writes; a settings file may contain the same table.
@@ -117,7 +108,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         "stdin can be read only once: A or B must be a file"
     );
     let mut output = Output::open(args.output.as_deref(), &inputs)?;
-    output.is_json = args.format == DiffFormat::Json;
+    output.is_json = args.format.is_json();
     let left = read_side(&args.left, args, &options, shared)?;
     let right = read_side(&args.right, args, &options, shared)?;
     if left.undetected || right.undetected {
@@ -128,9 +119,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let read = left.run.messages + right.run.messages;
     let none = left.is_empty() && right.is_empty();
     if read > 0 && !args.condition.conditions.is_empty() && none {
-        if !shared.quiet {
-            print_message(&format!("none of {read} messages matches"));
-        }
+        shared.note(&format!("none of {read} messages matches"));
         return Ok(Exit::Negative);
     }
     if let (Some((a, _)), Some((b, _))) = (left.sides.first(), right.sides.first())
@@ -142,9 +131,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let protocols = both_protocols(&left, &right);
     if protocols.is_empty() {
-        if !shared.quiet {
-            print_message("there are no messages to compare");
-        }
+        shared.note("there are no messages to compare");
         if let Some(path) = &args.learn {
             write_learned(path, args, &DiffTotals::default(), &inputs)?;
         }
@@ -164,7 +151,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             if args.learn.is_some() {
                 return;
             }
-            if args.format == DiffFormat::Json {
+            if args.format.is_json() {
                 let text = show::difference_json(&difference, several).to_string();
                 output.push_line(&text);
             } else {
@@ -180,38 +167,33 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     if let Some(path) = &args.learn {
         write_learned(path, args, &seen, &inputs)?;
-        if !shared.quiet {
-            let n = count_text(seen.paths.len() as u64, "path differs", "paths differ");
-            print_message(&format!("{}: {n}", path.display()));
-            let only = seen.only[0] + seen.only[1];
-            for (n, one, many) in [
-                (
-                    only,
-                    "message is only in one run",
-                    "messages are only in one run",
-                ),
-                (
-                    seen.otherwise,
-                    "message differs in kind, in a fault or as a whole",
-                    "messages differ in kind, in a fault or as a whole",
-                ),
-            ] {
-                if n > 0 {
-                    let text = count_text(n as u64, one, many);
-                    print_message(&format!("{text}: a list of paths cannot ignore this"));
-                }
+        let n = count_text(seen.paths.len() as u64, "path differs", "paths differ");
+        shared.note(&format!("{}: {n}", path.display()));
+        let [left, right] = seen.only;
+        for (n, one, many, how) in [
+            (
+                left + right,
+                "message is",
+                "messages are",
+                "only in one run",
+            ),
+            (
+                seen.otherwise,
+                "message differs",
+                "messages differ",
+                "in kind, in a fault or as a whole",
+            ),
+        ] {
+            if n > 0 {
+                let text = count_text(n as u64, one, many);
+                shared.note(&format!("{text} {how}: a list of paths cannot ignore this"));
             }
         }
         return Ok(if unread { Exit::Error } else { Exit::Clean });
     }
     output.finish()?;
-    if !shared.quiet {
-        let ignored = super::config::settings().ignored_note(ignored);
-        print_message(&format!(
-            "{}{ignored}",
-            seen.summary(left.len(), right.len(), unread)
-        ));
-    }
+    let ignored = super::config::settings().ignored_note(ignored);
+    shared.note(&(seen.summary(left.len(), right.len(), unread) + &ignored));
     Ok(match seen.is_empty() {
         _ if unread => Exit::Error,
         true => Exit::Clean,

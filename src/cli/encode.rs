@@ -15,7 +15,7 @@ use crate::protocol::{Direction, Protocol};
 use crate::render::{self, DisplayOptions};
 use crate::span::Span;
 use crate::tape::Tape;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use base64::Engine as _;
 use clap::ValueEnum;
 use std::io::IsTerminal as _;
@@ -59,14 +59,14 @@ pub struct WriteArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Framing of the messages; the default depends on the input and the protocol
-    #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)))]
-    framing: Option<String>,
+    #[arg(long, value_name = "FRAMING", value_parser = options::framing())]
+    framing: Option<Framing>,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
-    #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]))]
-    length_mode: Option<String>,
+    #[arg(long, value_name = "MODE", value_parser = options::written_length_mode())]
+    length_mode: Option<LengthMode>,
     /// Direction of the bytes, if a message has none
-    #[arg(long, value_name = "c2s|s2c", value_parser = options::names(["c2s", "s2c"]))]
-    dir: Option<String>,
+    #[arg(long, value_name = "c2s|s2c", value_parser = options::direction())]
+    dir: Option<Direction>,
     /// Use `MessagePack`, if the protocol has both
     #[arg(long)]
     msgpack: bool,
@@ -125,37 +125,39 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let protocols =
         options::protocols_for_writing(args.written.schema.as_deref(), args.protocol.as_deref())?;
     let inputs: Vec<PathBuf> = args.file.iter().cloned().collect();
-    let mut job = EncodeJob::new(&args.written, &protocols, &inputs, shared)?;
+    let mut job = EncodeJob::new(&args.written, &protocols, &inputs)?;
     let text = read_input(args.file.as_deref())?;
-    if text.trim_ascii().is_empty() && !shared.quiet {
-        print_message("empty input: there is nothing to encode");
+    if text.trim_ascii().is_empty() {
+        shared.note("empty input: there is nothing to encode");
     }
+    let name = input_name(args.file.as_deref());
     let mut rest = text.as_slice();
     let mut line = 1;
-    while !rest.trim_ascii().is_empty() {
-        let place =
-            |what: &str| format!("{}, line {line}: {what}", input_name(args.file.as_deref()));
-        let used = match json::measure(rest, 1000, true) {
-            Ok(Some(used)) => used,
-            Ok(None) => bail!(place("the JSON is incomplete")),
-            Err(error) => bail!(place(&error.to_string())),
-        };
-        let (value, after) = rest.split_at(used);
+    while let Some(value) =
+        next_value(&mut rest).map_err(|error| anyhow!("{name}, line {line}: {error}"))?
+    {
         line += value
             .iter()
             .take_while(|b| b.is_ascii_whitespace())
             .filter(|b| **b == b'\n')
             .count();
         job.encode_value(value, &|refusal| {
-            print_message(&format!(
-                "{}, line {line}: {refusal}",
-                input_name(args.file.as_deref())
-            ));
+            print_message(&format!("{name}, line {line}: {refusal}"));
         })?;
         line += memchr::memchr_iter(b'\n', value.trim_ascii_start()).count();
-        rest = after;
     }
     job.finish()
+}
+
+/// Takes the next JSON value of a text, with the blanks before it; `None` at the end.
+pub fn next_value<'t>(rest: &mut &'t [u8]) -> Result<Option<&'t [u8]>, String> {
+    if rest.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let used = json::measure(rest, 1000, true).map_err(|error| error.to_string())?;
+    let (value, after) = rest.split_at(used.ok_or("the JSON is incomplete")?);
+    *rest = after;
+    Ok(Some(value))
 }
 
 pub fn input_name(path: Option<&Path>) -> String {
@@ -195,7 +197,6 @@ impl<'p> EncodeJob<'p> {
         written: &'p WriteArgs,
         protocols: &'p Protocols,
         inputs: &[PathBuf],
-        _: &SharedArgs,
     ) -> Result<Self> {
         let terminal = written.output.is_none() && options::stdout_is_terminal();
         let to = match written.to {
@@ -208,18 +209,15 @@ impl<'p> EncodeJob<'p> {
             None if terminal => OutputForm::Hex,
             None => OutputForm::Raw,
         };
-        let seed = written.seed.unwrap_or_else(random_seed);
+        let seed = written.seed.unwrap_or_else(|| fastrand::u64(..));
         let all = protocols.all();
         let encoder = Encoder::new(
             EncodeOptions {
                 protocols: all.clone(),
                 protocol: protocols.named(),
-                framing: written.framing.as_deref().and_then(Framing::from_name),
-                length_mode: written
-                    .length_mode
-                    .as_deref()
-                    .and_then(LengthMode::from_name),
-                direction: written.dir.as_deref().and_then(Direction::from_name),
+                framing: written.framing,
+                length_mode: written.length_mode,
+                direction: written.dir,
                 packed: written.msgpack,
                 force: written.force,
                 length: written.length,
@@ -231,7 +229,7 @@ impl<'p> EncodeJob<'p> {
         Ok(Self {
             encoder,
             protocols: all,
-            direction: written.dir.as_deref().and_then(Direction::from_name),
+            direction: written.dir,
             to,
             output,
             written,
@@ -365,17 +363,13 @@ impl<'p> EncodeJob<'p> {
             OutputForm::Raw | OutputForm::Hex => {}
         }
         self.output.finish()?;
-        Ok(if self.refused {
-            Exit::Negative
-        } else {
-            Exit::Clean
-        })
+        Ok(Exit::negative_if(self.refused))
     }
 
     /// Writes the bytes as decode shows them.
     fn show_decoded(&mut self) {
         let mut decoder = Decoder::new(crate::decoder::DecodeOptions {
-            framing: self.written.framing.as_deref().and_then(Framing::from_name),
+            framing: self.written.framing,
             want: Want::Text,
             ..crate::decoder::DecodeOptions::new(self.protocols.clone())
         });
@@ -392,14 +386,6 @@ impl<'p> EncodeJob<'p> {
         }
         decoder.finish(&mut sink);
     }
-}
-
-/// Returns a random seed.
-pub fn random_seed() -> u64 {
-    use std::hash::{BuildHasher as _, Hasher as _};
-    std::collections::hash_map::RandomState::new()
-        .build_hasher()
-        .finish()
 }
 
 /// Replaces the value at a path in a text; in a line of decode, the path is relative to its message.
@@ -429,11 +415,8 @@ fn format_xxd(bytes: &[u8], out: &mut Vec<u8>) {
         let text: String = row
             .iter()
             .map(|b| {
-                if b.is_ascii_graphic() || *b == b' ' {
-                    *b as char
-                } else {
-                    '.'
-                }
+                let is_shown = b.is_ascii_graphic() || *b == b' ';
+                if is_shown { char::from(*b) } else { '.' }
             })
             .collect();
         out.extend_from_slice(

@@ -12,7 +12,7 @@
 use super::print_message;
 use super::values::{read_bytes, read_string};
 use crate::capture::Time;
-use crate::decoder;
+use crate::decoder::DecodeOptions;
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::inject::{Action, FaultPlan, Frequency, InjectedFault};
@@ -132,27 +132,12 @@ fn read_fault_files(faults: &mut [InjectedFault], folder: &Path) -> Result<()> {
 pub fn faults_to_inject(
     plan: FaultPlan,
     protocol: Option<&'static dyn Protocol>,
-    decode: Option<&decoder::DecodeOptions<'static>>,
+    decode: Option<&DecodeOptions<'static>>,
     started: Option<Time>,
     inserts: Option<Arc<Inserts>>,
 ) -> Result<Option<Faults>> {
     if plan.is_empty() && inserts.is_none() {
         return Ok(None);
-    }
-    if plan.is_empty()
-        && let Some(decode) = decode
-    {
-        let options = decoder::DecodeOptions {
-            want: Want::Head,
-            ..decode.clone()
-        };
-        let started = started.and_then(|t| i64::try_from(t).ok());
-        return Ok(Faults::new(
-            plan,
-            options,
-            started.unwrap_or_default(),
-            inserts,
-        ));
     }
     // Bytes of an undetected protocol would have to wait.
     anyhow::ensure!(
@@ -161,29 +146,27 @@ pub fn faults_to_inject(
     );
     let over_http = |p: &&&dyn Protocol| p.descriptor().framings.contains(&Framing::Http);
     let assumed = protocol.or_else(|| registry::all().iter().find(over_http).copied());
-    let protocols = assumed.into_iter().collect();
-    let options = match decode {
-        Some(options) => decoder::DecodeOptions {
-            // A schema that the user gives replaces the built-in one.
-            protocols: match options.protocols.as_slice() {
-                [_] => options.protocols.clone(),
-                _ => protocols,
-            },
-            ..options.clone()
-        },
-        None => decoder::DecodeOptions {
-            want: Want::Head,
-            ..decoder::DecodeOptions::new(protocols)
-        },
+    let mut options = match decode {
+        Some(options) => options.clone(),
+        None => DecodeOptions::new(Vec::new()),
     };
-    let options = decoder::DecodeOptions {
-        framing: options.framing.or(match protocol {
-            None => Some(Framing::Http),
-            Some(_) => None,
-        }),
-        ..options
-    };
+    // A schema that the user gives replaces the built-in one.
+    if decode.is_none() || !plan.is_empty() {
+        if options.protocols.len() != 1 {
+            options.protocols = assumed.into_iter().collect();
+        }
+        if protocol.is_none() {
+            options.framing.get_or_insert(Framing::Http);
+        }
+    }
+    if decode.is_none() || plan.is_empty() {
+        options.want = Want::Head;
+    }
     let started = started.and_then(|t| i64::try_from(t).ok());
-    let started = started.unwrap_or_default();
-    Ok(Faults::new(plan, options, started, inserts))
+    Ok(Faults::new(
+        plan,
+        options,
+        started.unwrap_or_default(),
+        inserts,
+    ))
 }

@@ -4,12 +4,12 @@ mod detection;
 mod files;
 mod pairs;
 mod plausibility;
-mod poll;
 mod run;
 mod source;
 
 use super::config::settings;
 use super::options::InputArgs as Args;
+use super::poll::{wait_readable, wait_readable_unless};
 use super::progress::ReadProgress;
 use crate::capture::recording::Header;
 use crate::capture::{CaptureInput, Event, EventKind, Form, Item, Problem, ProblemSeverity};
@@ -25,7 +25,6 @@ pub use detection::{NO_PROTOCOL, report_undetected};
 pub use files::has_capture_name;
 use files::{Unit, list_units};
 use plausibility::FlagPlausibility;
-use poll::{wait_readable, wait_readable_unless};
 pub use run::InputRun;
 use source::{Source, open};
 use std::io::{IsTerminal as _, Read as _, Seek as _};
@@ -231,7 +230,6 @@ fn read_source(
         len,
     } = source;
     let (mut file, plain, len) = (file, *plain, *len);
-    let first = pipeline.decoder.index();
     show.begin(name);
     let shows_progress = plain && !args.follow && show.progress();
     let mut progress = ReadProgress::new(len, shows_progress);
@@ -241,6 +239,7 @@ fn read_source(
     let mut feed = PipelineFeed {
         plausibilities: vec![FlagPlausibility::new(pipeline.decoder.options())],
         is_recording: pipeline.is_recording,
+        has_bytes: false,
         unreadable: None,
         show,
         name,
@@ -321,6 +320,7 @@ fn read_source(
     if let Some(text) = feed.unreadable {
         anyhow::bail!("{name}: {text}");
     }
+    let has_bytes = feed.has_bytes;
     let plausibility = feed.plausibilities.remove(0);
     if let Some(text) = plausibility.detected_protocol(&pipeline.decoder) {
         show.note(name, &text, false);
@@ -339,7 +339,7 @@ fn read_source(
     if input.ignored_lines() > 0 {
         let lines = super::count_text(input.ignored_lines(), "line", "lines");
         let text = format!("{lines} without bytes in the form {}", input.form().name());
-        if pipeline.decoder.index() == first {
+        if !has_bytes && !left {
             show.note(name, &text, true);
         } else {
             show.detail(name, &text);
@@ -358,6 +358,8 @@ struct PipelineFeed<'f, 'p> {
     /// One for each pair of files, or one.
     plausibilities: Vec<FlagPlausibility<'p>>,
     is_recording: bool,
+    /// The input held bytes of traffic.
+    has_bytes: bool,
     /// Why nothing can be decoded.
     unreadable: Option<String>,
     show: &'f mut dyn FrameDisplay,
@@ -405,6 +407,7 @@ impl PipelineSink for PipelineFeed<'_, '_> {
     }
 
     fn bytes(&mut self, origin: Origin, bytes: &[u8]) {
+        self.has_bytes |= !bytes.is_empty();
         if self.is_recording {
             self.show.read();
         }

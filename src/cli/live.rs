@@ -5,7 +5,7 @@ mod view;
 
 use super::faults::{FaultArgs, faults_to_inject};
 use super::options::{self, SharedArgs};
-use super::stderr::print_nonblocking;
+use super::poll::print_nonblocking;
 use super::tls::TlsArgs;
 use super::{Exit, count_text, print_message, recording};
 use crate::capture::{Header, Time};
@@ -23,7 +23,7 @@ use crate::transport::{
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 pub use stdio::{take_stdio, take_stdio_beside_screen};
@@ -61,7 +61,7 @@ pub struct ListenAddress {
     /// Never let a slow reader of stderr block the child; the recording keeps all of it
     #[arg(long, help_heading = "Children")]
     drain_stderr: bool,
-    /// Move text of the child's stdout that is no message to stderr; each line waits until it is complete
+    /// Move text that is not a message from the child's stdout to stderr; each line waits until it is complete
     #[arg(long, help_heading = "Children")]
     quarantine: bool,
     /// After the child has exited, forward output of its own children for this time [default: until they close it]
@@ -90,7 +90,7 @@ pub struct LintArgs {
     /// Exit 1 on a finding of this severity or worse, with --lint [default: error]
     ///
     /// If it is given, every message is checked: traffic waits while the checks are slower than the traffic.
-    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
     fail_on: Option<String>,
     #[command(flatten)]
     judging: options::RuleArgs,
@@ -250,22 +250,20 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         "--connect {connect} is the address of --listen {}: every connection would open another one",
         bound.address()
     );
-    let (write, created) = (config.write.clone(), config.recording.take());
     let print = config.print.take().unwrap_or(Arc::new(print_message));
     let is_free = config
         .screen
         .as_ref()
         .is_none_or(LiveScreen::leaves_stdout_free);
-    let mut setup = new_setup(config, header, Arc::clone(&print))?;
-    // Last: creating the file also chooses its name.
-    let recording = set_recording(&mut setup, created, write.as_deref(), is_free)?;
+    let setup = new_setup(config, header, Arc::clone(&print), is_free)?;
     // With port 0, the printed address is the only way to learn the port.
     if !quiet || listen.is_any_port() {
         let why = match (&place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
         };
-        let to = recording.map_or(String::new(), |name| format!(", recording to {name}"));
+        let to = setup.recording.as_ref();
+        let to = to.map_or(String::new(), |to| format!(", recording to {}", to.name));
         let at = bound.address();
         print(&format!(
             "listening on {at}, connecting to {connect}{why}{to}"
@@ -305,7 +303,7 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     }
     Ok(match outcome.signal {
         _ if bad => Exit::Error,
-        Some(signal) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
+        Some(signal) => Exit::of_signal(signal),
         None if outcome.refused => Exit::Error,
         None if has_finding(fail_on, &outcome.seen) => Exit::Negative,
         None => Exit::Clean,
@@ -329,11 +327,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let argv = config.place.command.clone();
     let header = Header {
         transport: Some("stdio".into()),
-        argv: Some(
-            argv.iter()
-                .map(|word| word.to_string_lossy().into_owned())
-                .collect(),
-        ),
+        argv: Some(words(&argv)),
         ..header(name)
     };
     anyhow::ensure!(
@@ -348,22 +342,15 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
         quarantine,
         held: config.place.keep_open,
     };
-    let program = child
-        .argv
-        .first()
-        .map(|word| word.to_string_lossy().into_owned());
-    let program = program.unwrap_or_default();
+    let program = words(&child.argv).into_iter().next().unwrap_or_default();
     let fail_on = config.watch.and_then(LintArgs::fail_on);
     let prints_name = config.shared.verbose || config.is_generated && !config.shared.quiet;
-    let (write, created) = (config.write.clone(), config.recording.take());
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
     let stdio = config.stdio.take();
-    let mut setup = new_setup(config, header, Arc::clone(&print))?;
+    let mut setup = new_setup(config, header, Arc::clone(&print), false)?;
     setup.tap.guard = speaks.map(Guard::new);
-    // Last: creating the file also chooses its name.
-    let recording = set_recording(&mut setup, created, write.as_deref(), false)?;
-    if let Some(name) = recording.filter(|_| prints_name) {
-        print(&format!("recording to {name}"));
+    if let Some(to) = setup.recording.as_ref().filter(|_| prints_name) {
+        print(&format!("recording to {}", to.name));
     }
     let ours = stdio
         .map_or_else(take_stdio, Ok)
@@ -375,11 +362,17 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     if has_finding(fail_on, &ended.seen) {
         return Ok(Exit::Negative);
     }
-    let code = ended.status.code();
-    let code = code.or(ended.status.signal().map(|signal| 128 + signal));
-    Ok(Exit::Status(
-        code.and_then(|c| u8::try_from(c).ok()).unwrap_or(2),
-    ))
+    let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
+    let signal = ended.status.signal().map(Exit::of_signal);
+    Ok(code.map(Exit::Status).or(signal).unwrap_or(Exit::Error))
+}
+
+/// Returns a command line as text.
+pub fn words(command: &[OsString]) -> Vec<String> {
+    let words = command.iter();
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 pub fn header(protocol: Option<&str>) -> Header {
@@ -389,45 +382,43 @@ pub fn header(protocol: Option<&str>) -> Header {
     }
 }
 
-/// Sets the recording: the one that exists already, or a new one. Returns its name.
-fn set_recording(
-    setup: &mut Setup,
-    created: Option<RecordingFile>,
-    write: Option<&Path>,
+/// Opens the outputs. The recording is last: creating its file also chooses its name.
+fn new_setup(
+    config: LiveConfig<'_>,
+    header: Header,
+    print: MessagePrinter,
     stdout_is_free: bool,
-) -> Result<Option<String>> {
-    let create = || write.map(|path| recording::create(path, stdout_is_free));
-    setup.recording = created.map_or_else(|| create().transpose(), |created| Ok(Some(created)))?;
-    setup.tap.record = setup.recording.is_some();
-    Ok(setup.recording.as_ref().map(|sink| sink.name.clone()))
-}
-
-fn new_setup(config: LiveConfig<'_>, header: Header, say: MessagePrinter) -> Result<Setup> {
+) -> Result<Setup> {
     let view = config
         .screen
         .map(|screen| view::open_view(&screen, config.shared))
         .transpose()?;
+    let judge = match config.watch {
+        Some(watch) if view.is_some() || watch.lint => {
+            Some((watch.judging.judge()?, watch.judging.session_config()?))
+        }
+        _ => None,
+    };
+    let recording = match (config.recording, &config.write) {
+        (None, Some(path)) => Some(recording::create(path, stdout_is_free)?),
+        (created, _) => created,
+    };
     Ok(Setup {
         tap: TapConfig {
             header,
-            record: false,
+            record: recording.is_some(),
             decode: config.decode,
-            judge: match config.watch {
-                Some(watch) if view.is_some() || watch.lint => {
-                    Some((watch.judging.judge()?, watch.judging.session_config()?))
-                }
-                _ => None,
-            },
+            judge,
             guard: None,
         },
-        recording: None,
+        recording,
         view,
         policy: if config.watch.is_some_and(|watch| watch.fail_on.is_some()) {
             Policy::Wait
         } else {
             Policy::Drop
         },
-        print: say,
+        print,
     })
 }
 

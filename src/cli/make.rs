@@ -1,7 +1,7 @@
 //! `wiretool make`: makes a message from a kind and arguments.
 
 use super::encode::{EXIT_CODES, EncodeJob, WriteArgs};
-use super::options::{self, SharedArgs};
+use super::options;
 use super::output::Output;
 use super::{Exit, print_message};
 use crate::error::Refusal;
@@ -36,7 +36,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+pub fn run(args: &Args) -> Result<Exit> {
     let protocols =
         options::protocols_for_writing(args.written.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
@@ -56,7 +56,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         output.finish()?;
         return Ok(Exit::Clean);
     }
-    let mut job = EncodeJob::new(&args.written, &protocols, &[], shared)?;
+    let mut job = EncodeJob::new(&args.written, &protocols, &[])?;
     if args.words.is_empty() {
         let recipes = protocol.descriptor().recipes.iter();
         let kinds: Vec<&str> = recipes.map(|r| r.name).collect();

@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         pages.push((topic_page_name(topic), topic_page(topic)?));
     }
     for (name, text) in pages {
-        let mut output = Output::open(Some(&folder.join(format!("{name}.1"))), &[])?;
+        let mut output = Output::create(&folder.join(format!("{name}.1")), &[])?;
         output.push(&text);
         output.finish()?;
     }

@@ -9,8 +9,6 @@ mod delta_state;
 mod diff;
 mod encode;
 mod faults;
-#[cfg(test)]
-mod flag_consistency;
 mod help;
 mod input;
 mod interrupt;
@@ -21,6 +19,7 @@ mod man;
 mod options;
 mod oracle;
 mod output;
+mod poll;
 mod progress;
 mod proxy;
 mod record;
@@ -35,11 +34,9 @@ mod sael;
 mod send;
 mod snapshot;
 mod stat;
-mod stderr;
 mod stub;
 mod suggestions;
 mod telequick;
-mod terminal_input;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tls;
@@ -68,6 +65,16 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Returns the result of a run that found a problem, or none.
+    fn negative_if(is_bad: bool) -> Self {
+        if is_bad { Self::Negative } else { Self::Clean }
+    }
+
+    /// Returns the result of a run that a signal ended.
+    fn of_signal(signal: i32) -> Self {
+        Self::Status(128 + u8::try_from(signal).unwrap_or_default())
+    }
+
     fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -175,14 +182,14 @@ pub fn main() -> ExitCode {
 fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let mut args: Vec<OsString> = args.collect();
     // The help texts take longer than all the rest, and most runs print none.
-    let root = Cli::command();
+    let mut root = Cli::command();
     if let Some(all) =
         suggestions::complete_command(&args, |word| root.find_subcommand(word).is_some())
     {
         args = all;
     }
     // Usage errors, help and version need no settings.
-    let matches = match root.clone().try_get_matches_from(&args) {
+    let mut matches = match root.try_get_matches_from_mut(&args) {
         Ok(matches) => matches,
         Err(error) if prints_help(&error) => {
             let with_help = command().try_get_matches_from(&args).err();
@@ -198,21 +205,20 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         }
     };
     let replaced = replaced::notes(&matches);
-    let command = config::settings().apply_defaults(root);
-    let cli = match command
-        .try_get_matches_from(args)
-        .and_then(|m| Cli::from_arg_matches(&m))
-    {
+    let settings = config::settings();
+    if settings.has_defaults() {
+        let command = settings.apply_defaults(Cli::command());
+        matches = match command.try_get_matches_from(args) {
+            Ok(matches) => matches,
+            Err(error) => return print_usage(&error),
+        };
+    }
+    let cli = match Cli::from_arg_matches_mut(&mut matches) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
-    if !cli.shared.quiet {
-        for text in warnings {
-            print_message(text);
-        }
-        for text in &replaced {
-            print_message(text);
-        }
+    for text in warnings.iter().chain(&replaced) {
+        cli.shared.note(text);
     }
     let display = options::look(&cli.shared);
     let result = match cli.command {
@@ -222,7 +228,7 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         CliCommand::Watch(args) => watch::run(&args, &cli.shared),
         CliCommand::Diff(args) => diff::run(&args, &cli.shared, display),
         CliCommand::Encode(args) => encode::run(&args, &cli.shared),
-        CliCommand::Make(args) => make::run(&args, &cli.shared),
+        CliCommand::Make(args) => make::run(&args),
         CliCommand::Proxy(args) => proxy::run(&args, &cli.shared),
         CliCommand::Record(args) => record::run(&args, &cli.shared),
         CliCommand::Redact(args) => redact::run(&args, &cli.shared),

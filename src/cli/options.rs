@@ -17,8 +17,8 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 pub use super::values::{
-    dialect, direction, form, format, framing_names, length_mode, names, parse_duration,
-    protocol_names, read_secret, size,
+    FAIL_ON, OutputFormat, dialect, direction, form, format, framing, framing_names, length_mode,
+    names, parse_duration, protocol_names, read_secret, size, text_or_json, written_length_mode,
 };
 pub use wire::{WireArgs, protocols_for_writing};
 
@@ -41,6 +41,15 @@ pub struct SharedArgs {
     /// Read this file instead of the project's wiretool.toml; also `WIRETOOL_CONFIG`
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub config: Option<PathBuf>,
+}
+
+impl SharedArgs {
+    /// Prints a note to stderr, without `--quiet`.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            super::print_message(text);
+        }
+    }
 }
 
 /// The modes of color.

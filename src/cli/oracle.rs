@@ -223,18 +223,14 @@ fn split_connection(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
 }
 
 fn show_felts(args: &FeltArgs, display: DisplayOptions, out: &mut Vec<u8>) -> Result<Exit> {
-    let mut exit = Exit::Clean;
-    for text in args.felts.read()? {
-        match Felt::read(&text) {
-            Ok(felt) if args.format == FeltFormat::Json => write_json(felt, out),
-            Ok(felt) => out.extend_from_slice(format_felt(felt, display).as_bytes()),
-            Err(why) => {
-                print_refusal(&text, why);
-                exit = Exit::Negative;
-            }
+    let (felts, is_refused) = args.felts.read()?;
+    for felt in felts {
+        match args.format {
+            FeltFormat::Json => write_json(felt, out),
+            FeltFormat::Line => out.extend_from_slice(format_felt(felt, display).as_bytes()),
         }
     }
-    Ok(exit)
+    Ok(Exit::negative_if(is_refused))
 }
 
 fn format_felt(felt: Felt, display: DisplayOptions) -> String {
@@ -267,19 +263,9 @@ fn write_json(felt: Felt, out: &mut Vec<u8>) {
 }
 
 fn decode(args: &DecodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
-    let mut felts = Vec::new();
-    let mut exit = Exit::Clean;
-    for text in args.felts.read()? {
-        match Felt::read(&text) {
-            Ok(felt) => felts.push(felt),
-            Err(why) => {
-                print_refusal(&text, why);
-                exit = Exit::Negative;
-            }
-        }
-    }
-    if exit != Exit::Clean {
-        return Ok(exit);
+    let (felts, is_refused) = args.felts.read()?;
+    if is_refused {
+        return Ok(Exit::Negative);
     }
     match cairo_serde::decode(&args.serde.ty, &felts, args.serde.dialect()) {
         Ok((value, used)) => {
@@ -291,15 +277,14 @@ fn decode(args: &DecodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
                 print_message(&format!(
                     "{left} felt{s} left over, from felt {used} on: Cairo ignores them in a result, the SDK refuses them in calldata"
                 ));
-                exit = Exit::Negative;
             }
+            Ok(Exit::negative_if(left > 0))
         }
         Err(error) => {
             print_message(&error.to_string());
-            exit = Exit::Negative;
+            Ok(Exit::Negative)
         }
     }
-    Ok(exit)
 }
 
 fn encode(args: &EncodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
@@ -343,8 +328,24 @@ fn print_refusal(text: &str, why: NotAFelt) {
 }
 
 impl Felts {
-    /// Returns the felts of the arguments, one text per felt; arrays are split.
-    fn read(&self) -> Result<Vec<String>> {
+    /// Returns the felts of the arguments, and true if a text is none, which is printed.
+    fn read(&self) -> Result<(Vec<Felt>, bool)> {
+        let mut is_refused = false;
+        let mut felts = Vec::new();
+        for text in self.texts()? {
+            match Felt::read(&text) {
+                Ok(felt) => felts.push(felt),
+                Err(why) => {
+                    print_refusal(&text, why);
+                    is_refused = true;
+                }
+            }
+        }
+        Ok((felts, is_refused))
+    }
+
+    /// Returns one text per felt; arrays are split.
+    fn texts(&self) -> Result<Vec<String>> {
         let mut felts = Vec::new();
         if self.felts.is_empty() {
             let text = read_stdin("felts")?;

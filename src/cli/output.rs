@@ -1,12 +1,14 @@
 //! Writes output to stdout or to a file, which is replaced only when the output is complete.
 
 use super::Exit;
+use super::poll::poll;
 use crate::render::style::escape_json;
 use anyhow::{Context as _, Result};
+use rustix::event::PollFlags;
 use serde_json::Value;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,20 +55,28 @@ enum OutputTarget {
 impl Output {
     /// Opens stdout or a file; none of `inputs` may be the file.
     pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
-        let target = match path.filter(|path| *path != Path::new("-")) {
-            None => OutputTarget::Stdout(stdout()?),
-            Some(path) => create_file(path, inputs)?,
-        };
+        match path.filter(|path| *path != Path::new("-")) {
+            None => Ok(Self::new(OutputTarget::Stdout(stdout()?))),
+            Some(path) => Self::create(path, inputs),
+        }
+    }
+
+    /// Opens a file, also if its name is `-`; none of `inputs` may be the file.
+    pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self> {
+        Ok(Self::new(create_file(path, inputs)?))
+    }
+
+    fn new(target: OutputTarget) -> Self {
         let terminal = match &target {
             OutputTarget::Stdout(file) | OutputTarget::Stream(file, _) => file.is_terminal(),
             OutputTarget::File(..) => false,
         };
-        Ok(Self {
+        Self {
             waiting: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 1)),
             target,
             is_json: false,
             terminal,
-        })
+        }
     }
 
     /// Appends text or bytes; call [`Output::written`] afterwards.
@@ -138,17 +148,10 @@ impl Output {
 
     /// Returns true if stdout is a pipe without a reader; does not write to it.
     pub fn is_reader_gone(&self) -> bool {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let OutputTarget::Stdout(file) = &self.target else {
             return false;
         };
-        let mut fds = [PollFd::new(file, PollFlags::empty())];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let polled = poll(&mut fds, Some(&now));
-        polled.is_ok() && fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
+        poll(file, PollFlags::empty(), Duration::ZERO).contains(PollFlags::ERR)
     }
 
     /// Writes incomplete output, but replaces no file.
@@ -214,17 +217,19 @@ pub fn print(text: &str) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
+/// Returns stdin, stdout or stderr as a file, without the buffer of the standard library.
+pub fn as_file(standard: impl AsFd) -> std::io::Result<File> {
+    standard.as_fd().try_clone_to_owned().map(File::from)
+}
+
 /// Returns stdout without the line buffer of the standard library.
 pub fn stdout() -> Result<File> {
     super::closed_stdout::ensure_open()?;
-    let fd = std::io::stdout()
-        .as_fd()
-        .try_clone_to_owned()
-        .context("cannot write to stdout")?;
+    let file = as_file(std::io::stdout()).context("cannot write to stdout")?;
     // A larger pipe needs fewer switches to its reader; an error is ignored.
     #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(&fd, 1 << 20);
-    Ok(File::from(fd))
+    let _ = rustix::pipe::fcntl_setpipe_size(&file, 1 << 20);
+    Ok(file)
 }
 
 fn create_file(asked: &Path, inputs: &[PathBuf]) -> Result<OutputTarget> {
@@ -286,8 +291,7 @@ fn resolve_links(path: &Path) -> std::io::Result<PathBuf> {
 
 /// Returns true if stdin reads this file.
 fn is_stdin(there: &Metadata) -> bool {
-    let stdin = std::io::stdin().as_fd().try_clone_to_owned();
-    let stdin = stdin.and_then(|fd| File::from(fd).metadata());
+    let stdin = as_file(std::io::stdin()).and_then(|file| file.metadata());
     there.is_file() && stdin.is_ok_and(|s| (s.dev(), s.ino()) == (there.dev(), there.ino()))
 }
 

@@ -20,11 +20,6 @@ static SHOWN: AtomicBool = AtomicBool::new(false);
 /// The progress of an input.
 pub struct ReadProgress {
     start: Time,
-    steps: Steps,
-}
-
-/// Decides when the line changes.
-struct Steps {
     total: u64,
     /// The clock is not read before this number of bytes.
     next: u64,
@@ -33,33 +28,24 @@ struct Steps {
 impl ReadProgress {
     /// Creates the progress of `total` bytes; `None` if it is not wanted or stderr is not a terminal.
     pub fn new(total: u64, is_wanted: bool) -> Option<Self> {
-        let steps = Steps { total, next: 0 };
-        let start = now();
         let seen = is_wanted && total > 0 && std::io::stderr().is_terminal();
-        seen.then_some(Self { start, steps })
+        seen.then(|| Self {
+            start: now(),
+            total,
+            next: 0,
+        })
     }
 
     /// Sets the number of bytes that were read.
     pub fn set_done(&mut self, done: u64) {
         let start = self.start;
-        if let Some(percent) = self
-            .steps
-            .next_percent(done, || now().saturating_sub(start))
-        {
+        if let Some(percent) = self.next_percent(done, || now().saturating_sub(start)) {
             let line = format!("\r{percent:3} %");
             SHOWN.store(true, Ordering::Relaxed);
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
     }
-}
 
-impl Drop for ReadProgress {
-    fn drop(&mut self) {
-        clear();
-    }
-}
-
-impl Steps {
     fn next_percent(&mut self, done: u64, elapsed: impl Fn() -> Time) -> Option<u64> {
         if done < self.next {
             return None;
@@ -71,6 +57,12 @@ impl Steps {
     }
 }
 
+impl Drop for ReadProgress {
+    fn drop(&mut self) {
+        clear();
+    }
+}
+
 /// Removes the line, if it is shown.
 pub fn clear() {
     if SHOWN.swap(false, Ordering::Relaxed) {
@@ -78,23 +70,27 @@ pub fn clear() {
     }
 }
 
-#[test]
-fn progress_is_shown_after_a_second_and_for_each_percent() {
-    let (soon, late) = (|| DELAY - 1, || DELAY);
-    let mut steps = Steps {
-        total: 1000,
-        next: 0,
-    };
-    assert_eq!(steps.next_percent(0, soon), None);
-    assert_eq!(steps.next_percent(100, soon), None);
-    assert_eq!(steps.next_percent(105, late), None);
-    assert_eq!(steps.next_percent(110, late), Some(11));
-    assert_eq!(steps.next_percent(119, late), None);
-    assert_eq!(steps.next_percent(1000, late), Some(100));
-    assert_eq!(steps.next_percent(5000, late), Some(100));
-    let mut steps = Steps {
-        total: u64::MAX,
-        next: 0,
-    };
-    assert_eq!(steps.next_percent(u64::MAX / 2, late), Some(49));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_shown_after_a_second_and_for_each_percent() {
+        let (soon, late) = (|| DELAY - 1, || DELAY);
+        let of = |total| ReadProgress {
+            start: 0,
+            total,
+            next: 0,
+        };
+        let mut steps = of(1000);
+        assert_eq!(steps.next_percent(0, soon), None);
+        assert_eq!(steps.next_percent(100, soon), None);
+        assert_eq!(steps.next_percent(105, late), None);
+        assert_eq!(steps.next_percent(110, late), Some(11));
+        assert_eq!(steps.next_percent(119, late), None);
+        assert_eq!(steps.next_percent(1000, late), Some(100));
+        assert_eq!(steps.next_percent(5000, late), Some(100));
+        let mut steps = of(u64::MAX);
+        assert_eq!(steps.next_percent(u64::MAX / 2, late), Some(49));
+    }
 }

@@ -107,17 +107,12 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let mut output = Output::open(args.output.as_deref(), &[asked])?;
     output.buffer().extend_from_slice(&redacted.out);
     output.finish()?;
-    if !shared.quiet {
-        for note in &redacted.notes {
-            print_message(&format!("{name}: {note}"));
-        }
-        let secrets = count_text(redacted.secrets as u64, "secret", "secrets") + " replaced";
-        let all: Vec<String> = [secrets]
-            .into_iter()
-            .chain(redacted.also_replaced)
-            .collect();
-        print_message(&format!("{name}: {}", all.join(", ")));
+    for note in &redacted.notes {
+        shared.note(&format!("{name}: {note}"));
     }
+    let mut all = vec![count_text(redacted.secrets as u64, "secret", "secrets") + " replaced"];
+    all.extend(redacted.also_replaced);
+    shared.note(&format!("{name}: {}", all.join(", ")));
     Ok(Exit::Clean)
 }
 

@@ -16,7 +16,6 @@ use crate::protocol::Protocol;
 use crate::protocol::schema::Fresh;
 use crate::render::DisplayOptions;
 use anyhow::Result;
-use clap::ValueEnum;
 use show::{DivergenceOutput, ReportEntries};
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -104,21 +103,13 @@ pub struct Args {
     #[arg(long, help_heading = "Comparison")]
     strict: bool,
     /// Format of divergences
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
-    format: Format,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One block per divergence", "One JSON object per divergence, and a summary"), help_heading = "Output")]
+    format: options::OutputFormat,
     #[command(flatten)]
     report: ReportArgs,
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum Format {
-    /// One block per divergence
-    Text,
-    /// One JSON object per divergence, and a summary
-    Json,
 }
 
 /// Runs the command.
@@ -153,20 +144,16 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
     drop(recording);
     if plan.chosen == 0 {
-        if !shared.quiet {
-            print_message(&match plan.matched {
-                0 => format!("{name}: none of {} messages matches", plan.read),
-                _ => format!(
-                    "{name}: no matching message can be sent: the other side sends it, or it is incomplete"
-                ),
-            });
-        }
+        shared.note(&match plan.matched {
+            0 => format!("{name}: none of {} messages matches", plan.read),
+            _ => format!(
+                "{name}: no matching message can be sent: the other side sends it, or it is incomplete"
+            ),
+        });
         return Ok(Exit::Negative);
     }
-    if !shared.quiet {
-        for note in &plan.notes {
-            print_message(&format!("{name}: {note}"));
-        }
+    for note in &plan.notes {
+        shared.note(&format!("{name}: {note}"));
     }
     let ignore = super::diff::read_ignore(&args.ignore, &args.ignore_file)?;
     let ignore = if args.strict {
@@ -240,13 +227,13 @@ fn run_once<'p>(
     entries: &ReportEntries,
 ) -> Result<(Exit, RunOutcome)> {
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
-    let (display, out) = match (args.format, args.report.report) {
-        (_, Some(_)) => (
-            without_color(display),
-            DivergenceOutput::Report(ReportEntries::clone(entries)),
-        ),
-        (Format::Json, None) => (without_color(display), DivergenceOutput::Json),
-        (Format::Text, None) => (display, DivergenceOutput::Text),
+    let (display, out) = if args.report.report.is_some() {
+        let entries = ReportEntries::clone(entries);
+        (without_color(display), DivergenceOutput::Report(entries))
+    } else if args.format.is_json() {
+        (without_color(display), DivergenceOutput::Json)
+    } else {
+        (display, DivergenceOutput::Text)
     };
     let observer = show::observer(protocol, display, quiet, out);
     let mut client = Client::replaying(plan, config, settings, observer);
@@ -281,7 +268,7 @@ fn write_end(args: &Args, runs: u64, total: &RunOutcome, entries: &ReportEntries
             report.add_problem(&Problem { rule, about, text }, &name);
         }
         output.push(&report.text()?);
-    } else if args.format == Format::Json {
+    } else if args.format.is_json() {
         let summary = serde_json::json!({ "v": 1, "summary": {
             "sessions": runs,
             "sent": total.sent,

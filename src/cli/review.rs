@@ -9,10 +9,10 @@
 
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
+use super::poll::has_event;
 use super::snapshot::{
     FoundFixture, ReviewDecision, decide, read_stored, write_difference, write_whole,
 };
-use super::terminal_input::has_event;
 use super::{Exit, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
@@ -73,18 +73,6 @@ impl ReviewAction {
     }
 }
 
-/// The next step of the review.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NextStep {
-    /// Carry out this decision for the current snapshot.
-    Decide(ReviewDecision),
-    Show,
-    Help,
-    End,
-    /// The review was interrupted.
-    Interrupt,
-}
-
 /// The state of a review; uses no terminal and no file.
 #[derive(Debug, Default)]
 struct Review {
@@ -116,37 +104,33 @@ impl Review {
         self.at = rest.unwrap_or(self.of);
     }
 
-    /// Returns the next step; the caller carries out a decision before the next key.
-    fn next_step(&mut self, ask: ReviewAction) -> NextStep {
-        let next = match ask {
+    /// Applies an action. Returns the decision about the snapshot that was current, which the caller carries out.
+    fn apply(&mut self, action: ReviewAction) -> Option<ReviewDecision> {
+        let decision = match action {
             ReviewAction::Toggle => {
                 self.whole = !self.whole;
-                return NextStep::Show;
+                return None;
             }
-            ReviewAction::Help => return NextStep::Help,
             ReviewAction::Back => {
                 let before = (0..self.at).rfind(|at| self.decided.get(*at) == Some(&false));
                 self.at = before.unwrap_or(self.at);
-                return NextStep::Show;
+                return None;
             }
-            ReviewAction::Interrupt => return NextStep::Interrupt,
             ReviewAction::Quit => {
                 self.at = self.of;
-                return NextStep::End;
+                return None;
             }
-            ReviewAction::Accept => NextStep::Decide(ReviewDecision::Accept),
-            ReviewAction::AcceptAll => {
-                self.all = true;
-                NextStep::Decide(ReviewDecision::Accept)
-            }
-            ReviewAction::Reject => NextStep::Decide(ReviewDecision::Reject),
-            ReviewAction::Skip => NextStep::Show,
+            ReviewAction::Help | ReviewAction::Interrupt => return None,
+            ReviewAction::Accept | ReviewAction::AcceptAll => Some(ReviewDecision::Accept),
+            ReviewAction::Reject => Some(ReviewDecision::Reject),
+            ReviewAction::Skip => None,
         };
-        if let (NextStep::Decide(_), Some(decided)) = (next, self.decided.get_mut(self.at)) {
+        self.all |= action == ReviewAction::AcceptAll;
+        if let (Some(_), Some(decided)) = (decision, self.decided.get_mut(self.at)) {
             *decided = true;
         }
         self.advance();
-        next
+        decision
     }
 
     /// Records that a decision was carried out, or failed.
@@ -219,11 +203,7 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
     let raw = RawMode::begin()?;
     while let Some(found) = pending.get(review.at) {
         let asked = if review.all {
-            if stop.exit().is_some() {
-                None
-            } else {
-                Some(ReviewAction::Accept)
-            }
+            Some(ReviewAction::Accept).filter(|_| stop.exit().is_none())
         } else {
             print_raw(&render_screen(found, &review, display))?;
             wait_for_action(&stop)?
@@ -235,35 +215,30 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
             return Ok(stop.exit().unwrap_or(Exit::Status(130)));
         };
         let all_before = review.all;
-        let next = review.next_step(ask);
-        print_raw(match next {
-            NextStep::Decide(ReviewDecision::Accept) if all_before => "",
-            NextStep::Decide(ReviewDecision::Accept) => "accept\n\n",
-            NextStep::Help => HELP,
-            NextStep::Decide(ReviewDecision::Reject) => "reject\n\n",
-            NextStep::Show if ask == ReviewAction::Skip => "skip\n\n",
-            NextStep::Show => "\n\n",
-            NextStep::End => "quit\n",
-            NextStep::Interrupt => "\n",
+        let decision = review.apply(ask);
+        print_raw(match ask {
+            ReviewAction::Accept if all_before => "",
+            ReviewAction::Accept | ReviewAction::AcceptAll => "accept\n\n",
+            ReviewAction::Reject => "reject\n\n",
+            ReviewAction::Skip => "skip\n\n",
+            ReviewAction::Toggle | ReviewAction::Back => "\n\n",
+            ReviewAction::Help => HELP,
+            ReviewAction::Quit => "quit\n",
+            ReviewAction::Interrupt => "\n",
         })?;
-        match next {
-            NextStep::Decide(decision) => {
-                let result = decide(found, decision);
-                review.record_decision(decision, result.is_ok());
-                if let Err(error) = result {
-                    let mut text = String::new();
-                    display
-                        .style
-                        .push_wire(&mut text, Highlight::Error, &format!("{error:#}"));
-                    print_raw(&format!("{text}\n\n"))?;
-                }
+        if ask == ReviewAction::Interrupt {
+            drop(raw);
+            print_message(&review.summary());
+            return Ok(Exit::Status(130));
+        }
+        if let Some(decision) = decision {
+            let result = decide(found, decision);
+            review.record_decision(decision, result.is_ok());
+            if let Err(error) = result {
+                let (mut text, style) = (String::new(), display.style);
+                style.push_wire(&mut text, Highlight::Error, &format!("{error:#}"));
+                print_raw(&format!("{text}\n\n"))?;
             }
-            NextStep::Interrupt => {
-                drop(raw);
-                print_message(&review.summary());
-                return Ok(Exit::Status(130));
-            }
-            NextStep::Show | NextStep::Help | NextStep::End => {}
         }
         if review.is_over() {
             break;
@@ -271,11 +246,8 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
     }
     drop(raw);
     print_message(&review.summary());
-    Ok(if review.failed > 0 {
-        Exit::Error
-    } else {
-        Exit::Clean
-    })
+    let failed = review.failed > 0;
+    Ok(if failed { Exit::Error } else { Exit::Clean })
 }
 
 /// Returns the screen of the current snapshot, with the keys.
@@ -342,7 +314,7 @@ fn wait_for_action(stop: &Stop) -> Result<Option<ReviewAction>> {
         if stop.exit().is_some() {
             return Ok(None);
         }
-        if !has_event(std::io::stdin(), POLL_INTERVAL)? {
+        if !has_event(&std::io::stdin(), POLL_INTERVAL)? {
             continue;
         }
         let event = read().context("cannot read from the terminal")?;
@@ -393,27 +365,24 @@ mod tests {
     }
 
     #[test]
-    fn actions_lead_to_the_next_step() {
+    fn actions_lead_to_the_apply() {
         let mut review = Review::new(4);
-        assert_eq!(review.next_step(ReviewAction::Toggle), NextStep::Show);
+        assert_eq!(review.apply(ReviewAction::Toggle), None);
         assert_eq!((review.at, review.whole), (0, true));
         assert_eq!(
-            review.next_step(ReviewAction::Accept),
-            NextStep::Decide(ReviewDecision::Accept)
+            review.apply(ReviewAction::Accept),
+            Some(ReviewDecision::Accept)
         );
         review.record_decision(ReviewDecision::Accept, true);
         assert_eq!(
-            review.next_step(ReviewAction::Reject),
-            NextStep::Decide(ReviewDecision::Reject)
+            review.apply(ReviewAction::Reject),
+            Some(ReviewDecision::Reject)
         );
         review.record_decision(ReviewDecision::Reject, true);
-        assert_eq!(review.next_step(ReviewAction::Skip), NextStep::Show);
+        assert_eq!(review.apply(ReviewAction::Skip), None);
         assert!(!review.is_over());
-        assert_eq!(
-            review.next_step(ReviewAction::Interrupt),
-            NextStep::Interrupt
-        );
-        assert_eq!(review.next_step(ReviewAction::Quit), NextStep::End);
+        assert_eq!(review.apply(ReviewAction::Interrupt), None);
+        assert_eq!(review.apply(ReviewAction::Quit), None);
         assert!(review.is_over());
         assert_eq!(review.summary(), "1 accepted, 1 rejected, 2 skipped");
         review.record_decision(ReviewDecision::Accept, false);
@@ -426,24 +395,24 @@ mod tests {
     #[test]
     fn back_returns_to_a_skipped_snapshot() {
         let mut review = Review::new(4);
-        assert_eq!(review.next_step(ReviewAction::Back), NextStep::Show);
+        assert_eq!(review.apply(ReviewAction::Back), None);
         assert_eq!(review.at, 0);
-        review.next_step(ReviewAction::Skip);
-        review.next_step(ReviewAction::Accept);
+        review.apply(ReviewAction::Skip);
+        review.apply(ReviewAction::Accept);
         review.record_decision(ReviewDecision::Accept, true);
-        assert_eq!(review.next_step(ReviewAction::Help), NextStep::Help);
-        assert_eq!(review.next_step(ReviewAction::Back), NextStep::Show);
+        assert_eq!(review.apply(ReviewAction::Help), None);
+        assert_eq!(review.apply(ReviewAction::Back), None);
         assert_eq!(review.at, 0);
-        review.next_step(ReviewAction::Reject);
+        review.apply(ReviewAction::Reject);
         review.record_decision(ReviewDecision::Reject, true);
         // The decided one is not shown again.
         assert_eq!(review.at, 2);
         assert_eq!(
-            review.next_step(ReviewAction::AcceptAll),
-            NextStep::Decide(ReviewDecision::Accept)
+            review.apply(ReviewAction::AcceptAll),
+            Some(ReviewDecision::Accept)
         );
         assert!(review.all && !review.is_over());
-        review.next_step(ReviewAction::Accept);
+        review.apply(ReviewAction::Accept);
         assert!(review.is_over());
     }
 }

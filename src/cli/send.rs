@@ -163,17 +163,8 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         return Ok(Exit::Error);
     }
     let outcome = client.outcome();
-    Ok(
-        if !check_all_taken(&ended)
-            || outcome.differ > 0
-            || outcome.hangs
-            || is_bad.load(Ordering::Relaxed)
-        {
-            Exit::Negative
-        } else {
-            Exit::Clean
-        },
-    )
+    let is_bad = outcome.differ > 0 || outcome.hangs || is_bad.load(Ordering::Relaxed);
+    Ok(Exit::negative_if(!check_all_taken(&ended) || is_bad))
 }
 
 /// Creates an observer that shows answers on stdout and everything else on stderr. It sets `is_bad` if an answer is an error.

@@ -16,7 +16,6 @@ use crate::render::DisplayOptions;
 use crate::select::Filter;
 use crate::stat::Stat;
 use anyhow::Result;
-use clap::ValueEnum;
 pub use show::write_tables;
 use std::path::PathBuf;
 
@@ -44,19 +43,11 @@ pub struct Args {
     #[command(flatten)]
     condition: options::WhereArgs,
     /// Output format
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = StatFormat::Text, help_heading = "Output")]
-    format: StatFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("Tables", "One JSON object per input"), help_heading = "Output")]
+    format: options::OutputFormat,
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum StatFormat {
-    /// Tables
-    Text,
-    /// One JSON object per input
-    Json,
 }
 
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
@@ -68,7 +59,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         filter: args.condition.filter(),
         scratch: Vec::new(),
         recording: false,
-        json: args.format == StatFormat::Json,
+        json: args.format.is_json(),
         display,
         output: Output::open(args.output.as_deref(), &input.paths())?,
         run: InputRun::new(shared, input.follow, Some(Stop::on_signals()?)),
@@ -84,11 +75,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     if none {
         run.note_no_match();
     }
-    Ok(if run.is_bad || none {
-        Exit::Negative
-    } else {
-        Exit::Clean
-    })
+    Ok(Exit::negative_if(run.is_bad || none))
 }
 
 struct StatScreen {

@@ -6,8 +6,8 @@ mod wire;
 use super::connect::{CallAddress, parse_address};
 use super::live::{ALL_ADDRESSES_WARNING, header, report_losses, take_stdio};
 use super::options::{self, SharedArgs};
+use super::poll::print_nonblocking;
 use super::redact::random_key;
-use super::stderr::print_nonblocking;
 use super::tls::TlsArgs;
 use super::values::read_string;
 use super::{Exit, output, print_lines, print_message, recording};
@@ -23,7 +23,7 @@ use crate::live::script::{RuleCondition, Script, ScriptError, ScriptRule};
 use crate::live::speed::Speed;
 use crate::live::stub::{OnMiss, Stub, StubConfig};
 use crate::protocol::peer::{Offer, PeerConfig};
-use crate::protocol::{Descriptor, Direction, Protocol, Setting};
+use crate::protocol::{Direction, Protocol, Setting};
 use crate::redact::{RedactConfig, RedactError, redact};
 use crate::transport::{
     Accepting, Address, BoundListener, CONNECT_TIMEOUT, ListenOutcome, MessagePrinter, Setup, call,
@@ -32,7 +32,7 @@ use crate::transport::{
 use anyhow::{Context as _, Result, bail, ensure};
 use report::{ExitStatus, RequestLog};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use wire::{config, framing, listen, refuse_socket_flags, refuse_useless_flags};
 
@@ -217,29 +217,35 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         length_mode: Some(args.length_mode).filter(|mode| *mode != LengthMode::Auto),
         ..config(args, protocol, framing)
     };
-    let status = Arc::new(ExitStatus::default());
+    let status = ExitStatus::default();
     // The parent process may read our stderr late or never.
-    let tell: fn(&str) = if stdio {
-        print_nonblocking
+    let say: MessagePrinter = if stdio {
+        Arc::new(print_nonblocking)
     } else {
-        print_message
+        Arc::new(print_message)
     };
-    let say: MessagePrinter = Arc::new(tell);
     let log = RequestLog::new(
         Arc::clone(&status),
         args.report.clone(),
         shared,
-        Arc::clone(&say),
+        say.clone(),
     );
     let mut stub = Stub::new(config, settings, Box::new(log));
     // The report exists from the start, whatever happens later.
     report::write(args.report.as_deref(), stub.report())?;
-    let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
+    let outcome = serve(
+        args,
+        protocol,
+        listen.as_ref(),
+        &mut stub,
+        shared,
+        say.clone(),
+    )?;
     let bad =
         report_losses(&outcome.seen, &print_message) || outcome.refused && args.connect.is_some();
     let is_refused = stub.refused().is_some() && listen.is_none();
     if let Some(text) = stub.suppressed_note() {
-        tell(&text);
+        say(&text);
     }
     let report = stub.report();
     report::write(args.report.as_deref(), report)?;
@@ -249,17 +255,18 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             0 => String::new(),
             n => format!(", {n} without an answer"),
         };
-        tell(&format!("{} requests{missed}", report.requests));
+        say(&format!("{} requests{missed}", report.requests));
     }
     if args.require_all {
         for one in &missing {
             print_message(&format!("not requested: {one}"));
         }
     }
-    Ok(match (status.status(), outcome.signal) {
+    let status = *status.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(match (status, outcome.signal) {
         _ if bad => Exit::Error,
         (Some(status), _) => Exit::Status(status),
-        (None, Some(signal)) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
+        (None, Some(signal)) => Exit::of_signal(signal),
         _ if is_refused => Exit::Negative,
         _ if args.require_all && !missing.is_empty() => Exit::Negative,
         _ => Exit::Clean,
@@ -288,9 +295,7 @@ fn serve(
             connect: Some(to.to_string()),
             ..setup.tap.header
         };
-        if !shared.quiet {
-            print_message(&format!("connecting to {to}{written}"));
-        }
+        shared.note(&format!("connecting to {to}{written}"));
         let target = args.tls.target(to.clone(), CONNECT_TIMEOUT)?;
         return call(target, stub, screen, setup).context("cannot go on");
     }
@@ -335,12 +340,15 @@ fn read_script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
         }
         None => Script::default(),
     };
-    let has = |descriptor: &Descriptor| descriptor.settings.contains(&Setting::Signatures);
-    ensure!(
-        args.selector.is_empty() || has(protocol.descriptor()),
-        "--selector is for {}; for other protocols use --script",
-        options::protocols_with(has).join(" and ")
-    );
+    for (flag, is_given, setting) in [
+        ("--selector", !args.selector.is_empty(), Setting::Signatures),
+        ("--tool", !args.tool.is_empty(), Setting::Tools),
+    ] {
+        let owner = options::protocols_with_setting(setting, protocol).filter(|_| is_given);
+        if let Some(owner) = owner {
+            bail!("{flag} is for {owner}; for other protocols use --script");
+        }
+    }
     for (name, felts) in &args.selector {
         let place = format!("--selector {name}");
         match ScriptRule::answer(protocol, &place, name, felts) {
@@ -348,12 +356,6 @@ fn read_script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
             Err(error) => bail!("{place}: {error}"),
         }
     }
-    let has = |descriptor: &Descriptor| descriptor.settings.contains(&Setting::Tools);
-    ensure!(
-        args.tool.is_empty() || has(protocol.descriptor()),
-        "--tool is for {}; for other protocols use --script",
-        options::protocols_with(has).join(" and ")
-    );
     for (name, result) in &args.tool {
         let place = format!("--tool {name}");
         let condition = format!("subject=\"tools/call\" .params.name={name:?}");

@@ -31,16 +31,12 @@ pub struct TrustArgs {
 pub struct TlsArgs {
     #[command(flatten)]
     trusted: TrustArgs,
-    #[command(flatten)]
-    shown: CertificateArgs,
-    #[command(flatten)]
-    quic: Quic,
-}
-
-/// QUIC towards clients and servers.
-#[derive(clap::Args)]
-#[command(next_help_heading = "QUIC")]
-pub struct Quic {
+    /// Certificate chain (PEM) for clients; `--listen` with TLS needs it
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = "TLS")]
+    cert: Option<PathBuf>,
+    /// Private key of `--cert` (PEM)
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
+    key: Option<PathBuf>,
     /// Write the certificate that was generated for a quic:// listener to a file (PEM), for clients that verify it
     #[arg(
         long,
@@ -54,23 +50,10 @@ pub struct Quic {
     max_streams: u32,
 }
 
-/// The certificate for clients.
-#[derive(clap::Args)]
-#[command(next_help_heading = "TLS")]
-pub struct CertificateArgs {
-    /// Certificate chain (PEM) for clients; `--listen` with TLS needs it
-    #[arg(long, value_name = "FILE", requires = "key")]
-    cert: Option<PathBuf>,
-    /// Private key of `--cert` (PEM)
-    #[arg(long, value_name = "FILE", requires = "cert")]
-    key: Option<PathBuf>,
-}
-
 impl TrustArgs {
     /// The destination of a client. `within`: time limit for a server that does not answer.
     pub fn target(&self, to: Address, within: Duration) -> Result<Target> {
-        let tls = self.client(&to)?;
-        Ok(match tls {
+        Ok(match self.client(&to)? {
             Some(tls) if to.is_quic() => Target::Quic {
                 to,
                 client: QuicClient::new(&tls, QuicLimits::default()),
@@ -117,7 +100,7 @@ impl TlsArgs {
     ) -> Result<Option<(QuicServer, QuicClient)>> {
         if !connect.is_quic() && !listen.is_quic() {
             anyhow::ensure!(
-                self.quic.cert_out.is_none(),
+                self.cert_out.is_none(),
                 "--cert-out is for a quic:// listener: {listen} has no generated certificate"
             );
             return Ok(None);
@@ -129,17 +112,17 @@ impl TlsArgs {
         anyhow::ensure!(!rewrites_host, "--rewrite-host is not supported over QUIC");
         let client = self.trusted.client(connect)?.context("no TLS")?;
         let server = self.quic_server(listen)?;
-        Ok(Some((server, QuicClient::new(&client, self.quic.limits()))))
+        Ok(Some((server, QuicClient::new(&client, self.limits()))))
     }
 
     /// QUIC with clients.
     pub fn quic_server(&self, listen: &Address) -> Result<QuicServer> {
-        let server = match self.shown.server(listen)? {
+        let server = match self.server(listen)? {
             Some(server) => server,
             None => self.generated(listen)?,
         };
         let alpn = self.trusted.alpn.clone();
-        Ok(QuicServer::new(&server, alpn, self.quic.limits()))
+        Ok(QuicServer::new(&server, alpn, self.limits()))
     }
 
     /// The destination of a client.
@@ -147,14 +130,9 @@ impl TlsArgs {
         self.trusted.target(to, within)
     }
 
-    /// TLS with clients, if the address uses TLS.
-    pub fn server(&self, listen: &Address) -> Result<Option<TlsServer>> {
-        self.shown.server(listen)
-    }
-
     /// Returns true if a certificate is given.
     pub fn is_certificate_given(&self) -> bool {
-        self.shown.cert.is_some()
+        self.cert.is_some()
     }
 
     /// A server with a certificate of its own.
@@ -164,7 +142,7 @@ impl TlsArgs {
             Address::Unix(_) => "localhost",
         };
         let made = Certificate::generate(host).map_err(anyhow::Error::msg)?;
-        let written = match &self.quic.cert_out {
+        let written = match &self.cert_out {
             Some(path) => {
                 std::fs::write(path, &made.pem)
                     .with_context(|| format!("cannot write {}", path.display()))?;
@@ -187,20 +165,16 @@ impl TlsArgs {
         listen: &Address,
     ) -> Result<(Option<TlsClient>, Option<TlsServer>)> {
         let client = self.trusted.client(connect)?;
-        Ok((client, self.shown.server(listen)?))
+        Ok((client, self.server(listen)?))
     }
-}
 
-impl Quic {
     fn limits(&self) -> QuicLimits {
         QuicLimits {
             streams: self.max_streams,
             ..QuicLimits::default()
         }
     }
-}
 
-impl CertificateArgs {
     /// Returns the TLS configuration for clients, if the address uses TLS.
     pub fn server(&self, listen: &Address) -> Result<Option<TlsServer>> {
         Ok(match (&self.cert, &self.key) {

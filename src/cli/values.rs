@@ -15,6 +15,9 @@ use std::time::Duration;
 
 pub use crate::words::size;
 
+/// The severities that fail a command.
+pub const FAIL_ON: [&str; 4] = ["info", "warning", "error", "never"];
+
 /// Reads a text of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     let cannot = || format!("cannot read {}", path.display());
@@ -54,19 +57,24 @@ pub fn read_string(path: &Path) -> Result<String> {
 
 /// Reads a secret; one line end at the end is not part of it.
 pub fn read_secret(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = read_bytes(path)?;
-    if bytes.ends_with(b"\n") {
-        bytes.pop();
-        if bytes.ends_with(b"\r") {
-            bytes.pop();
-        }
-    }
+    without_line_end(path, read_bytes(path)?).map(|(secret, _)| secret)
+}
+
+/// Reads a secret from a file, or from stdin for `-`, and the line end after it.
+pub fn read_secret_parts(path: &Path) -> Result<(Vec<u8>, Vec<u8>)> {
+    without_line_end(path, read_input(path)?)
+}
+
+fn without_line_end(path: &Path, mut bytes: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>)> {
+    let mut ends = [&b"\r\n"[..], b"\n"].into_iter();
+    let end = ends.find(|end| bytes.ends_with(end)).unwrap_or_default();
+    bytes.truncate(bytes.len() - end.len());
     ensure!(
         !bytes.is_empty(),
         "{} is empty, so there is no secret",
         path.display()
     );
-    Ok(bytes)
+    Ok((bytes, end.to_vec()))
 }
 
 pub fn protocol_names() -> Vec<&'static str> {
@@ -124,6 +132,34 @@ pub fn form() -> impl TypedValueParser<Value = Form> {
     one_of(forms.map(Form::name), Form::from_name)
 }
 
+/// A format of the output of a command that shows no messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    Text,
+    Json,
+}
+
+impl OutputFormat {
+    pub fn is_json(self) -> bool {
+        self == Self::Json
+    }
+}
+
+/// Returns a parser for text and JSON; the help says what each has.
+pub fn text_or_json(
+    text: &'static str,
+    json: &'static str,
+) -> impl TypedValueParser<Value = OutputFormat> {
+    let values = [
+        PossibleValue::new("text").help(text),
+        PossibleValue::new("json").help(json),
+    ];
+    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+        "json" => OutputFormat::Json,
+        _ => OutputFormat::Text,
+    })
+}
+
 /// Returns a parser for the formats of messages.
 pub fn format() -> impl TypedValueParser<Value = Format> {
     let about = |format| match format {
@@ -137,9 +173,19 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
     parser.try_map(|name| Format::from_name(&name).ok_or("no format has this name"))
 }
 
+/// Returns a parser for the framings.
+pub fn framing() -> impl TypedValueParser<Value = Framing> {
+    one_of(Framing::ALL.map(Framing::name), Framing::from_name)
+}
+
 /// Returns a parser for the two directions.
 pub fn direction() -> impl TypedValueParser<Value = Direction> {
     one_of(["c2s", "s2c"], Direction::from_name)
+}
+
+/// Returns a parser for the length modes that can be written.
+pub fn written_length_mode() -> impl TypedValueParser<Value = LengthMode> {
+    one_of(["exclusive", "inclusive"], LengthMode::from_name)
 }
 
 /// Returns a parser for the length modes.

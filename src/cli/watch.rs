@@ -27,7 +27,6 @@ mod tests;
 mod view;
 
 use super::Exit;
-use super::encode::random_seed;
 use super::input::{self, InputRun};
 use super::interrupt::Stop;
 use super::live::ListenAddress;
@@ -174,7 +173,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         let mut model = Model::new(messages.clone(), StoreReader::new(depth), follows);
         let shown = FullScreen::begin(out).and_then(|mut screen| {
             let mut view = View::new(theme, args.show_secrets);
-            let mut editing = inserts.map(|inserts| Editing::new(inserts, random_seed()));
+            let mut editing = inserts.map(|inserts| Editing::new(inserts, fastrand::u64(..)));
             run_screen(&mut screen, &mut view, &mut model, &mut editing, &stop)
         });
         let signal = stop.exit();

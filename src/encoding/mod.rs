@@ -26,6 +26,18 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("too-deep", "more levels of nesting than the limit"),
 ];
 
+/// The encoding of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// JSON (RFC 8259).
+    Json,
+    /// `MessagePack`.
+    MessagePack,
+    /// A serde envelope; a schema gives its fields.
+    SerdeEnvelope,
+}
+
 /// The details of a message that the output needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -4,6 +4,7 @@ use super::Role;
 use super::make::Recipe;
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::Marks;
+use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 use crate::tape::Node;
 use std::ops::Deref;
@@ -37,8 +38,6 @@ impl Eq for dyn ValueTypes {}
 pub enum Setting {
     /// The way in which lengths count.
     LengthMode,
-    /// Messages are `MessagePack` instead of JSON.
-    MessagePack,
     /// The name that a side sends.
     Name,
     /// The token that a side sends in the handshake.
@@ -88,6 +87,8 @@ pub struct Descriptor {
     pub port: Option<u16>,
     /// The framings in which its messages may occur, the most likely first.
     pub framings: &'static [Framing],
+    /// The encodings of its bodies.
+    pub encodings: &'static [Encoding],
     /// The hints that framing needs for its bytes.
     pub hints: Hints,
     /// The names of the two sides: first the one that opened the connection or spawned the process.
@@ -133,6 +134,7 @@ impl Descriptor {
             name: "",
             port: None,
             framings: &[],
+            encodings: &[Encoding::Json],
             hints: Hints::NONE,
             sides: [""; 2],
             provider: None,

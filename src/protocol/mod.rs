@@ -37,7 +37,7 @@ use crate::framing::{Frame, LengthMode};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueTypes};
-pub use notes::Notes;
+pub use notes::{Notes, Remark};
 pub(crate) use notes::{
     annotate, embedded_json, for_each_secret, hide, holds_secret, may_hold_json, with_json,
 };

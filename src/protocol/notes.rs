@@ -14,11 +14,21 @@ const LEVELS: usize = 4;
 /// The deepest nesting of JSON in text.
 const DEPTH: u32 = 128;
 
+/// A remark on a value, which output shows beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remark {
+    /// Text: the name of a number, the text in a felt.
+    Text(Cow<'static, str>),
+    /// The value is a time: milliseconds since 1970.
+    Time(i64),
+}
+
 /// Notes on the values of one message. Reuse one object for a whole run.
 #[derive(Default)]
 pub struct Notes {
     /// Remarks by the index of their value in the tape.
-    remarks: Vec<(usize, Cow<'static, str>)>,
+    remarks: Vec<(usize, Remark)>,
     /// Index ranges of secret values and of all values below them. After [`annotate()`] they are sorted and do not
     /// overlap.
     secrets: Vec<Range<usize>>,
@@ -49,14 +59,23 @@ impl Notes {
         self.texts.clear();
     }
 
-    /// Adds a remark on a value.
+    /// Adds text on a value.
     pub fn remark(&mut self, node: Node<'_>, text: impl Into<Cow<'static, str>>) {
+        self.add(node, Remark::Text(text.into()));
+    }
+
+    /// Notes that a value is a time, in milliseconds since 1970.
+    pub fn remark_time(&mut self, node: Node<'_>, ms: i64) {
+        self.add(node, Remark::Time(ms));
+    }
+
+    fn add(&mut self, node: Node<'_>, remark: Remark) {
         if self.only_secrets {
             return;
         }
         let index = node.index();
         let at = self.remarks.partition_point(|(i, _)| *i <= index);
-        self.remarks.insert(at, (index, text.into()));
+        self.remarks.insert(at, (index, remark));
     }
 
     /// Marks a value of any type as secret, with all values below it.
@@ -78,14 +97,14 @@ impl Notes {
         });
     }
 
-    /// Returns the remarks on a value: the name of a number, the text in a felt, a time as text.
-    pub fn remarks(&self, node: Node<'_>) -> impl Iterator<Item = &str> {
+    /// Returns the remarks on a value.
+    pub fn remarks(&self, node: Node<'_>) -> impl Iterator<Item = &Remark> {
         let index = node.index();
         let first = self.remarks.partition_point(|(i, _)| *i < index);
         let remarks = self.remarks.get(first..).unwrap_or_default().iter();
         remarks
             .take_while(move |(i, _)| *i == index)
-            .map(|(_, remark)| remark.as_ref())
+            .map(|(_, remark)| remark)
     }
 
     /// Returns true if a value must not be shown: it is secret, or it is text that holds JSON with a secret.

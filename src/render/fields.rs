@@ -5,7 +5,7 @@ use crate::decoder::Decoded;
 use crate::framing::fields::{self as heads, secrets};
 use crate::framing::{Framing, Head, Places};
 use crate::path::{PathStep, write_step};
-use crate::protocol::Notes;
+use crate::protocol::{Notes, Remark};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
@@ -40,6 +40,18 @@ pub struct FrameField<'a> {
 pub const MAX_FIELDS: usize = 10_000;
 
 impl FrameField<'_> {
+    /// Returns the remarks on its value as text, without times that have no form of RFC 3339.
+    pub(super) fn remarks<'n>(&self, notes: &'n Notes) -> impl Iterator<Item = Cow<'n, str>> {
+        let remarks = self.node.into_iter().flat_map(|node| notes.remarks(node));
+        remarks.filter_map(|remark| match remark {
+            Remark::Text(text) => Some(Cow::Borrowed(text.as_ref())),
+            Remark::Time(ms) => {
+                let time = jiff::Timestamp::from_millisecond(*ms).ok()?;
+                Some(Cow::Owned(time.to_string()))
+            }
+        })
+    }
+
     /// Returns true if the value must not be shown.
     pub fn is_secret(&self, notes: &Notes, display: DisplayOptions) -> bool {
         let is_secret = self.secret || self.node.is_some_and(|node| notes.is_secret(node));

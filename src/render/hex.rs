@@ -148,7 +148,7 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Ve
             });
         }
         let (highlight, mut text) = shown_value(field, display);
-        for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
+        for remark in field.remarks(notes) {
             text.push_str(&format!("  = {remark}"));
         }
         // A key without bytes is shown with its value.

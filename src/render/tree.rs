@@ -268,11 +268,12 @@ fn write_value(
     }
     // Long bytes were already shortened when they became text.
     if checksums && (shortened || text.contains('…')) {
-        let bytes = field.span.of(decoded.frame.view.bytes);
-        let sum = crc32fast::hash(bytes);
+        let mut crc = flate2::Crc::new();
+        crc.update(field.span.of(decoded.frame.view.bytes));
+        let sum = crc.sum();
         style.push(out, Highlight::Dim, &format!(" crc32 {sum:08x}"));
     }
-    for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
+    for remark in field.remarks(notes) {
         style.push_wire(out, Highlight::Note, &format!("  = {remark}"));
     }
     out.push('\n');

@@ -465,6 +465,10 @@ fn text_without_bytes_of_its_form_is_an_error() {
             "{text}"
         );
     }
+    // Bytes that are no message have their own error.
+    let (code, _, err) = run(&["decode", "--from", "hex"], b"no hex\n00 11 22 33\n");
+    assert_eq!(code, 1);
+    assert!(!err.contains("without bytes"), "{err}");
 }
 
 #[test]

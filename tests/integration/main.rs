@@ -35,5 +35,6 @@ mod stat_cli;
 mod stub_and_replay;
 mod stub_cli;
 mod telequick_cli;
+mod unusual_sessions;
 mod watch_cli;
 mod where_cli;

@@ -34,7 +34,7 @@ mod reader;
 mod writer;
 
 pub use convert::ItemRecorder;
-pub(super) use reader::RecordingReader as Reader;
+pub(super) use reader::{RecordingReader as Reader, detect};
 pub use writer::RecordingWriter;
 
 use super::time::{self, Time};

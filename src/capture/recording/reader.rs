@@ -1,11 +1,46 @@
 //! Reads a recording as it arrives; see [`super`] for the format.
 
 use super::super::chunk::{EventKind, InputPlace, Item, ItemSink, Problem};
+use super::super::form::{FormVerdict, InputEnd};
 use super::super::lines::{Line, LineForm};
+use super::super::readable::{first_key, first_object, starts};
 use super::super::time::Time;
 use super::items::{chunk_item, datagram_item};
 use super::{EventRecord, Header, RawLine, RecordingLineKind, VERSION, parse_line};
+use serde::Deserialize;
 use serde_json::Value;
+
+/// Keys that may come first in a header whose keys are sorted.
+const SORTED_KEYS: [&[u8]; 6] = [
+    b"argv\"",
+    b"captured\"",
+    b"connect\"",
+    b"listen\"",
+    b"protocol\"",
+    b"started\"",
+];
+
+/// Says if text is a recording.
+pub(in crate::capture) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
+    #[derive(Deserialize)]
+    struct FirstLine {
+        #[allow(dead_code)]
+        wiretool: u32,
+    }
+    match first_key(text).map(|key| starts(key, b"wiretool\"")) {
+        Ok(FormVerdict::No) | Err(FormVerdict::No) => {}
+        Ok(verdict) | Err(verdict) => {
+            return verdict.map(|()| "its first key is wiretool".into());
+        }
+    }
+    match first_object(text, &SORTED_KEYS, end) {
+        Ok(line) if serde_json::from_slice::<FirstLine>(line).is_ok() => {
+            FormVerdict::Yes("its first line has the key wiretool".into())
+        }
+        Ok(_) => FormVerdict::No,
+        Err(verdict) => verdict,
+    }
+}
 
 #[derive(Default)]
 pub(in crate::capture) struct RecordingReader {

@@ -122,6 +122,11 @@ fn form_is_detected_from_the_bytes() {
         (b"{\"index\":0,\"v\":1}\n", Form::Jsonl),
         (b" { \"wiretool\": 1}", Form::Recording),
         (b"{\"wiretoolbox\":1}", Form::Raw),
+        (
+            b"{\"protocol\":\"mcp\",\"transport\":\"http\",\"wiretool\":1}\n",
+            Form::Recording,
+        ),
+        (b"{\"protocol\":\"mcp\"}\n", Form::Raw),
         (b"\x85\xa4type\x00", Form::Raw),
         (b"\0\0\0\x05\x81\xa1a\xc0", Form::Raw),
         (b"0\0\0\0", Form::Raw),

@@ -128,9 +128,8 @@ impl ConfigFile<'_> {
     ) -> Result<()> {
         let word: &str = key.get_ref();
         let known = Known::find(word);
-        let active = known.is_some_and(|k| k.user_only) || ACTIVE.contains(&word);
         ensure!(
-            !(self.is_project && active),
+            !(self.is_project && ACTIVE.contains(&word)),
             "{}: a project's file cannot set {word}: only the user's file, a variable or a flag can",
             self.location(&key.span())
         );

@@ -3,19 +3,20 @@
 use crate::cli::values;
 use crate::conversation::RuleDialect;
 use crate::protocol::oracle::cairo_serde::Signature;
+use crate::render::format::Format;
 
 /// A setting.
 pub struct Known {
     /// The name in files.
     pub key: &'static str,
-    /// The variable that sets it.
-    pub variable: &'static str,
     /// The kind of its value.
     pub kind: SettingKind,
     /// The default; empty if there is none.
     pub default: &'static str,
-    /// A project's file must not set it: it does more than change how input is read and shown.
-    pub user_only: bool,
+}
+
+const fn known(key: &'static str, kind: SettingKind, default: &'static str) -> Known {
+    Known { key, kind, default }
 }
 
 /// The kind of a value.
@@ -34,83 +35,40 @@ pub enum SettingKind {
     Signatures,
 }
 
-const fn plain(
-    key: &'static str,
-    variable: &'static str,
-    kind: SettingKind,
-    default: &'static str,
-) -> Known {
-    Known {
-        key,
-        variable,
-        kind,
-        default,
-        user_only: false,
-    }
-}
-
 /// All settings, in the order in which they are shown.
 pub static KNOWN: [Known; 10] = [
-    plain(
-        "protocol",
-        "WIRETOOL_PROTOCOL",
-        SettingKind::Word(values::protocol_names),
-        "",
-    ),
-    plain(
+    known("protocol", SettingKind::Word(values::protocol_names), ""),
+    known(
         "format",
-        "WIRETOOL_FORMAT",
-        SettingKind::Word(|| vec!["tree", "line", "json", "hex"]),
+        SettingKind::Word(|| Format::ALL.map(Format::name).to_vec()),
         "",
     ),
-    plain(
+    known(
         "color",
-        "WIRETOOL_COLOR",
         SettingKind::Word(|| vec!["auto", "always", "never"]),
         "auto",
     ),
-    plain(
-        "max-message",
-        "WIRETOOL_MAX_MESSAGE",
-        SettingKind::Size,
-        "16M",
-    ),
-    plain(
-        "max-depth",
-        "WIRETOOL_MAX_DEPTH",
-        SettingKind::Levels,
-        "128",
-    ),
-    plain(
+    known("max-message", SettingKind::Size, "16M"),
+    known("max-depth", SettingKind::Levels, "128"),
+    known(
         "dialect",
-        "WIRETOOL_DIALECT",
         SettingKind::Word(|| RuleDialect::ALL.map(RuleDialect::name).to_vec()),
         "both",
     ),
-    plain(
+    known(
         "fail-on",
-        "WIRETOOL_FAIL_ON",
-        SettingKind::Word(|| vec!["info", "warning", "error", "never"]),
+        SettingKind::Word(|| values::FAIL_ON.to_vec()),
         "error",
     ),
-    Known {
-        key: "show-secrets",
-        variable: "WIRETOOL_SHOW_SECRETS",
-        kind: SettingKind::Switch,
-        default: "false",
-        user_only: true,
-    },
-    plain("schema", "WIRETOOL_SCHEMA", SettingKind::File, ""),
-    plain(
-        "signature",
-        "WIRETOOL_SIGNATURE",
-        SettingKind::Signatures,
-        "",
-    ),
+    known("show-secrets", SettingKind::Switch, "false"),
+    known("schema", SettingKind::File, ""),
+    known("signature", SettingKind::Signatures, ""),
 ];
 
-/// Names that a project's file must not contain although no setting has them: they would be active settings.
-pub const ACTIVE: [&str; 6] = [
+/// Names that a project's file must not contain: they do more than change how input is read and shown. All but the first
+/// are no settings.
+pub const ACTIVE: [&str; 7] = [
+    "show-secrets",
     "listen",
     "connect",
     "write",
@@ -128,33 +86,39 @@ impl Known {
         KNOWN.iter().find(|known| known.key == key)
     }
 
+    /// Returns the variable that sets it: `WIRETOOL_MAX_DEPTH`.
+    pub fn variable(&self) -> String {
+        let key = self.key.replace('-', "_").to_ascii_uppercase();
+        format!("WIRETOOL_{key}")
+    }
+
     /// Checks a value. The error describes the values that are accepted.
     pub fn check(&self, text: &str) -> Result<(), String> {
-        match &self.kind {
+        let (is_valid, wanted) = match &self.kind {
             SettingKind::Word(words) => {
                 let words = words();
-                let known = words.contains(&text);
-                known
-                    .then_some(())
-                    .ok_or_else(|| format!("one of {}", words.join(", ")))
+                (
+                    words.contains(&text),
+                    format!("one of {}", words.join(", ")),
+                )
             }
-            SettingKind::Size => values::size(text)
-                .map(drop)
-                .map_err(|_| "a number of bytes below 4G, such as 65536 or \"16M\"".to_owned()),
-            SettingKind::Levels => match text.parse() {
-                Ok(1..=1000u32) => Ok(()),
-                _ => Err("a number from 1 to 1000".to_owned()),
-            },
-            SettingKind::Switch => matches!(text, "true" | "false")
-                .then_some(())
-                .ok_or_else(|| "true or false".to_owned()),
-            SettingKind::File => (!text.is_empty())
-                .then_some(())
-                .ok_or_else(|| "the path of a file".to_owned()),
-            SettingKind::Signatures => Signature::parse(text)
-                .map(drop)
-                .map_err(|e| format!("a signature, such as \"pow(u256) -> u256\" ({e})")),
-        }
+            SettingKind::Size => {
+                let wanted = "a number of bytes below 4G, such as 65536 or \"16M\"";
+                (values::size(text).is_ok(), wanted.to_owned())
+            }
+            SettingKind::Levels => {
+                let is_valid = matches!(text.parse(), Ok(1..=1000u32));
+                (is_valid, "a number from 1 to 1000".to_owned())
+            }
+            SettingKind::Switch => (text.parse::<bool>().is_ok(), "true or false".to_owned()),
+            SettingKind::File => (!text.is_empty(), "the path of a file".to_owned()),
+            SettingKind::Signatures => {
+                let parsed = Signature::parse(text);
+                let wanted = |e| format!("a signature, such as \"pow(u256) -> u256\" ({e})");
+                return parsed.map(drop).map_err(wanted);
+            }
+        };
+        if is_valid { Ok(()) } else { Err(wanted) }
     }
 
     /// Returns true if it has several values.

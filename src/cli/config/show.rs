@@ -7,7 +7,6 @@ use crate::cli::options;
 use crate::cli::output::Output;
 use crate::render::style::escape;
 use anyhow::Result;
-use clap::ValueEnum;
 use serde_json::{Value as Json, json};
 
 const EXAMPLES: &str = "\
@@ -44,16 +43,8 @@ struct ShowArgs {
     #[arg(long)]
     origin: bool,
     /// Output format
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = ConfigFormat::Text)]
-    format: ConfigFormat,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ConfigFormat {
-    /// One line per setting
-    Text,
-    /// One JSON object per setting, with its origin
-    Json,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per setting", "One JSON object per setting, with its origin"))]
+    format: options::OutputFormat,
 }
 
 /// A line of output.
@@ -150,7 +141,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let values = rows.iter().map(|row| shown(row).chars().count());
     let second = values.max().unwrap_or_default().min(32);
     for row in &rows {
-        if args.format == ConfigFormat::Json {
+        if args.format.is_json() {
             let (key, origin) = (json!(row.key), json!(row.origin.to_string()));
             text.push_str(&format!(
                 "{{\"key\":{key},\"value\":{},\"origin\":{origin}",
@@ -177,7 +168,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         text.push('\n');
     }
     let mut output = Output::open(None, &[])?;
-    output.is_json = args.format == ConfigFormat::Json;
+    output.is_json = args.format.is_json();
     output.push(&text);
     output.finish()?;
     Ok(Exit::Clean)

@@ -35,24 +35,18 @@ struct FirstFrame {
 
 /// Shows frames as they arrive.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
-pub struct DecodeScreen {
+pub struct DecodeScreen<'a> {
+    args: &'a Args,
     /// The selected format; `None`: tree for a single message, otherwise line.
     format: Option<Format>,
-    exact: bool,
     verify: Option<Box<Verifier>>,
     counts: VerifyCounts,
     lookup: Lookup,
     filter: Filter,
     /// Taken while a message is shown.
     reporter: FindingReporter,
-    /// Findings are shown.
-    lint: bool,
-    /// The severity that fails the command, and the worst severity of shown messages.
-    fail_on: Option<Severity>,
+    /// The worst severity of shown messages.
     worst: Option<Severity>,
-    skip: u64,
-    head: Option<u64>,
-    tail: Option<usize>,
     last: VecDeque<Vec<u8>>,
     display: DisplayOptions,
     output: Output,
@@ -75,9 +69,9 @@ pub struct DecodeScreen {
     recorder: Option<DecodeRecorder>,
 }
 
-impl DecodeScreen {
+impl<'a> DecodeScreen<'a> {
     pub fn new(
-        args: &Args,
+        args: &'a Args,
         shared: &SharedArgs,
         display: DisplayOptions,
         output: Output,
@@ -96,19 +90,14 @@ impl DecodeScreen {
         }
         .filter();
         Ok(Self {
+            args,
             format: args.format,
-            exact: args.exact,
             verify: args.verify.then(Box::default),
             counts: VerifyCounts::default(),
             lookup: Lookup::new(args),
             reporter: FindingReporter::new(args, shared)?,
-            lint: args.lint,
-            fail_on: Severity::from_name(&args.fail_on),
             worst: None,
             filter,
-            skip: s.skip,
-            head: s.head,
-            tail: s.tail,
             last: VecDeque::new(),
             display,
             output,
@@ -214,9 +203,10 @@ impl DecodeScreen {
             None => self.faulty > 0,
         };
         let worst = self.worst.max(self.reporter.worst);
-        let is_bad = self.fail_on.is_some_and(|least| worst >= Some(least));
+        let fail_on = Severity::from_name(&self.args.fail_on);
+        let is_bad = fail_on.is_some_and(|least| worst >= Some(least));
         let no = failed || run.is_bad || self.undetected || none || is_bad;
-        Ok(if no { Exit::Negative } else { Exit::Clean })
+        Ok(Exit::negative_if(no))
     }
 
     /// Shows a message if it is selected.
@@ -224,10 +214,10 @@ impl DecodeScreen {
         if self.is_done() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
             return Ok(());
         }
-        let verdict = verdict.filter(|_| self.lint);
+        let verdict = verdict.filter(|_| self.args.lint);
         self.worst = self.worst.max(verdict.and_then(|v| worst(v.findings)));
         self.matched += 1;
-        if self.matched <= self.skip {
+        if self.matched <= self.args.select.skip {
             return Ok(());
         }
         if let Some(verify) = &mut self.verify {
@@ -243,7 +233,10 @@ impl DecodeScreen {
             }
             return self.output.written();
         }
-        if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
+        if self.format == Some(Format::Json)
+            && self.args.select.tail.is_none()
+            && self.lookup.is_none()
+        {
             self.shown += 1;
             let display = self.display;
             if decoded.message.body.len <= json::MAX_WHOLE {
@@ -261,7 +254,7 @@ impl DecodeScreen {
         let heading = self.source.heading.take().unwrap_or_default();
         self.scratch.splice(0..0, heading.bytes());
         self.shown += 1;
-        if let Some(most) = self.tail {
+        if let Some(most) = self.args.select.tail {
             self.last.push_back(std::mem::take(&mut self.scratch));
             if self.last.len() > most {
                 self.last.pop_front();
@@ -285,7 +278,7 @@ impl DecodeScreen {
     }
 }
 
-impl FrameDisplay for DecodeScreen {
+impl FrameDisplay for DecodeScreen<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         let faulty = self.source.faulty;
         self.source.count(decoded);
@@ -353,22 +346,23 @@ impl FrameDisplay for DecodeScreen {
         let text = counts.fault_text(source, is_shown);
         self.closing.extend(text.filter(|_| !self.run.quiet));
         // Messages before notes about them: both may go to the same terminal.
-        if self.first_frame.is_none() && self.tail.is_none() {
+        let is_written = self.first_frame.is_none() && self.args.select.tail.is_none();
+        if is_written {
             self.output.flush()?;
         }
         self.reporter.finish(pipeline);
-        if self.first_frame.is_none() && self.tail.is_none() {
+        if is_written {
             self.closing.drain(..).for_each(|text| print_message(&text));
         }
         Ok(())
     }
 
     fn want(&self) -> Want {
-        if self.verify.is_some() || self.exact {
+        if self.verify.is_some() || self.args.exact {
             return Want::Exact;
         }
         let places = !self.lookup.is_none()
-            || self.lint
+            || self.args.lint
             || self.filter.needs_session()
             || self.delta_states.is_some();
         let rows = matches!(self.format, Some(Format::Tree | Format::Hex))
@@ -387,6 +381,7 @@ impl FrameDisplay for DecodeScreen {
     }
 
     fn is_done(&self) -> bool {
-        self.head.is_some_and(|head| self.shown >= head)
+        let head = self.args.select.head;
+        head.is_some_and(|head| self.shown >= head)
     }
 }

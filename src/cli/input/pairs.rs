@@ -1,9 +1,10 @@
 //! Reads pairs of one-way files as conversations.
 
 use super::super::config::settings;
+use super::super::poll::wait_readable_unless;
 use super::super::progress::ReadProgress;
 use super::plausibility::FlagPlausibility;
-use super::{FrameDisplay, PipelineFeed, READ_SIZE, new_pipeline, open, wait_readable_unless};
+use super::{FrameDisplay, PipelineFeed, READ_SIZE, new_pipeline, open};
 use crate::capture::{CaptureInput, Chunk, Form, Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Origin, interleave};
 use crate::protocol::Direction;
@@ -39,6 +40,7 @@ pub(super) fn read_pairs(
             .map(|_| FlagPlausibility::new(options))
             .collect(),
         is_recording: false,
+        has_bytes: false,
         unreadable: None,
         show,
         name,

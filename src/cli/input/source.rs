@@ -1,8 +1,8 @@
 //! Opens a file or stdin.
 
+use crate::cli::output::as_file;
 use anyhow::{Context as _, Result};
 use std::fs::File;
-use std::os::fd::AsFd as _;
 use std::path::Path;
 
 /// The source of bytes.
@@ -21,9 +21,8 @@ pub(super) fn open(path: &Path) -> Result<Source> {
     }
     let name = path.display().to_string();
     let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-    let meta = file
-        .metadata()
-        .with_context(|| format!("cannot read {name}"))?;
+    let meta = file.metadata();
+    let meta = meta.with_context(|| format!("cannot read {name}"))?;
     anyhow::ensure!(!meta.is_dir(), "cannot read {name}: it is a folder");
     Ok(Source {
         name,
@@ -34,11 +33,7 @@ pub(super) fn open(path: &Path) -> Result<Source> {
 }
 
 fn stdin() -> Result<Source> {
-    let fd = std::io::stdin()
-        .as_fd()
-        .try_clone_to_owned()
-        .context("cannot read stdin")?;
-    let file = File::from(fd);
+    let file = as_file(std::io::stdin()).context("cannot read stdin")?;
     let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
     Ok(Source {
         name: "stdin".into(),

@@ -19,7 +19,6 @@ use crate::encoding::Want;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::DisplayOptions;
 use anyhow::Result;
-use clap::ValueEnum;
 use reporter::FindingWriter;
 use source::SourceSummary;
 use std::path::PathBuf;
@@ -59,7 +58,7 @@ pub struct Args {
     #[command(flatten)]
     judging: options::RuleArgs,
     /// Exit 1 on a finding of this severity or worse
-    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
     fail_on: String,
     /// Print all rules and exit
     #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files", "report"])]
@@ -73,8 +72,8 @@ pub struct Args {
     )]
     explain: Option<String>,
     /// Output format
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = LintFormat::Text, help_heading = "Output")]
-    format: LintFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per finding", "One JSON object per finding, and one with the totals of each input"), help_heading = "Output")]
+    format: options::OutputFormat,
     #[command(flatten)]
     report: ReportArgs,
     /// After this time without input, list the requests without an answer: 5s, 500ms
@@ -88,19 +87,11 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum LintFormat {
-    /// One line per finding
-    Text,
-    /// One JSON object per finding, and one with the totals of each input
-    Json,
-}
-
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let judge = args.judging.judge()?;
     let input = &args.input;
     let mut output = Output::open(args.output.as_deref(), &input.paths())?;
-    let as_json = args.format == LintFormat::Json;
+    let as_json = args.format.is_json();
     output.is_json = as_json || args.report.report.is_some();
     if args.rules {
         return rules::write_rules(&args.wire, &judge, as_json, display, output);
@@ -159,11 +150,7 @@ impl LintScreen {
         let found = reporter
             .fail_on
             .is_some_and(|least| reporter.worst >= least);
-        Ok(if found || none || run.is_bad {
-            Exit::Negative
-        } else {
-            Exit::Clean
-        })
+        Ok(Exit::negative_if(found || none || run.is_bad))
     }
 }
 
@@ -213,10 +200,9 @@ impl FrameDisplay for LintScreen {
     }
 
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        self.reporter.flush()?;
         let decoder = &pipeline.decoder;
         let Some(conversation) = &mut pipeline.conversation else {
-            return Ok(());
+            return self.reporter.flush();
         };
         let unknown = decoder.protocol().is_none() && bytes > 0;
         if unknown {
@@ -231,11 +217,11 @@ impl FrameDisplay for LintScreen {
                     .write_summary(conversation, &[], self.run.verbose);
             }
             self.run.note(source, NO_PROTOCOL, true);
-            return Ok(());
+            return self.reporter.flush();
         }
         // An empty input is noted once, for all inputs.
         if bytes == 0 && !self.reporter.json {
-            return Ok(());
+            return self.reporter.flush();
         }
         // After an interruption, nothing is awaited.
         let stopped = self.run.exit().is_some();

@@ -1,17 +1,17 @@
 //! The stdin, stdout and stderr that are forwarded to a child and from it.
 
+use crate::cli::output::as_file;
 use crate::transport::Wrap;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// Takes stdin, stdout and stderr of the process; when they are dropped, the first two are closed.
 pub fn take_stdio() -> io::Result<Wrap> {
-    let taken = |fd: BorrowedFd<'_>| fd.try_clone_to_owned().map(File::from);
     let ours = Wrap {
-        stdin: taken(io::stdin().as_fd())?,
-        stdout: taken(io::stdout().as_fd())?,
-        stderr: taken(io::stderr().as_fd())?,
+        stdin: as_file(io::stdin())?,
+        stdout: as_file(io::stdout())?,
+        stderr: as_file(io::stderr())?,
     };
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
@@ -23,7 +23,6 @@ pub fn take_stdio() -> io::Result<Wrap> {
 /// that stays open and silent while the second value lives, and its output shows on the screen only.
 pub fn take_stdio_beside_screen() -> io::Result<(Wrap, Option<OwnedFd>)> {
     let null = || File::options().read(true).write(true).open("/dev/null");
-    let taken = |fd: BorrowedFd<'_>| fd.try_clone_to_owned().map(File::from);
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let mut silent = None;
     let stdin = if stdin.is_terminal() {
@@ -31,21 +30,21 @@ pub fn take_stdio_beside_screen() -> io::Result<(Wrap, Option<OwnedFd>)> {
         silent = Some(write);
         File::from(read)
     } else {
-        let file = taken(stdin.as_fd())?;
+        let file = as_file(stdin)?;
         rustix::stdio::dup2_stdin(null()?)?;
         file
     };
     let stdout = if stdout.is_terminal() {
         null()?
     } else {
-        let file = taken(stdout.as_fd())?;
+        let file = as_file(stdout)?;
         rustix::stdio::dup2_stdout(null()?)?;
         file
     };
     let stderr = if stderr.is_terminal() {
         null()?
     } else {
-        taken(stderr.as_fd())?
+        as_file(stderr)?
     };
     let wrap = Wrap {
         stdin,

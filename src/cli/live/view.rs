@@ -3,7 +3,7 @@
 use super::{LiveScreen, MAX_WAITING};
 use crate::capture::{Event, EventKind};
 use crate::cli::options::{self, SharedArgs};
-use crate::cli::output::open_stream;
+use crate::cli::output::{as_file, open_stream};
 use crate::cli::renderer::Renderer;
 use crate::conversation::tap::TapDetail;
 use crate::render::format::Format;
@@ -12,44 +12,36 @@ use crate::render::{DisplayOptions, findings, line};
 use crate::transport::{RecorderScreen, RecordingFile, Render};
 use anyhow::{Context as _, Result};
 use std::fs::File;
-use std::os::fd::AsFd as _;
 
 /// Opens the output for frames and creates the renderer.
 pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<RecorderScreen> {
     use std::io::IsTerminal as _;
-    let (file, name, display) = match screen.path.as_ref().filter(|_| screen.leaves_stdout_free()) {
-        None => {
-            let stdout = std::io::stdout().as_fd().try_clone_to_owned();
-            (
-                stdout.map(File::from),
-                "stdout".to_owned(),
-                options::look(shared),
-            )
-        }
+    let path = screen.path.as_ref().filter(|_| screen.leaves_stdout_free());
+    let (file, name, mut display) = match path {
+        None => (
+            as_file(std::io::stdout()),
+            "stdout".to_owned(),
+            options::look(shared),
+        ),
         Some(path) if path.as_os_str() == "stderr" => {
             let stderr = std::io::stderr();
-            let mut display = options::display_options(shared, stderr.is_terminal());
-            display.width = None;
-            let stderr = stderr.as_fd().try_clone_to_owned();
-            (stderr.map(File::from), "stderr".to_owned(), display)
+            let display = options::display_options(shared, stderr.is_terminal());
+            (as_file(stderr), "stderr".to_owned(), display)
         }
         Some(path) => {
-            let mut display = options::display_options(shared, false);
-            display.width = None;
             let is_device = path.metadata().is_ok_and(|m| !m.is_file());
             let file = if is_device {
                 open_stream(path)
             } else {
                 File::create(path)
             };
+            let display = options::display_options(shared, false);
             (file, path.display().to_string(), display)
         }
     };
+    display.width = display.width.filter(|_| path.is_none());
     let file = file.with_context(|| format!("cannot write {name}"))?;
-    let display = DisplayOptions {
-        show_secrets: screen.show_secrets,
-        ..display
-    };
+    display.show_secrets = screen.show_secrets;
     Ok(RecorderScreen {
         sink: RecordingFile { file, name },
         render: render(screen.format, display),
@@ -63,11 +55,12 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
         let (decoded, verdict) = match shown {
             TapDetail::Frame(decoded, verdict) => (decoded, verdict),
             // The JSON output has one line per message.
-            TapDetail::Finding(finding) if format != Some(Format::Json) => {
+            _ if format == Some(Format::Json) => return,
+            TapDetail::Finding(finding) => {
                 findings::write_below(finding, None, display, &mut text);
                 return out.extend_from_slice(text.as_bytes());
             }
-            TapDetail::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
+            TapDetail::Waiting(waiting, sides, now) => {
                 for one in waiting.iter().take(MAX_WAITING) {
                     findings::write_waiting(one, now, sides, display, &mut text);
                 }
@@ -76,7 +69,7 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
                 }
                 return out.extend_from_slice(text.as_bytes());
             }
-            TapDetail::Follow(one) if format != Some(Format::Json) => {
+            TapDetail::Follow(one) => {
                 let line = findings::consequences(one);
                 display
                     .style
@@ -87,11 +80,7 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
                 write_event(event, display, &mut text);
                 return out.extend_from_slice(text.as_bytes());
             }
-            TapDetail::Event(_)
-            | TapDetail::Finding(_)
-            | TapDetail::Follow(_)
-            | TapDetail::Waiting(..)
-            | TapDetail::Remark(_) => return,
+            TapDetail::Event(_) | TapDetail::Remark(_) => return,
         };
         if let Some(format) = format {
             return renderer.write(format, decoded, verdict, display, out);

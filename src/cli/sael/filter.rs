@@ -56,21 +56,19 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let filter = ItemFilter::parse(&args.expr)?;
     let dialect = FilterDialect::from_name(&args.dialect).unwrap_or_default();
     let mut output = Output::open(None, &[])?;
-    let mut text = String::new();
+    let (mut text, style) = (String::new(), display.style);
     if args.explain {
         for line in filter.to_string().lines() {
-            display.style.push_wire(&mut text, Highlight::Kind, line);
+            style.push_wire(&mut text, Highlight::Kind, line);
             text.push('\n');
         }
     }
     for problem in filter.problems() {
         if args.explain {
-            display
-                .style
-                .push_wire(&mut text, Highlight::Note, &format!("! {problem}"));
+            style.push_wire(&mut text, Highlight::Note, &format!("! {problem}"));
             text.push('\n');
-        } else if !shared.quiet {
-            print_message(&problem.to_string());
+        } else {
+            shared.note(&problem.to_string());
         }
     }
     output.push(&text);
@@ -105,32 +103,21 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             } else {
                 ("drop  ", Highlight::Dim)
             };
-            display.style.push(&mut text, highlight, word);
-            display
-                .style
-                .push_wire(&mut text, highlight, &one_line(raw, display));
+            style.push(&mut text, highlight, word);
+            style.push_wire(&mut text, highlight, &one_line(raw, display));
             text.push('\n');
             if item.is_object() && !judgement.agree() {
                 let all = FilterDialect::ALL.into_iter().zip(judgement.kept);
                 let words: Vec<String> = all.map(|(d, kept)| describe_result(d, kept)).collect();
-                display.style.push(
-                    &mut text,
-                    Highlight::Error,
-                    &format!("      {}\n", words.join(", ")),
-                );
+                let line = format!("      {}\n", words.join(", "));
+                style.push(&mut text, Highlight::Error, &line);
             }
             if !item.is_object() {
                 text.push_str("      not an object: pipelines drop it\n");
             }
-            for difference in item
-                .is_object()
-                .then_some(&judgement.differences)
-                .into_iter()
-                .flatten()
-            {
-                display
-                    .style
-                    .push_wire(&mut text, Highlight::Note, &format!("      {difference}"));
+            for difference in judgement.differences.iter().filter(|_| item.is_object()) {
+                let line = format!("      {difference}");
+                style.push_wire(&mut text, Highlight::Note, &line);
                 text.push('\n');
             }
             output.push(&text);
@@ -149,11 +136,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
                 shows the others"
         ));
     }
-    Ok(if kept == 0 && !(seen == 0 && args.explain) {
-        Exit::Negative
-    } else {
-        Exit::Clean
-    })
+    Ok(Exit::negative_if(kept == 0 && !(seen == 0 && args.explain)))
 }
 
 fn describe_result(dialect: FilterDialect, kept: Option<bool>) -> String {

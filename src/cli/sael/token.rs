@@ -4,7 +4,7 @@ mod show;
 
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::print;
-use crate::cli::values::read_input;
+use crate::cli::values::{read_input, read_secret_parts};
 use crate::cli::{Exit, print_message};
 use crate::protocol::sael::capability::{Grant, allows};
 use crate::protocol::sael::token::{self, Check, CheckOutcome, Checked, Token, verified};
@@ -181,23 +181,14 @@ struct SecretKey {
 
 impl SecretArgs {
     fn read(&self, shared: &SharedArgs) -> Result<SecretKey> {
-        let mut bytes = read_input(&self.secret_file)?;
-        let stripped = [&b"\r\n"[..], b"\n"]
-            .into_iter()
-            .find(|end| bytes.ends_with(end))
-            .unwrap_or_default();
-        bytes.truncate(bytes.len() - stripped.len());
-        let name = self.secret_file.display();
-        anyhow::ensure!(!bytes.is_empty(), "{name} is empty, so there is no secret");
-        if !stripped.is_empty() && !shared.quiet {
-            print_message(&format!(
+        let (bytes, newline) = read_secret_parts(&self.secret_file)?;
+        if !newline.is_empty() {
+            let name = self.secret_file.display();
+            shared.note(&format!(
                 "{name}: its final newline is not part of the secret"
             ));
         }
-        Ok(SecretKey {
-            bytes,
-            newline: stripped.to_vec(),
-        })
+        Ok(SecretKey { bytes, newline })
     }
 
     /// Returns true if the secret comes from stdin.
@@ -302,11 +293,7 @@ fn inspect(args: &Inspect, display: DisplayOptions, out: &mut String) -> Result<
             .push_wire(out, Highlight::Error, &format!("✗ {problem}"));
         out.push('\n');
     }
-    Ok(if token.problems().is_empty() {
-        Exit::Clean
-    } else {
-        Exit::Negative
-    })
+    Ok(Exit::negative_if(!token.problems().is_empty()))
 }
 
 fn verify(
@@ -424,9 +411,7 @@ fn check_scope(args: &AllowsArgs, display: DisplayOptions, out: &mut String) -> 
         display.style.push(out, Highlight::Note, text);
     }
     let both = [found.document, found.code];
-    Ok(if both.iter().all(|r| r.verdict == Grant::Yes) {
-        Exit::Clean
-    } else {
-        Exit::Negative
-    })
+    Ok(Exit::negative_if(
+        both.iter().any(|r| r.verdict != Grant::Yes),
+    ))
 }

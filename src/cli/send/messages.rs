@@ -1,5 +1,6 @@
 //! Reads the messages of `send`: from arguments, files, and lines of stdin as they arrive.
 
+use super::super::encode::{input_name, next_value, read_input};
 use super::super::{connect::MAX_SHOWN, print_message};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encode::is_line;
@@ -12,7 +13,7 @@ use crate::protocol::make::IdGen;
 use crate::render::style::shorten;
 use crate::span::Span;
 use crate::tape::{Node, Tape};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
@@ -91,25 +92,16 @@ fn unwrap_messages(
 
 /// Reads the values of a JSON file: one after another, or in an array.
 pub fn read_json_file(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
-    let file = Some(path);
-    let text = super::super::encode::read_input(file)?;
-    let name = super::super::encode::input_name(file);
+    let (text, name) = (read_input(Some(path))?, input_name(Some(path)));
     let mut rest = text.as_slice();
-    while !rest.trim_ascii().is_empty() {
-        let used = match json::measure(rest, DEPTH, true) {
-            Ok(Some(used)) => used,
-            Ok(None) => bail!("{name}: the JSON is incomplete"),
-            Err(error) => bail!("{name}: {error}"),
-        };
-        let (value, after) = rest.split_at(used);
-        rest = after;
-        let mut tape = Tape::new();
-        match parse(value, &mut tape).and_then(|root| unwrap_messages(root, value)) {
-            Ok(messages) => ready.extend(messages),
-            Err(error) => bail!("{name}: {error}"),
+    let mut read = || {
+        while let Some(value) = next_value(&mut rest)? {
+            let mut tape = Tape::new();
+            ready.extend(unwrap_messages(parse(value, &mut tape)?, value)?);
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    read().map_err(|error: String| anyhow!("{name}: {error}"))
 }
 
 /// The properties of a message that the sender needs.

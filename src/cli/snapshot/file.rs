@@ -37,7 +37,7 @@ pub fn read_stored(path: &Path) -> Result<Result<Stored, String>> {
 
 /// Writes the file of a snapshot, completely or not at all.
 pub fn write(path: &Path, stored: &Stored) -> Result<()> {
-    let mut output = Output::open(Some(path), &[])?;
+    let mut output = Output::create(path, &[])?;
     output.push(stored.text());
     output.finish()
 }

@@ -13,7 +13,7 @@ mod show;
 mod test;
 
 use super::options::{self, SharedArgs};
-use super::{Exit, print_message, review};
+use super::{Exit, review};
 use crate::render::DisplayOptions;
 use anyhow::Result;
 pub use file::read_stored;
@@ -103,19 +103,11 @@ struct List {
     #[command(flatten)]
     paths: Paths,
     /// Output format
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = SnapshotOutput::Text, help_heading = "Output")]
-    format: SnapshotOutput,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per fixture", "One JSON object per fixture"), help_heading = "Output")]
+    format: options::OutputFormat,
     /// One JSON object per fixture; same as -f json
     #[arg(long, hide = true, help_heading = "Output")]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum SnapshotOutput {
-    /// One line per fixture
-    Text,
-    /// One JSON object per fixture
-    Json,
 }
 
 /// Runs the command.
@@ -138,15 +130,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
         SnapshotCommand::List(args) => {
             let found = find::find(&args.paths.paths, &mut configs)?;
-            show::list(
-                &found,
-                args.json || args.format == SnapshotOutput::Json,
-                display,
-            )
+            show::list(&found, args.json || args.format.is_json(), display)
         }
     };
-    if !shared.quiet {
-        configs.warnings.iter().for_each(|text| print_message(text));
-    }
+    configs.warnings.iter().for_each(|text| shared.note(text));
     exit
 }

@@ -37,18 +37,14 @@ pub fn decide_all(found: &[FoundFixture], decision: ReviewDecision, shared: &Sha
         if let Err(error) = decide(one, decision) {
             failed += 1;
             print_message(&format!("{error:#}"));
-        } else if !shared.quiet {
-            print_message(&format!("{done} {}", one.pending().display()));
+        } else {
+            shared.note(&format!("{done} {}", one.pending().display()));
         }
     }
-    if !shared.quiet {
-        match found.len() {
-            0 => print_message("no new snapshots"),
-            all if failed > 0 => {
-                print_message(&format!("{} {done}, {failed} failed", all - failed));
-            }
-            _ => {}
-        }
+    match found.len() {
+        0 => shared.note("no new snapshots"),
+        all if failed > 0 => shared.note(&format!("{} {done}, {failed} failed", all - failed)),
+        _ => {}
     }
     if failed > 0 { Exit::Error } else { Exit::Clean }
 }

@@ -3,7 +3,7 @@
 use super::file::{read_stored, remove, write};
 use super::find::{FixtureState, FoundFixture, find_with_others};
 use super::show::{fixture_json, write_difference};
-use super::{EXAMPLES, EXIT_CODES, MORE, SnapshotOutput};
+use super::{EXAMPLES, EXIT_CODES, MORE};
 use crate::cli::config::FixtureConfigs;
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::Output;
@@ -33,8 +33,8 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     show_new: bool,
     /// Format of the outcome
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = SnapshotOutput::Text, help_heading = "Output")]
-    format: SnapshotOutput,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per fixture", "One JSON object per fixture"), help_heading = "Output")]
+    format: options::OutputFormat,
     #[command(flatten)]
     report: ReportArgs,
     /// A JSON object per fixture
@@ -117,7 +117,7 @@ pub fn run(
         shared,
         display,
         ci: is_ci(),
-        json: args.json || args.format == SnapshotOutput::Json,
+        json: args.json || args.format.is_json(),
         report: args.report.new_report("wiretool snapshot test"),
         output: Output::open(None, &[])?,
         counts: TestCounts::default(),

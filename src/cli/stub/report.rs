@@ -1,7 +1,7 @@
 //! Shows the requests of a stub on stderr, one per line, and writes the report.
 
 use crate::cli::options::{self, SharedArgs};
-use crate::cli::output::open_stream;
+use crate::cli::output::Output;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::live::stub::{AnswerSource, Observer, StubReport, Usage};
@@ -9,62 +9,27 @@ use crate::render::DisplayOptions;
 use crate::render::line::Lines;
 use crate::render::style::Highlight;
 use crate::transport::MessagePrinter;
-use anyhow::{Context as _, Result};
-use std::io::{IsTerminal as _, Write as _};
+use anyhow::Result;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// No script has set an exit status.
-const NO_STATUS: u32 = u32::MAX;
-
-/// The exit status, and the errors of writing the report.
-pub struct ExitStatus {
-    status: AtomicU32,
-}
-
-impl Default for ExitStatus {
-    fn default() -> Self {
-        Self {
-            status: AtomicU32::new(NO_STATUS),
-        }
-    }
-}
-
-impl ExitStatus {
-    /// Returns the status that a script set.
-    pub fn status(&self) -> Option<u8> {
-        u8::try_from(self.status.load(Ordering::Relaxed)).ok()
-    }
-}
+/// The exit status that a script has set.
+pub type ExitStatus = Arc<Mutex<Option<u8>>>;
 
 /// Writes the report, completely or not at all.
 pub fn write(path: Option<&Path>, report: &StubReport) -> Result<()> {
     let Some(path) = path else {
         return Ok(());
     };
-    let context = || format!("cannot write {}", path.display());
-    // Devices and pipes are written directly.
-    if path.metadata().is_ok_and(|m| !m.is_file()) {
-        let mut file = open_stream(path).with_context(context)?;
-        return file
-            .write_all(report.to_json().as_bytes())
-            .with_context(context);
-    }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
-    file.write_all(report.to_json().as_bytes())
-        .with_context(context)?;
-    file.persist(path)
-        .map_err(|e| e.error)
-        .with_context(context)?;
-    Ok(())
+    let mut output = Output::create(path, &[])?;
+    output.push(report.to_json());
+    output.finish()
 }
 
 /// Logs the requests and writes the report.
 pub struct RequestLog {
-    status: Arc<ExitStatus>,
+    status: ExitStatus,
     report: Option<PathBuf>,
     display: DisplayOptions,
     lines: Lines,
@@ -77,7 +42,7 @@ pub struct RequestLog {
 
 impl RequestLog {
     pub fn new(
-        status: Arc<ExitStatus>,
+        status: ExitStatus,
         report: Option<PathBuf>,
         shared: &SharedArgs,
         say: MessagePrinter,
@@ -115,7 +80,7 @@ impl Observer for RequestLog {
         let mut note = String::new();
         self.display.style.push(&mut note, Highlight::Note, &by);
         text.insert_str(at, &note);
-        super::super::stderr::print_escaped_nonblocking(&text);
+        super::super::poll::print_escaped_nonblocking(&text);
     }
 
     fn changed(&mut self, report: &StubReport) {
@@ -128,7 +93,7 @@ impl Observer for RequestLog {
     }
 
     fn exits(&mut self, status: u8) {
-        self.status.status.store(status.into(), Ordering::Relaxed);
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests the command line against peers in the same process.
 
+mod flags;
 pub mod isolated;
 mod replay;
 mod send;

@@ -269,12 +269,11 @@ impl RuleThread {
             match self.steps.next(self.done, stop) {
                 Work::Step(next) => self.step(next),
                 Work::Messages(end, rare) => self.messages(end, &rare),
-                Work::End => break,
+                Work::End => return,
             }
             let mut store = self.shared.store();
             store.judged(self.done, &mut self.updates, self.waiting.take());
         }
-        self.steps.leave();
     }
 
     fn step(&mut self, step: Step) {
@@ -411,5 +410,12 @@ impl RuleThread {
             lines.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
         }
         lines
+    }
+}
+
+impl Drop for RuleThread {
+    /// The reader must not wait for a thread that has ended, not even after a panic.
+    fn drop(&mut self) {
+        self.steps.leave();
     }
 }

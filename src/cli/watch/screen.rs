@@ -9,13 +9,13 @@ use super::take;
 use super::terminal::FullScreen;
 use super::view::View;
 use crate::cli::interrupt::Stop;
+use crate::cli::output::as_file;
 use crate::transport::now;
 use anyhow::{Context as _, Result, anyhow};
 use crossterm::event::{self, Event, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 use std::fs::File;
 use std::io::IsTerminal as _;
-use std::os::fd::AsFd as _;
 use std::time::Duration;
 
 /// The maximum time that a wait for a key delays new messages and signals.
@@ -36,8 +36,7 @@ pub(super) fn screen_file(has_child: bool) -> Result<File> {
     );
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
-        let file = stdout.as_fd().try_clone_to_owned();
-        return Ok(file.context("cannot use stdout")?.into());
+        return as_file(stdout).context("cannot use stdout");
     }
     anyhow::ensure!(
         has_child,

@@ -23,7 +23,7 @@ use crate::render::line::Lines;
 use crate::render::style::{Highlight, Style, escape};
 use detail::{DetailView, state_lines};
 use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::{Modifier, Style as ScreenStyle};
 use ratatui::text::{Line, Span};
 pub(super) use theme::Theme;
@@ -79,7 +79,7 @@ impl View {
         let is_wide = area.width >= WIDE_SIZE.0 && area.height >= WIDE_SIZE.1;
         let prompt = self.prompt_lines(model);
         let bottom = prompt.len().max(1) as u16;
-        let (panes, status) = split_below(area, area.height.saturating_sub(bottom));
+        let [panes, status] = split_below(area, area.height.saturating_sub(bottom));
         match model.overlay.clone() {
             Some(overlay) => self.draw_overlay(frame, panes, model, &overlay),
             None => self.draw_panes(frame, panes, model, is_wide),
@@ -107,18 +107,19 @@ impl View {
         } else {
             area.height / 2
         };
-        let (messages, below) = split_below(area, upper);
+        let [messages, below] = split_below(area, upper);
         self.draw_messages(frame, messages, model);
         if is_wide {
             let tree = below.width * 2 / 5;
-            let (left, rest) = split_right(below, tree);
-            let (middle, right) = split_right(rest, rest.width * 3 / 5);
-            for (pane, area) in [
-                (Pane::Tree, left),
-                (Pane::Bytes, middle),
-                (Pane::State, right),
-            ] {
-                self.draw_detail(frame, area, model, pane);
+            let bytes = below.width.saturating_sub(tree + 1) * 3 / 5;
+            let widths = [
+                Constraint::Length(tree),
+                Constraint::Length(bytes),
+                Constraint::Fill(1),
+            ];
+            let areas = Layout::horizontal(widths).spacing(1).split(below);
+            for (pane, area) in [Pane::Tree, Pane::Bytes, Pane::State].iter().zip(&*areas) {
+                self.draw_detail(frame, *area, model, *pane);
             }
         } else {
             let pane = match model.focus {
@@ -131,13 +132,10 @@ impl View {
 
     /// Draws the title of a pane; returns the area below it.
     fn title(&self, frame: &mut Frame<'_>, area: Rect, text: &str, focused: bool) -> Rect {
-        let (title, inner) = split_below(area, 1);
+        let [title, inner] = split_below(area, 1);
         let mut text = format!("─ {} ", escape(text));
-        let width = unicode_width::UnicodeWidthStr::width(text.as_str());
-        text.extend(std::iter::repeat_n(
-            '─',
-            usize::from(title.width).saturating_sub(width + 1),
-        ));
+        let rest = usize::from(title.width).saturating_sub(text.width() + 1);
+        text.push_str(&"─".repeat(rest));
         let style = if focused {
             ScreenStyle::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
         } else {
@@ -233,13 +231,9 @@ impl View {
             (false, true) => "▸",
             (false, false) => " ",
         };
-        let mut line = self.theme.line(text.lines().next().unwrap_or_default());
-        line.spans.insert(0, Span::raw(" "));
-        line.spans.insert(
-            0,
-            Span::styled(finding, self.theme.style(highlight(severity))),
-        );
-        line.spans.insert(0, Span::raw(fold));
+        let mark = Span::styled(finding, self.theme.style(highlight(severity)));
+        let mut line = Line::from(vec![Span::raw(fold), mark, Span::raw(" ")]);
+        line.extend(self.theme.line(text.lines().next().unwrap_or_default()));
         line
     }
 
@@ -372,25 +366,8 @@ impl View {
 }
 
 /// Splits an area below `height` rows.
-fn split_below(area: Rect, height: u16) -> (Rect, Rect) {
-    let height = height.min(area.height);
-    let below = Rect {
-        y: area.y + height,
-        height: area.height - height,
-        ..area
-    };
-    (Rect { height, ..area }, below)
-}
-
-/// Splits an area after `width` columns, with one blank column between.
-fn split_right(area: Rect, width: u16) -> (Rect, Rect) {
-    let width = width.min(area.width.saturating_sub(1));
-    let right = Rect {
-        x: area.x + width + 1,
-        width: area.width.saturating_sub(width + 1),
-        ..area
-    };
-    (Rect { width, ..area }, right)
+fn split_below(area: Rect, height: u16) -> [Rect; 2] {
+    Layout::vertical([Constraint::Length(height), Constraint::Fill(1)]).areas(area)
 }
 
 #[cfg(test)]

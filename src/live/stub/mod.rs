@@ -26,7 +26,7 @@ use crate::live::codec::ConnectionConfig;
 use crate::live::endpoint::Endpoint;
 use crate::live::handler::{Channel, Command, Ended, Handler};
 use crate::live::script::value::{Fill, OpenValue};
-use crate::live::script::{BytesTemplate, Script, ScriptAction, ScriptRule};
+use crate::live::script::{Script, ScriptAction, ScriptRule};
 use crate::protocol::Direction;
 use crate::protocol::make::IdGen;
 use crate::protocol::peer::{Outgoing, PeerConfig, PeerReply, Request};
@@ -90,18 +90,13 @@ pub struct StubConfig {
 pub struct Stub<'p> {
     endpoint: Endpoint<'p>,
     dispatcher: Dispatcher,
-    on_miss: OnMiss,
-    before: Option<BytesTemplate>,
+    /// Without the rules and hellos of the script, which the dispatcher has.
+    config: StubConfig,
     /// Messages that are sent as soon as a connection is open.
     opening: Vec<OpenValue>,
-    first: Vec<OpenValue>,
     /// Connections on which calls are not possible yet.
     unready: BTreeSet<u32>,
     refused: Option<String>,
-    silent: bool,
-    exit: Option<u8>,
-    stdio: bool,
-    dials: bool,
     framing: Framing,
     waiting: PendingJobs,
     batches: Batches,
@@ -115,50 +110,41 @@ pub struct Stub<'p> {
 
 impl<'p> Stub<'p> {
     /// Makes a stub.
-    pub fn new(config: ConnectionConfig<'p>, stub: StubConfig, watch: Box<dyn Observer>) -> Self {
-        let StubConfig {
-            script,
-            on_miss,
-            stdio,
-            dials,
-            peer_config,
-            limits,
-        } = stub;
-        let peer_config = PeerConfig {
-            name: script.name.or(peer_config.name),
-            dialect: script.dialect.or(peer_config.dialect),
-            offers: script.offers,
-            no_hello: script.silent,
-            ..peer_config
-        };
+    pub fn new(
+        connection: ConnectionConfig<'p>,
+        mut config: StubConfig,
+        watch: Box<dyn Observer>,
+    ) -> Self {
+        let (script, own) = (&mut config.script, config.peer_config.clone());
         // `ready = false` also applies to a recorded hello.
-        let opening = script.opening.filter(|_| !script.silent);
+        let opening = script.opening.take().filter(|_| !script.silent);
         let peer_config = PeerConfig {
-            no_hello: peer_config.no_hello || opening.is_some(),
-            ..peer_config
+            name: script.name.take().or(own.name),
+            dialect: script.dialect.take().or(own.dialect),
+            offers: std::mem::take(&mut script.offers),
+            no_hello: script.silent || opening.is_some(),
+            ..own
         };
         let mut opening: Vec<OpenValue> = opening.into_iter().collect();
+        let (framing, from) = (connection.framing, connection.side.other());
         // A side that connects announces itself in any case.
-        if script.announces && config.side == Direction::ToClient {
+        if script.announces && connection.side == Direction::ToClient {
             let mut outgoing = Vec::new();
-            let mut twin = config
-                .protocol
-                .behavior()
-                .peer(config.side.other(), &peer_config);
+            let mut twin = connection.protocol.behavior().peer(from, &peer_config);
             twin.opened(0, peer_config.now, &mut outgoing);
             opening.extend(outgoing.into_iter().map(|o| OpenValue::Json(o.message)));
         }
-        let framing = config.framing;
-        let from = config.side.other();
-        let matcher = RequestMatcher::new(config.protocol, from, framing, limits, &script.rules);
-        let endpoint = Endpoint::new(config, &peer_config, limits, &Judge::default());
+        let rules = std::mem::take(&mut script.rules);
+        let matcher =
+            RequestMatcher::new(connection.protocol, from, framing, config.limits, &rules);
+        let endpoint = Endpoint::new(connection, &peer_config, config.limits, &Judge::default());
         Self {
             dispatcher: Dispatcher {
-                report: StubReport::new(endpoint.protocol().name(), &script.rules, &matcher),
-                reads_more: rules::reads_more(&script.rules),
+                report: StubReport::new(endpoint.protocol().name(), &rules, &matcher),
+                reads_more: rules::reads_more(&rules),
                 matcher,
-                hellos: script.hellos,
-                rules: script.rules,
+                hellos: std::mem::take(&mut script.hellos),
+                rules,
                 stale: false,
                 last_report: i64::MIN,
                 asked: HashMap::new(),
@@ -166,21 +152,15 @@ impl<'p> Stub<'p> {
                 ended: BTreeSet::new(),
                 rate_limit: RateLimit::default(),
                 now: i64::MIN,
-                stdio,
+                stdio: config.stdio,
                 scratch: Vec::new(),
                 watch,
             },
             endpoint,
-            on_miss,
-            before: script.before,
+            config,
             opening,
-            first: script.first,
             unready: BTreeSet::new(),
             refused: None,
-            silent: script.silent,
-            exit: script.exit,
-            stdio,
-            dials,
             framing,
             waiting: PendingJobs::default(),
             batches: Batches::default(),
@@ -281,7 +261,7 @@ impl<'p> Stub<'p> {
         now: i64,
         commands: &mut Vec<Command>,
     ) {
-        let value = match &self.on_miss {
+        let value = match &self.config.on_miss {
             OnMiss::Error => Err(why.to_owned()),
             OnMiss::Hang => return,
             OnMiss::Close => {
@@ -320,7 +300,7 @@ fn no(why: &str) -> PeerReply<'_> {
 
 impl Handler for Stub<'_> {
     fn begin(&mut self, _: i64, commands: &mut Vec<Command>) {
-        if self.dials {
+        if self.config.dials {
             self.endpoint.connect(commands);
         }
     }
@@ -329,7 +309,7 @@ impl Handler for Stub<'_> {
         self.open(conn, now, commands);
         self.handle_events(conn, commands, now);
         self.start_streams(commands);
-        if let Some(status) = self.exit {
+        if let Some(status) = self.config.script.exit {
             self.dispatcher.watch.exits(status);
             commands.push(Command::Stop);
         }
@@ -365,7 +345,7 @@ impl Handler for Stub<'_> {
         if *how == Ended::Eof {
             self.act(conn, found, now, commands);
             self.ending.insert(channel);
-            if self.stdio {
+            if self.config.stdio {
                 self.drop_jobs(conn);
             } else if channel.stream.is_none() && !self.answers_elsewhere() {
                 self.end_waiting_jobs(conn, now, commands);
@@ -385,7 +365,7 @@ impl Handler for Stub<'_> {
                 commands.push(Command::Log(why.clone()));
             }
             let was_ready = !self.unready.remove(&conn);
-            if !was_ready && !self.first.is_empty() {
+            if !was_ready && !self.config.script.first.is_empty() {
                 let text = format!("#{conn}: ended before `first` could be sent");
                 self.log_problem(text, now, commands);
             }
@@ -395,7 +375,7 @@ impl Handler for Stub<'_> {
 
     fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
         // A side that connected closes the connection.
-        if self.dials {
+        if self.config.dials {
             self.endpoint.close(1, now, commands);
         }
         commands.push(Command::Stop);

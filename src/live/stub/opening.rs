@@ -22,7 +22,7 @@ impl Stub<'_> {
         if self.endpoint.has_streams() {
             return self.endpoint.opened(conn, now, commands);
         }
-        if self.silent {
+        if self.config.script.silent {
             self.endpoint.opened(conn, now, commands);
             // A hello in these bytes counts as the hello.
             self.endpoint.send_bytes(conn, before, now, commands);
@@ -35,13 +35,14 @@ impl Stub<'_> {
     }
 
     fn bytes_before(&self) -> Result<Vec<u8>, String> {
-        let before = self.before.as_ref().map(|b| b.fill(&Fill::default()));
+        let before = self.config.script.before.as_ref();
+        let before = before.map(|before| before.fill(&Fill::default()));
         before.transpose().map(Option::unwrap_or_default)
     }
 
     /// Puts the first bytes of the script before what is sent first on a stream.
     pub(super) fn start_streams(&mut self, commands: &mut Vec<Command>) {
-        if self.before.is_none() || !self.endpoint.has_streams() {
+        if self.config.script.before.is_none() || !self.endpoint.has_streams() {
             return;
         }
         for command in std::mem::take(commands) {
@@ -86,9 +87,9 @@ impl Stub<'_> {
             Readiness::Waits(_) => {}
             Readiness::Ready => {
                 self.unready.remove(&conn);
-                let first = std::mem::take(&mut self.first);
+                let first = std::mem::take(&mut self.config.script.first);
                 self.send_messages(conn, &first, now, commands);
-                self.first = first;
+                self.config.script.first = first;
             }
             // It ended normally.
             Readiness::Refused(_) if self.dispatcher.ended.contains(&conn) => {

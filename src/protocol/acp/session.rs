@@ -114,6 +114,7 @@ impl Extension for Agent {
         report: &mut Report,
     ) {
         let (result, index) = (message.result(), asked.place.index);
+        self.stage.answered(index, message);
         let name = request.method.map_or("", |method| method.name);
         if let Some(result) = result.filter(|_| name == "initialize") {
             let declared = result.get("agentCapabilities");
@@ -132,6 +133,10 @@ impl Extension for Agent {
         let turn = &request.own.turn;
         self.turns
             .check_answer(turn, name, index, message.seen, result, report);
+    }
+
+    fn refused(&mut self, asked: &OpenRequest) {
+        self.stage.refused(asked.place.index);
     }
 
     fn missed(&mut self) {

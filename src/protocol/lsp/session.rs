@@ -116,6 +116,7 @@ impl Extension for Server {
     type Own = Sent;
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
+    const HAS_HTTP: bool = false;
     const HAS_LINES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
@@ -159,8 +160,11 @@ impl Extension for Server {
     ) {
         let (seen, result) = (message.seen, message.call.result);
         if asked.subject.as_deref() == Some("initialize") {
-            if let Stage::New | Stage::Requested(_) = self.stage {
-                self.stage = Stage::Answered(seen.index);
+            match self.stage {
+                // A client may try again after an error.
+                Stage::Requested(_) if message.result().is_none() => self.stage = Stage::New,
+                Stage::New | Stage::Requested(_) => self.stage = Stage::Answered(seen.index),
+                _ => {}
             }
             let capabilities = result.and_then(|result| result.get("capabilities"));
             if capabilities.is_some() {

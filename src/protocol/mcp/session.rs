@@ -145,7 +145,7 @@ impl Extension for McpSession {
         }
         // Without a name several clients look like one session.
         if message.unnamed {
-            self.missed();
+            self.handshake.assume();
         }
         let before = report.broken.len();
         self.handshake
@@ -232,6 +232,10 @@ impl Extension for McpSession {
         }
     }
 
+    fn refused(&mut self, asked: &OpenRequest) {
+        self.handshake.refused(asked);
+    }
+
     fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest, report: &mut Report) {
         if asked.subject.as_deref() == Some("initialize") {
             let text = "initialize is cancelled; a client that gives up closes the connection";
@@ -242,9 +246,13 @@ impl Extension for McpSession {
 
     fn missed(&mut self) {
         self.handshake.assume();
+        self.tokens.missed();
     }
 
     fn waits(&self, request: &SentRequest<RequestContext>) -> Option<String> {
+        if request.own.stateless && request.client_left {
+            return Some("the client closed the connection, which cancels the request".into());
+        }
         let (cancel, _) = request.cancelled?;
         Some(format!(
             "it is cancelled by #{cancel}: no answer should follow"
@@ -253,6 +261,9 @@ impl Extension for McpSession {
 
     fn needs_answer(request: &SentRequest<RequestContext>) -> bool {
         let method = request.method.map_or("", |method| method.name);
-        request.cancelled.is_none() && method != "subscriptions/listen"
+        // Over HTTP, a client without a session cancels a request by closing the connection.
+        let is_cancelled =
+            request.cancelled.is_some() || request.own.stateless && request.client_left;
+        !is_cancelled && method != "subscriptions/listen"
     }
 }

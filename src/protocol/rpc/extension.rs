@@ -26,8 +26,10 @@ pub(in crate::protocol) trait Extension: Default + Send {
     const DIALECT: &'static Dialect;
     /// The names of the sides.
     const SIDES: [&'static str; 2];
-    /// The field of HTTP heads that names the session. Protocols with one also have the rule `refused`.
+    /// The field of HTTP heads that names the session.
     const SESSION_FIELD: Option<SessionField> = None;
+    /// The protocol has the rule `refused`: messages may be posted over HTTP.
+    const HAS_HTTP: bool = true;
     /// Each message may be a line.
     const HAS_LINES: bool = true;
     /// Messages that cancel a request, and the param that is its id.
@@ -58,6 +60,11 @@ pub(in crate::protocol) trait Extension: Default + Send {
         report: &mut Report,
     ) {
         let _ = (message, asked, request, report);
+    }
+
+    /// Handles an HTTP response that refuses a request.
+    fn refused(&mut self, asked: &OpenRequest) {
+        let _ = asked;
     }
 
     /// Handles a message that cancels an open request.

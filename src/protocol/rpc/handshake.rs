@@ -88,6 +88,13 @@ impl Stage {
         })
     }
 
+    /// Handles a request with this index that HTTP refuses: it may be sent again.
+    pub(in crate::protocol) fn refused(&mut self, request: u64) {
+        if *self == Self::Requested(request) {
+            *self = Self::New;
+        }
+    }
+
     /// Handles the answer to the request with this index.
     pub(in crate::protocol) fn answered(&mut self, request: u64, message: &RpcMessage<'_, '_>) {
         if *self == Self::Requested(request) {

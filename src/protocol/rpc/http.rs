@@ -7,15 +7,31 @@
 //! ```
 
 use super::extension::{Extension, SessionField};
-use super::pairing::SentRequest;
+use super::pairing::{PairKey, SentRequest};
 use crate::framing::Head;
 use crate::protocol::Role;
+use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Report, Seen, http};
 use std::sync::Arc;
 
 /// The largest number of connections.
 pub(super) const MAX_CONNECTIONS: usize = 1 << 12;
+
+/// A connection.
+#[derive(Default)]
+pub(super) struct Connection {
+    pub(super) http: bool,
+    /// The request in the last exchange.
+    pub(super) posted: Option<PairKey>,
+    /// The notification in the last exchange.
+    pub(super) posted_notification: Option<OpenRequest>,
+    /// Bytes were lost, or the capture does not start with the connection.
+    pub(super) lost: bool,
+    /// The direction of the server ended.
+    pub(super) server_left: bool,
+}
 
 /// The owner of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -193,4 +209,23 @@ fn query_session(path: &str) -> Option<String> {
         .filter_map(|pair| pair.split_once('='));
     let found = pairs.find(|(name, _)| matches!(*name, "sessionId" | "session_id"));
     found.map(|(_, value)| value.trim().to_owned())
+}
+
+/// Reports a request that an HTTP response refuses.
+pub(super) fn report_refusal(
+    seen: &Seen<'_>,
+    asked: &OpenRequest,
+    status: u16,
+    report: &mut Report,
+) {
+    let (request, why) = (asked.describe(), refusal_text(seen));
+    let text = format!("{request} is refused with status {status}{why}");
+    report.broken_by("refused", seen.whole(), asked.place.index, text);
+}
+
+/// Returns the text of an error in an HTTP response as ` (text)`; empty if there is none.
+fn refusal_text(seen: &Seen<'_>) -> String {
+    let error = seen.root().and_then(|root| root.get("error"));
+    let text = error.and_then(|error| error.get("message").unwrap_or(error).text());
+    text.map_or(String::new(), |text| format!(" ({})", short(&text)))
 }

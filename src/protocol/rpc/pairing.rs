@@ -3,7 +3,7 @@
 //! ```text
 //!   reach     the pipes of one child   or   all connections to one HTTP server: an answer may use another one
 //!   requester the runtime              or   the server: each side has its own ids
-//!   id        by JSON type and value: 7 is not "7", "a\u0041" is "aA"
+//!   id        by JSON type and value: 7 is 7.0 but not "7", "a\u0041" is "aA"
 //! ```
 
 use super::shape::CallShape;
@@ -11,6 +11,7 @@ use super::spelling;
 use super::violation::ShapeViolation;
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
 use crate::protocol::schema::MessageSchema;
+use crate::protocol::schema::check::number;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Report, Seen};
@@ -79,7 +80,7 @@ impl PairKey {
         let spelled = || spelling(id);
         let id = if id.is_string() {
             Ident::Text(id.text()?.into())
-        } else if let Ok(whole) = spelled().parse() {
+        } else if let Some(whole) = spelled().parse().ok().or_else(|| whole(id)) {
             Ident::Whole(whole)
         } else {
             Ident::Other(spelled().into())
@@ -118,6 +119,15 @@ impl PairKey {
     }
 }
 
+/// Returns the integer that a number such as `1.0` or `1e3` equals: peers compare the values.
+fn whole(id: Node<'_>) -> Option<i64> {
+    /// Up to here each integer has a value of its own.
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    let value = number(id).filter(|value| value.fract() == 0.0 && value.abs() <= EXACT)?;
+    #[allow(clippy::cast_possible_truncation)] // it is an integer in range
+    Some(value as i64)
+}
+
 /// The state of an open request; `own` is the part that only the protocol uses.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct SentRequest<S> {
@@ -128,6 +138,8 @@ pub(in crate::protocol) struct SentRequest<S> {
     pub(in crate::protocol) may_be_missed: bool,
     /// The index and the time of the message that cancelled it.
     pub(in crate::protocol) cancelled: Option<(u64, Option<i64>)>,
+    /// The client ended its direction of the HTTP connection before the server did.
+    pub(in crate::protocol) client_left: bool,
     /// Requests that used the same id while this one was open.
     duplicates: Vec<OpenRequest>,
     /// There was at least one request with the same id.

@@ -8,7 +8,7 @@
 //! A protocol adds its own state as an [`Extension`].
 
 use super::extension::{Extension, RpcMessage};
-use super::http::{MAX_CONNECTIONS, Sessions};
+use super::http::{Connection, MAX_CONNECTIONS, Sessions, report_refusal};
 use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
 use super::shape::CallShape;
 use super::violation::ShapeViolation;
@@ -21,16 +21,6 @@ use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionC
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
-
-/// A connection.
-#[derive(Default)]
-struct Connection {
-    http: bool,
-    /// The request in the last exchange.
-    posted: Option<PairKey>,
-    /// Bytes were lost, or the capture does not start with the connection.
-    lost: bool,
-}
 
 /// The state of a conversation.
 pub(in crate::protocol) struct RpcSession<E: Extension> {
@@ -62,6 +52,7 @@ impl<E: Extension> RpcSession<E> {
         if let Head::Http { status, event, .. } = seen.frame.head {
             connection.http = true;
             let posted = connection.posted.take();
+            let notification = connection.posted_notification.take();
             let asks = status == 0 && !event;
             direction = direction.or(Some(if asks {
                 Direction::ToServer
@@ -73,6 +64,11 @@ impl<E: Extension> RpcSession<E> {
             match posted {
                 Some(key) if status >= 400 && !answers => {
                     self.handle_refusal(&key, seen, status, report);
+                }
+                None if status >= 400 && E::HAS_HTTP => {
+                    if let Some(notification) = notification {
+                        report_refusal(seen, &notification, status, report);
+                    }
                 }
                 // The events of a response follow its head.
                 Some(key) if event => {
@@ -96,8 +92,9 @@ impl<E: Extension> RpcSession<E> {
         if let Some((asked, _)) = self.pairs.open.close(key) {
             self.forget(key);
             report.answers(&asked, seen, true);
+            self.sessions.state(seen.origin.conn).refused(&asked);
             let is_gone = status == 404 && self.sessions.deleted(seen.origin.conn).is_some();
-            if E::SESSION_FIELD.is_some() && !is_gone {
+            if E::HAS_HTTP && !is_gone {
                 report_refusal(seen, &asked, status, report);
             }
         }
@@ -196,14 +193,20 @@ impl<E: Extension> RpcSession<E> {
             let text = format!("the session was ended by #{index}; a new one is needed");
             report.broken_by("session-ended", message.seen.whole(), index, text);
         }
+        let requester = message.requester();
         let own = self
             .sessions
             .state(message.seen.origin.conn)
             .asks(message, report);
+        if message.role == Role::Notification && requester == Direction::ToServer {
+            let connection = self.connections.get_mut(message.seen.origin.conn);
+            if let Some(connection) = connection.filter(|connection| connection.http) {
+                connection.posted_notification = Some(shape.asked());
+            }
+        }
         if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| message.is(name)) {
             self.cancels(message, id, report);
         }
-        let requester = message.requester();
         let key = message
             .call
             .id
@@ -390,7 +393,17 @@ impl<E: Extension> Session for RpcSession<E> {
                 self.sessions.state(origin.conn).missed();
             }
             // An answer may come on another connection.
-            _ if http => {}
+            _ if http => {
+                let connection = self.connections.get_mut(origin.conn);
+                if let Some(connection) = connection.filter(|_| what == ConnectionChange::Ended) {
+                    connection.server_left |= origin.direction == Some(Direction::ToClient);
+                    let client_left = !connection.server_left;
+                    self.pairs.open.retain(id_space, |_, _, request| {
+                        request.client_left |= client_left;
+                        true
+                    });
+                }
+            }
             _ => {
                 let answers = origin.direction.filter(|_| what == ConnectionChange::Ended);
                 let gone = self.pairs.open.end_where(id_space, |key| {
@@ -433,18 +446,4 @@ impl<E: Extension> Session for RpcSession<E> {
     fn refused(&self) -> u64 {
         self.pairs.open.refused()
     }
-}
-
-/// Reports a request that an HTTP response refuses.
-fn report_refusal(seen: &Seen<'_>, asked: &OpenRequest, status: u16, report: &mut Report) {
-    let (request, why) = (asked.describe(), refusal_text(seen));
-    let text = format!("{request} is refused with status {status}{why}");
-    report.broken_by("refused", seen.whole(), asked.place.index, text);
-}
-
-/// Returns the text of an error in an HTTP response as ` (text)`; empty if there is none.
-fn refusal_text(seen: &Seen<'_>) -> String {
-    let error = seen.root().and_then(|root| root.get("error"));
-    let text = error.and_then(|error| error.get("message").unwrap_or(error).text());
-    text.map_or(String::new(), |text| format!(" ({})", short(&text)))
 }

@@ -222,10 +222,10 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     if message.role == Some(Role::Heartbeat)
         && let Some(ts) = root.get("ts")
         && let Some(seconds) = ts.as_i128().and_then(|s| i64::try_from(s).ok())
-        && let Ok(time) = jiff::Timestamp::from_second(seconds)
+        && let Some(ms) = seconds.checked_mul(1000)
         && seconds > 1_000_000_000
     {
-        notes.remark(ts, time.to_string());
+        notes.remark_time(ts, ms);
     }
 }
 

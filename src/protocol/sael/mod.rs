@@ -30,6 +30,7 @@ mod session;
 pub mod token;
 
 use super::{Descriptor, Message, Protocol, Setting};
+use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
 /// The protocol.
@@ -45,17 +46,13 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Framing::Lines,
         Framing::Prefix,
     ],
+    encodings: &[Encoding::Json, Encoding::MessagePack],
     hints: Hints {
         plausible: Some(message::plausible),
         measure: None,
     },
     sides: ["client", "server"],
-    settings: &[
-        Setting::MessagePack,
-        Setting::Name,
-        Setting::Token,
-        Setting::Secret,
-    ],
+    settings: &[Setting::Name, Setting::Token, Setting::Secret],
     faults: &[
         ("not-an-object", "a value, but not an object"),
         ("blank-line", "a line without a message"),

@@ -20,6 +20,7 @@ mod schema;
 mod session;
 
 use super::{Descriptor, Protocol};
+use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
 /// The protocol.
@@ -30,6 +31,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "saikuro",
     port: Some(7700),
     framings: &[Framing::Prefix, Framing::Http, Framing::WebSocket],
+    encodings: &[Encoding::MessagePack],
     hints: Hints {
         plausible: Some(message::plausible),
         measure: None,

@@ -24,6 +24,7 @@ use super::make::{IdGen, Made, Words};
 use super::{
     Collected, Context, Descriptor, Message, Notes, Protocol, Setting, WriteOptions, Written,
 };
+use crate::encoding::Encoding;
 use crate::encoding::serde_envelope::FIELDS;
 use crate::encoding::{Parsed, Want};
 use crate::error::Result;
@@ -111,6 +112,7 @@ impl Default for Telequick {
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
     framings: &[Framing::Method, Framing::Bare, Framing::Http3],
+    encodings: &[Encoding::SerdeEnvelope],
     hints: Hints {
         measure: Some(length_mode::measure),
         plausible: Some(length_mode::plausible),
@@ -343,9 +345,8 @@ fn note_number(value: Node<'_>, mark: &FieldMark, notes: &mut Notes) {
     let number = value.as_i128().unwrap_or_default();
     match mark {
         FieldMark::Generated(_, Fresh::Time) => {
-            let ms = i64::try_from(number).ok().filter(|ms| *ms != 0);
-            if let Some(time) = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()) {
-                notes.remark(value, time.to_string());
+            if let Some(ms) = i64::try_from(number).ok().filter(|ms| *ms != 0) {
+                notes.remark_time(value, ms);
             }
         }
         FieldMark::Names(names) => {

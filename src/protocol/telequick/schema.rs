@@ -310,9 +310,14 @@ const MISPRINT: (u32, u32) = (0xe5b0_6412, 0xe5bb_fa12);
 /// Derives the id of a method from its names, as Redpanda's generator does: the checksum of the service, XOR that of
 /// the method and its structs.
 pub fn method_id(namespace: &str, service: &str, method: &str, input: &str, output: &str) -> u32 {
+    let crc32 = |text: String| {
+        let mut crc = flate2::Crc::new();
+        crc.update(text.as_bytes());
+        crc.sum()
+    };
     let ns = namespace;
     let call = format!("{method}{ns}:{ns}::{input}{ns}:{ns}::{output}");
-    crc32fast::hash(format!("{ns}:{service}").as_bytes()) ^ crc32fast::hash(call.as_bytes())
+    crc32(format!("{ns}:{service}")) ^ crc32(call)
 }
 
 /// The kind of a message that no schema describes.

@@ -5,7 +5,7 @@
 use super::*;
 use crate::encoding::Want;
 use crate::framing::{Framer, LengthMode, Limits, Step};
-use crate::protocol::{Direction, Evidence, Role};
+use crate::protocol::{Direction, Evidence, Remark, Role};
 use crate::span::Span;
 
 /// Returns `(offset, len, message, fault codes)` of every frame, with `step` bytes at a time.
@@ -403,12 +403,12 @@ fn notes_explain_numbers() {
                 } else {
                     node.get(path[1]).unwrap()
                 };
-                let remarks: Vec<_> = notes.remarks(node).map(str::to_owned).collect();
+                let remarks: Vec<_> = notes.remarks(node).cloned().collect();
                 remarks
             },
         )
     };
-    let remark = |text: &str| vec![text.to_owned()];
+    let remark = |text: &str| vec![Remark::Text(text.to_owned().into())];
     let audio = "c3000000 f0dd47b2 0000 b9000000 00000000 a0000000".to_owned()
         + &"7f".repeat(160)
         + "04000000 50434d55 0100000000000000 01";

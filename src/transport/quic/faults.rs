@@ -55,78 +55,87 @@ pub(super) async fn next_insert(inserts: &mut Option<InsertReceiver>) -> Insert 
     }
 }
 
-/// Adds a message. Returns the same as [`execute`].
-pub(super) async fn add(
-    insert: Insert,
-    faults: &Faults,
-    from: &mut RecvStream,
-    to: &mut SendStream,
-    dir: ChunkSource,
-    channel: Channel,
-    sides: &Sides,
-) -> Result<bool, ForwardEnd> {
-    let queue = &sides.link.recorder.queue;
-    let outs = match faults.insert(queue.now(), channel, dir, &insert.bytes) {
-        Ok(outs) => record_faults(outs, channel, queue),
-        Err(error) => {
-            insert.reply(Err(error));
-            return Ok(false);
-        }
-    };
-    queue
-        .offer_async(queue.now(), channel, dir, &insert.bytes)
-        .await;
-    insert.reply(Ok(()));
-    execute(outs, from, to, dir, channel, sides).await
+/// One direction of a stream, from one side to the other.
+pub(super) struct Forwarding<'s> {
+    pub(super) from: RecvStream,
+    pub(super) to: SendStream,
+    pub(super) dir: ChunkSource,
+    pub(super) channel: Channel,
+    pub(super) sides: &'s Sides,
 }
 
-/// Executes the actions of the injector. Returns `true` if nothing is sent any more, not even the end.
-pub(super) async fn execute(
-    outs: Vec<Out>,
-    from: &mut RecvStream,
-    to: &mut SendStream,
-    dir: ChunkSource,
-    channel: Channel,
-    sides: &Sides,
-) -> Result<bool, ForwardEnd> {
-    let link = &sides.link;
-    let mut is_stalled = false;
-    for out in outs {
-        match out {
-            Out::Bytes(bytes) => to.write_all(&bytes).await?,
-            Out::Wait(ns) => tokio::select! {
-                biased;
-                stopped = to.stopped() => return Err(match stopped {
-                    Ok(Some(code)) => ForwardEnd::Stopped(code),
-                    _ => ForwardEnd::Kept,
-                }),
-                () = tokio::time::sleep(Duration::from_nanos(ns)) => {}
-            },
-            // Recorded before the bytes.
-            Out::Event(_) => {}
-            Out::Close(code) => {
-                let code = *sides.fault.get_or_init(|| var_int(code));
-                tokio::join!(
-                    delivered(&sides.client, DELIVERY),
-                    delivered(&sides.server, DELIVERY)
-                );
-                for side in [&sides.client, &sides.server] {
-                    side.close(code, b"");
-                }
-                return Err(ForwardEnd::Kept);
+impl Forwarding<'_> {
+    /// Adds a message. Returns the same as [`Self::execute`].
+    pub(super) async fn add(
+        &mut self,
+        insert: Insert,
+        faults: &Faults,
+    ) -> Result<bool, ForwardEnd> {
+        let queue = &self.sides.link.recorder.queue;
+        let (channel, dir) = (self.channel, self.dir);
+        let outs = match faults.insert(queue.now(), channel, dir, &insert.bytes) {
+            Ok(outs) => record_faults(outs, channel, queue),
+            Err(error) => {
+                insert.reply(Err(error));
+                return Ok(false);
             }
-            Out::Reset(code) => {
-                delivered(sides.of(dir).1, DELIVERY).await;
-                let code = var_int(code);
-                let _ = to.reset(code);
-                let _ = from.stop(code);
-                let mut reset = link.stream_event(EventKind::Reset, dir, channel.stream, code);
-                reset.more.insert("by".into(), "wiretool".into());
-                link.record(reset);
-                return Err(ForwardEnd::Ended);
-            }
-            Out::Stall => is_stalled = true,
-        }
+        };
+        queue
+            .offer_async(queue.now(), channel, dir, &insert.bytes)
+            .await;
+        insert.reply(Ok(()));
+        self.execute(outs).await
     }
-    Ok(is_stalled)
+
+    /// Executes the actions of the injector. Returns `true` if nothing is sent any more, not even the end.
+    pub(super) async fn execute(&mut self, outs: Vec<Out>) -> Result<bool, ForwardEnd> {
+        let Self {
+            from,
+            to,
+            dir,
+            sides,
+            ..
+        } = self;
+        let link = &sides.link;
+        let mut is_stalled = false;
+        for out in outs {
+            match out {
+                Out::Bytes(bytes) => to.write_all(&bytes).await?,
+                Out::Wait(ns) => tokio::select! {
+                    biased;
+                    stopped = to.stopped() => return Err(match stopped {
+                        Ok(Some(code)) => ForwardEnd::Stopped(code),
+                        _ => ForwardEnd::Kept,
+                    }),
+                    () = tokio::time::sleep(Duration::from_nanos(ns)) => {}
+                },
+                // Recorded before the bytes.
+                Out::Event(_) => {}
+                Out::Close(code) => {
+                    let code = *sides.fault.get_or_init(|| var_int(code));
+                    tokio::join!(
+                        delivered(&sides.client, DELIVERY),
+                        delivered(&sides.server, DELIVERY)
+                    );
+                    for side in [&sides.client, &sides.server] {
+                        side.close(code, b"");
+                    }
+                    return Err(ForwardEnd::Kept);
+                }
+                Out::Reset(code) => {
+                    delivered(sides.of(*dir).1, DELIVERY).await;
+                    let code = var_int(code);
+                    let _ = to.reset(code);
+                    let _ = from.stop(code);
+                    let mut reset =
+                        link.stream_event(EventKind::Reset, *dir, self.channel.stream, code);
+                    reset.more.insert("by".into(), "wiretool".into());
+                    link.record(reset);
+                    return Err(ForwardEnd::Ended);
+                }
+                Out::Stall => is_stalled = true,
+            }
+        }
+        Ok(is_stalled)
+    }
 }

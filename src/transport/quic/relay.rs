@@ -15,7 +15,7 @@
 use super::config::Grant;
 use super::delivery::delivered;
 use super::errors::{add_close, closed};
-use super::faults::{ForwardEnd, add, execute, next_insert};
+use super::faults::{ForwardEnd, Forwarding, next_insert};
 use super::link::Sides;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
@@ -150,8 +150,8 @@ async fn streams(kind: Dir, dir: ChunkSource, sides: Arc<Sides>, running: Runnin
 
 /// Forwards one direction of a stream. Keeps the handles if a connection ended before the stream.
 async fn pump(
-    mut from: RecvStream,
-    mut to: SendStream,
+    from: RecvStream,
+    to: SendStream,
     dir: ChunkSource,
     sides: Arc<Sides>,
     running: Running,
@@ -161,7 +161,14 @@ async fn pump(
         conn: link.conn,
         stream: Some(to.id().into()),
     };
-    let ended = forward(&mut from, &mut to, dir, channel, &sides).await;
+    let mut forwarding = Forwarding {
+        from,
+        to,
+        dir,
+        channel,
+        sides: &sides,
+    };
+    let ended = forward(&mut forwarding).await;
     if let Some(faults) = link.faults.as_ref().filter(|f| f.is_affected(dir)) {
         record_faults(faults.end(channel, dir), channel, &link.recorder.queue);
     }
@@ -173,39 +180,32 @@ async fn pump(
         }
         ForwardEnd::Stopped(code) => {
             link.record(link.stream_event(EventKind::Stop, dir, channel.stream, code));
-            let _ = from.stop(code);
+            let _ = forwarding.from.stop(code);
         }
     }
 }
 
-async fn forward(
-    from: &mut RecvStream,
-    to: &mut SendStream,
-    dir: ChunkSource,
-    channel: Channel,
-    sides: &Sides,
-) -> ForwardEnd {
-    let link = &sides.link;
+async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
+    let (dir, channel, link) = (stream.dir, stream.channel, &stream.sides.link);
     let queue = &link.recorder.queue;
     let faults = link.faults.as_ref().filter(|f| f.is_affected(dir));
     let accepted = faults.and_then(|faults| faults.inserts.as_ref());
     let mut inserts = accepted.map(|inserts| inserts.accept(channel, dir));
     let mut is_stalled = false;
-    let stopped = to.stopped();
+    let stopped = stream.to.stopped();
     tokio::pin!(stopped);
     loop {
         let read = tokio::select! {
             biased;
             insert = next_insert(&mut inserts) => {
                 let Some(faults) = faults else { continue };
-                let added = add(insert, faults, from, to, dir, channel, sides);
-                match Box::pin(added).await {
+                match Box::pin(stream.add(insert, faults)).await {
                     Ok(stalls) => is_stalled |= stalls,
                     Err(end) => return end,
                 }
                 continue;
             }
-            read = from.read_chunk(READ, true) => read,
+            read = stream.from.read_chunk(READ, true) => read,
             stopped = &mut stopped => {
                 return match stopped {
                     Ok(Some(code)) => ForwardEnd::Stopped(code),
@@ -218,7 +218,7 @@ async fn forward(
             Ok(chunk) => chunk,
             Err(ReadError::Reset(code)) => {
                 link.record(link.stream_event(EventKind::Reset, dir, channel.stream, code));
-                let _ = to.reset(code);
+                let _ = stream.to.reset(code);
                 return ForwardEnd::Ended;
             }
             Err(_) => return ForwardEnd::Kept,
@@ -238,21 +238,24 @@ async fn forward(
                     Box::pin(queue.offer_async(t, channel, dir, &chunk.bytes)).await;
                 }
             }
-            None => queue.fin(t, link.conn, to.id().into(), dir),
+            None => queue.fin(t, link.conn, stream.to.id().into(), dir),
         }
         let is_end = chunk.is_none();
         let written = match (outs, chunk) {
-            (Some(outs), _) => Box::pin(execute(outs, from, to, dir, channel, sides))
+            (Some(outs), _) => Box::pin(stream.execute(outs))
                 .await
                 .map(|stalls| is_stalled |= stalls),
-            (None, Some(chunk)) => to.write_chunk(chunk.bytes).await.map_err(Into::into),
+            (None, Some(chunk)) => {
+                let written = stream.to.write_chunk(chunk.bytes).await;
+                written.map_err(Into::into)
+            }
             (None, None) => Ok(()),
         };
         match written {
             Err(end) => return end,
             Ok(()) if is_end && is_stalled => return ForwardEnd::Kept,
             Ok(()) if is_end => {
-                let _ = to.finish();
+                let _ = stream.to.finish();
                 // Returns after the delivery.
                 let _ = stopped.await;
                 return ForwardEnd::Ended;

@@ -17,6 +17,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wiretool::encoding;
+use wiretool::encoding::Encoding;
 use wiretool::framing::{self, Framing};
 use wiretool::protocol::{Protocol, registry};
 
@@ -55,7 +56,7 @@ const RESTRICTED: &[(&[&str], &[&str])] = &[
     (&["colored"], &["render/style.rs"]),
     (
         &["crossterm", "ratatui"],
-        &["cli/watch", "cli/review", "cli/terminal_input"],
+        &["cli/watch", "cli/review", "cli/poll"],
     ),
     (
         &[
@@ -113,19 +114,6 @@ const PROTOCOL_FREE: &[&str] = &[
 /// The maximum number of lines of a file without a reason.
 const MAX_LINES: usize = 450;
 
-/// The encodings of the messages of each protocol. Add a line for a new protocol.
-const ENCODINGS: &[(&str, &[&str])] = &[
-    ("saikuro", &["msgpack"]),
-    ("oracle", &["json"]),
-    ("sael", &["json", "msgpack"]),
-    ("stepflow", &["json"]),
-    ("telequick", &["serde"]),
-    ("mcp", &["json"]),
-    ("acp", &["json"]),
-    ("jsonrpc", &["json"]),
-    ("lsp", &["json"]),
-];
-
 /// The common files of all protocol folders.
 const COMMON_FILES: &[&str] = &[
     "message.rs",
@@ -142,7 +130,6 @@ const CHANGED_FILES: &[&str] = &[
     "src/protocol/mod.rs",
     "src/protocol/registry.rs",
     "fixtures/NAME/",
-    "tests/integration/house/mod.rs",
     "tests/laws/seeds.rs",
     "tests/fuzz/targets/NAME.rs",
     "tests/fuzz/Cargo.toml",
@@ -688,7 +675,6 @@ fn decoded_lines() -> Vec<DecodedLine> {
 
 /// The fault codes of the framings and encodings that a protocol's messages can have.
 fn possible_faults(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
-    let name = protocol.name();
     let mut codes = BTreeSet::new();
     let mut bodies = false;
     for framing in protocol.descriptor().framings {
@@ -715,27 +701,21 @@ fn possible_faults(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
         // An empty line has another fault.
         bodies |= *framing != Framing::Lines;
     }
-    let encodings = ENCODINGS.iter().find(|(n, _)| *n == name);
-    let (_, encodings) = encodings.unwrap_or_else(|| {
-        panic!(
-            "tests/integration/house/mod.rs: say in ENCODINGS what {name}'s messages are written in"
-        )
-    });
-    for encoding in *encodings {
-        let more: &[&str] = match *encoding {
-            "json" => &[
+    for encoding in protocol.descriptor().encodings {
+        let more: &[&str] = match encoding {
+            Encoding::Json => &[
                 "bad-json",
                 "bad-utf8",
                 "ends-early",
                 "trailing-bytes",
                 "too-deep",
             ],
-            "msgpack" => &["bad-msgpack", "ends-early", "trailing-bytes", "too-deep"],
+            Encoding::MessagePack => &["bad-msgpack", "ends-early", "trailing-bytes", "too-deep"],
             // The protocol's codes; trailing bytes are not a fault.
             _ => &["too-deep"],
         };
         codes.extend(more);
-        if bodies && *encoding != "serde" {
+        if bodies && *encoding != Encoding::SerdeEnvelope {
             codes.insert("empty");
         }
     }

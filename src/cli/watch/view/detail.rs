@@ -173,6 +173,13 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
         let text = escape(text).into_owned();
         lines.push(Line::styled(text, theme.style(highlight)));
     };
+    let mut named = |index: usize| {
+        let what = store.read(index, &mut model.reader, |decoded, _| {
+            let subject = decoded.message.subject.as_deref().unwrap_or_default();
+            format!("{} {subject}", decoded.message.kind)
+        });
+        format!("  #{index} {}", what.unwrap_or_default().trim_end())
+    };
     let index = model.selected;
     let now = store.entries.get(index).and_then(Entry::time);
     if let Some(now) = now {
@@ -181,35 +188,17 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
     let open = store.open_at(index, MAX_LISTED + 1);
     push(Highlight::Key, &counted(open.len(), "open request"));
     for request in open.iter().take(MAX_LISTED) {
-        let what = store.read(*request, &mut model.reader, |decoded, _| {
-            let subject = decoded.message.subject.as_deref().unwrap_or_default();
-            format!("{} {subject}", decoded.message.kind)
-        });
         let since = store.entries.get(*request).and_then(Entry::time);
         let age = since.zip(now).map(|(from, to)| duration(to - from));
         let age = age.map_or(String::new(), |age| format!("  {age}"));
-        let what = what.unwrap_or_default();
-        push(
-            Highlight::Plain,
-            &format!("  #{request} {}{age}", what.trim_end()),
-        );
+        push(Highlight::Plain, &(named(*request) + &age));
     }
     let subscriptions = subscriptions(&store, index);
     if !subscriptions.is_empty() {
-        push(
-            Highlight::Key,
-            &counted(subscriptions.len(), "subscription"),
-        );
+        let count = counted(subscriptions.len(), "subscription");
+        push(Highlight::Key, &count);
         for request in subscriptions.iter().rev().take(MAX_LISTED) {
-            let what = store.read(*request, &mut model.reader, |decoded, _| {
-                let subject = decoded.message.subject.as_deref().unwrap_or_default();
-                format!("{} {subject}", decoded.message.kind)
-            });
-            let what = what.unwrap_or_default();
-            push(
-                Highlight::Plain,
-                &format!("  #{request} {}", what.trim_end()),
-            );
+            push(Highlight::Plain, &named(*request));
         }
     }
     let conns = open_connections(&store, index);
@@ -225,10 +214,8 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
     if !versions.is_empty() {
         push(Highlight::Key, "versions");
         for named in versions.iter().rev().take(MAX_LISTED) {
-            push(
-                Highlight::Plain,
-                &format!("  #{} {}", named.index, named.text),
-            );
+            let text = format!("  #{} {}", named.index, named.text);
+            push(Highlight::Plain, &text);
         }
     }
     for (title, texts) in [

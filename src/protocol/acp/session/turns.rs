@@ -47,6 +47,8 @@ struct Turn {
     permissions: BTreeSet<u64>,
     /// The tool calls of the turn with the state of each.
     calls: BTreeMap<Box<str>, (u64, usize)>,
+    /// The tool calls of earlier turns, and of the history.
+    earlier: RecentEntries<Box<str>, ()>,
 }
 
 /// The stored part of a request, until its answer.
@@ -233,7 +235,9 @@ impl Turn {
         }
         self.prompt = Some(seen.index);
         self.cancelled = None;
-        self.calls.clear();
+        for (id, _) in std::mem::take(&mut self.calls) {
+            self.earlier.insert(id, ());
+        }
     }
 
     /// Handles the end of a turn. An error has no result.
@@ -296,8 +300,12 @@ impl Turn {
             let text = format!("no version has the update {}", quote(kind));
             report.broken("unknown-update", seen.at(kind), text);
         }
-        if matches!(&*name, "tool_call" | "tool_call_update") && self.loading == 0 {
-            self.follow_call(seen, update, name == "tool_call", report);
+        if name == "tool_call" || name == "tool_call_update" {
+            if self.loading == 0 {
+                self.follow_call(seen, update, name == "tool_call", report);
+            } else if let Some(id) = text(update, "toolCallId") {
+                self.earlier.insert(id, ());
+            }
         }
         let in_turn = name.ends_with("_chunk") || name.starts_with("tool_call") || name == "plan";
         if in_turn && self.prompt.is_none() && self.loading == 0 {
@@ -325,6 +333,7 @@ impl Turn {
         let status = update.and_then(|update| update.get("status"));
         let place = status.and_then(|node| STATES.iter().position(|name| node.is_text(name)));
         let whole = seen.whole();
+        let is_full = self.earlier.is_full() || self.calls.len() >= MAX_CALLS;
         match self.calls.get_mut(&id) {
             Some((index, _)) if new => {
                 let text = format!("the tool call {} was started by #{index}", short(&id));
@@ -347,9 +356,11 @@ impl Turn {
             // A request for permission may come before the update.
             None if !new
                 && self.prompt.is_some()
+                && self.earlier.get(&id).is_none()
+                && !is_full
                 && update.is_some_and(|update| update.get("sessionUpdate").is_some()) =>
             {
-                let text = format!("no tool_call of this turn has the id {}", short(&id));
+                let text = format!("no tool_call of this session has the id {}", short(&id));
                 report.broken("unknown-tool-call", whole, text);
             }
             None => {}

@@ -105,6 +105,11 @@ impl Handshake {
         }
     }
 
+    /// Handles a request that HTTP refuses.
+    pub(super) fn refused(&mut self, asked: &OpenRequest) {
+        self.stage.refused(asked.place.index);
+    }
+
     /// Handles an answer; `offered` is the version in the request.
     pub(super) fn answers(
         &mut self,

@@ -17,6 +17,8 @@ pub(super) type Key = (Direction, Box<str>);
 pub(super) struct Tokens {
     progress: RecentEntries<Key, TokenState>,
     cursors: RecentEntries<Box<str>, ()>,
+    /// Messages with other ones may have been missed.
+    missed: bool,
 }
 
 /// The progress of a request.
@@ -27,6 +29,11 @@ struct TokenState {
 }
 
 impl Tokens {
+    /// Messages may have been missed: tokens and cursors that are not known are not reported.
+    pub(super) fn missed(&mut self) {
+        self.missed = true;
+    }
+
     /// Checks a request or a notification. Returns the key of its progress token.
     pub(super) fn ask(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> Option<Key> {
         if message.is("notifications/progress") {
@@ -34,7 +41,8 @@ impl Tokens {
         }
         if let Some(cursor) = message.param("cursor") {
             let text = cursor.text().unwrap_or_default();
-            if self.cursors.get(&text.as_ref().into()).is_none() && !self.cursors.is_full() {
+            let is_known = self.cursors.get(&text.as_ref().into()).is_some();
+            if !is_known && !self.missed && !self.cursors.is_full() {
                 let text = format!("no list ended with the cursor {}", quote(cursor));
                 report.broken("unknown-cursor", message.seen.at(cursor), text);
             }
@@ -56,10 +64,10 @@ impl Tokens {
         let Some(token) = message.param("progressToken") else {
             return;
         };
-        let is_full = self.progress.is_full();
+        let may_be_known = self.missed || self.progress.is_full();
         let key = (message.requester().other(), spelling(token).into());
         let Some(progress) = self.progress.get_mut(&key) else {
-            if !is_full {
+            if !may_be_known {
                 let text = format!("no request has the progress token {}", quote(token));
                 report.broken("progress-token", seen.at(token), text);
             }
@@ -80,8 +88,12 @@ impl Tokens {
 
     /// Handles an answer to a request with this key.
     pub(super) fn answer(&mut self, message: &RpcMessage<'_, '_>, key: Option<&Key>) {
+        // The token of a request that became a task is that of the task.
+        let is_task = message
+            .result()
+            .is_some_and(|result| result.get("task").is_some());
         if let Some(progress) = key.and_then(|key| self.progress.get_mut(key)) {
-            progress.answered = true;
+            progress.answered = !is_task;
         }
         let cursor = message.result().and_then(|result| result.get("nextCursor"));
         if let Some(cursor) = cursor.and_then(Node::text) {

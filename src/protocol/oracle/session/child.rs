@@ -10,7 +10,7 @@ use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting};
 use crate::protocol::{Direction, rpc};
 use crate::tape::{Node, Scalar, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// An id as peers compare it: 0 is not "0".
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +56,14 @@ impl PendingInvoke {
     pub(super) fn is_due(&self, child: &ChildSession) -> bool {
         let is_lost = child.ends.output_ended || matches!(child.stage, ReadyStage::Failed);
         !is_lost && self.number.is_some_and(|number| number >= child.read)
+    }
+}
+
+/// Describes the delay of answers.
+pub(super) fn invokes(count: u64) -> String {
+    match count {
+        1 => "one invoke".into(),
+        _ => format!("{count} invokes"),
     }
 }
 
@@ -115,6 +123,8 @@ pub(super) struct ChildSession {
     pub(super) answered: Option<(PeerId, u64)>,
     /// The next expected answer is known.
     pub(super) in_step: bool,
+    /// The last of these lines, by index.
+    pub(super) lines: VecDeque<u64>,
     /// The last line that was out of turn.
     pub(super) cause: Option<u64>,
     /// The last line of the executor without a readable id.
@@ -230,8 +240,31 @@ impl ChildSession {
     pub(super) fn record_extra_line(&mut self, index: u64) {
         if !matches!(self.stage, ReadyStage::Failed) {
             self.cause = Some(index);
-            self.read += 1;
+            self.count_line(index);
         }
+    }
+
+    /// The next line is for the invoke with this number.
+    pub(super) fn restart_at(&mut self, number: u64) {
+        self.read = number;
+        self.lines.clear();
+    }
+
+    /// Counts a line that an invoke reads.
+    pub(super) fn count_line(&mut self, index: u64) {
+        if self.lines.len() >= LAG as usize {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(index);
+        self.read += 1;
+    }
+
+    /// Describes the line that the invoke with this number reads, if it came before that invoke.
+    pub(super) fn line_for(&self, number: u64) -> String {
+        let back = usize::try_from(self.read.saturating_sub(number)).ok();
+        let at = back.and_then(|back| self.lines.len().checked_sub(back));
+        let line = at.and_then(|at| self.lines.get(at));
+        line.map_or("an extra line".into(), |index| format!("the line #{index}"))
     }
 
     /// Describes the line that caused the problem.

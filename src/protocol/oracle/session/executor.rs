@@ -1,6 +1,6 @@
 //! Messages of the executor: one acknowledgement, then invokes, then shutdown.
 
-use super::child::{ChildSession, PendingInvoke, ReadyStage};
+use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
 use super::{LAG, OracleLine, OracleSession, close, felts, shape};
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
@@ -112,10 +112,12 @@ impl OracleSession<'_> {
         child.last_asked = Some(seen.whole());
         if child.read > number && child.in_step && !child.is_late && !refused {
             child.is_late = true;
+            let lag = child.read - number;
             let text = format!(
-                "the executor reads {} as the answer to id {}, and from here on each answer is one invoke late",
-                child.cause(),
-                line.id_text()
+                "the executor reads {} as the answer to id {}, and from here on each answer is {} late",
+                child.line_for(number),
+                line.id_text(),
+                invokes(lag)
             );
             child.report_desync(line, text);
         }

@@ -1,6 +1,6 @@
 //! Messages of the oracle: ready, then one line for each invoke.
 
-use super::child::{ChildSession, PeerId, ReadyStage};
+use super::child::{ChildSession, PeerId, ReadyStage, invokes};
 use super::{OracleLine, OracleSession, close, felts, shape};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::text::short;
@@ -134,7 +134,8 @@ impl OracleSession<'_> {
             line.broken_by("answer-id", line.id_place(), index, text);
             line.answers(&asked, true);
             felts::result(line, invoke.signature(self.signatures));
-            child.read = number + 1;
+            child.restart_at(number);
+            child.count_line(line.index);
             return;
         }
         let place = line.id_place();
@@ -183,19 +184,19 @@ impl OracleSession<'_> {
                 let reader = reader.map_or("an invoke".into(), |(asked, _)| describe_invoke(asked));
                 let lag = child.read - number;
                 let text = format!(
-                    "id is {}, but {reader} reads this: {} came between, and each answer is {lag} invoke{} late",
+                    "id is {}, but {reader} reads this: {} came between, and each answer is {} late",
                     line.id_text(),
                     child.cause(),
-                    if lag == 1 { "" } else { "s" }
+                    invokes(lag)
                 );
                 child.report_desync(line, text);
             }
         } else {
-            child.read = number;
+            child.restart_at(number);
             child.is_late = false;
             child.cause = None;
         }
-        child.read += 1;
+        child.count_line(line.index);
     }
 
     /// Reports earlier invokes for which no line was read: the oracle skipped them.

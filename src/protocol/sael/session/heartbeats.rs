@@ -118,6 +118,8 @@ pub(super) fn answered(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) 
             message.broken_by("heartbeat-echo", place, asked.place.index, text);
             message.answers(&asked, true);
         }
+        // Its HBT may have been missed.
+        Echo::Nothing if conn.may_have_gaps() => {}
         Echo::Nothing => {
             let text = format!("HBA with ts {ts} answers no HBT");
             message.broken("heartbeat-echo", place, text);

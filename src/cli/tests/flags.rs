@@ -3,7 +3,7 @@
 //! Flags are compared by their long name over all commands: short name, name of the value, and the first sentence
 //! of the help.
 
-use super::Cli;
+use crate::cli::Cli;
 use clap::{Arg, Command, CommandFactory as _};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,0 +1,94 @@
+//! Waits for a file, a pipe or a terminal.
+
+use super::print_message;
+use anyhow::{Context as _, Result};
+use crossterm::event;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use std::io::Write as _;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// The maximum time between two looks at a flag that ends a wait.
+const MAX_WAIT: Duration = Duration::from_millis(50);
+
+/// Returns the events that are there within some time, errors included; none after this time or a signal.
+pub fn poll(file: &impl AsFd, events: PollFlags, within: Duration) -> PollFlags {
+    let mut fds = [PollFd::new(file, events)];
+    let timeout = Timespec {
+        tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: within.subsec_nanos().into(),
+    };
+    let polled = rustix::event::poll(&mut fds, Some(&timeout));
+    let [fd] = &fds;
+    polled.map_or(PollFlags::empty(), |_| fd.revents())
+}
+
+/// Returns true if the file is readable or at its end within some time.
+pub fn wait_readable(file: &impl AsFd, within: Duration) -> bool {
+    !poll(file, PollFlags::IN, within).is_empty()
+}
+
+/// Waits as [`wait_readable`] does, without a time limit if `within` is `None`, until `stop` is set.
+pub fn wait_readable_unless(
+    file: &impl AsFd,
+    within: Option<Duration>,
+    is_stopped: &dyn Fn() -> bool,
+) -> bool {
+    let mut waited = Duration::ZERO;
+    while !is_stopped() && within.is_none_or(|within| waited < within) {
+        // A signal just before a wait does not end it: each wait is short.
+        let step = within.map_or(MAX_WAIT, |within| {
+            MAX_WAIT.min(within.saturating_sub(waited))
+        });
+        if wait_readable(file, step) {
+            return true;
+        }
+        waited += step;
+    }
+    false
+}
+
+/// Prints a text, or drops it if the write would block: the parent process may read our stderr late or never.
+pub fn print_nonblocking(text: &str) {
+    if stderr_has_room() {
+        print_message(text);
+    }
+}
+
+/// Prints a text that is already escaped.
+pub fn print_escaped_nonblocking(text: &str) {
+    if stderr_has_room() {
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+}
+
+fn stderr_has_room() -> bool {
+    !poll(&std::io::stderr(), PollFlags::OUT, Duration::ZERO).is_empty()
+}
+
+/// Waits for a key, the mouse or a new size. A read of crossterm never returns once the terminal is gone, so this looks first.
+///
+/// # Errors
+///
+/// Fails if the terminal is gone, or cannot be read.
+pub fn has_event(terminal: &impl AsFd, within: Duration) -> Result<bool> {
+    let context = "cannot read from the terminal";
+    wait_for_terminal(terminal, Duration::ZERO)?;
+    if event::poll(Duration::ZERO).context(context)? {
+        return Ok(true);
+    }
+    let rest = wait_for_terminal(terminal, within)?;
+    event::poll(rest).context(context)
+}
+
+/// Waits until the terminal is readable. Returns the time to wait if the system cannot do that.
+fn wait_for_terminal(terminal: &impl AsFd, within: Duration) -> Result<Duration> {
+    // A signal, such as that of a new size, ends the wait.
+    let found = poll(terminal, PollFlags::IN, within);
+    anyhow::ensure!(
+        !found.intersects(PollFlags::HUP | PollFlags::ERR),
+        "the terminal is gone"
+    );
+    let is_refused = found.contains(PollFlags::NVAL);
+    Ok(if is_refused { within } else { Duration::ZERO })
+}

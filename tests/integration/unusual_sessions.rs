@@ -1,0 +1,340 @@
+//! Sessions that are correct but unusual have no finding; broken ones have the finding of their cause, and no other.
+
+use crate::common;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+/// A session: its name, protocol and transport, the rules that it breaks, and what is said.
+///
+/// Each line of the script has a connection, a direction (`>` to the server) and a message, or `end` for the end of the
+/// direction, or `lost` where earlier bytes are not in the capture. Over HTTP, a message is preceded by `POST` or a status, and by fields. `events` is the head of a stream of
+/// events, and `event` one of them.
+struct Session {
+    name: &'static str,
+    protocol: &'static str,
+    transport: &'static str,
+    rules: &'static [&'static str],
+    script: &'static str,
+}
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+const CALL_2026: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+const ACP: &str = r#"1> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}
+1< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}"#;
+
+const SESSIONS: &[Session] = &[
+    Session {
+        name: "a task has progress after its request is answered",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+1> INITIALIZE
+1< INITIALIZED
+1> {"jsonrpc":"2.0","method":"notifications/initialized"}
+1> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","task":{"ttl":60000},"_meta":{"progressToken":"p"}}}
+1< {"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":60000}}}
+1< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+1< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "initialize is sent again after 401",
+        protocol: "mcp",
+        transport: "http",
+        rules: &["mcp/refused"],
+        script: r#"
+1> POST INITIALIZE
+1< 401 www-authenticate:Bearer
+1> POST authorization:Bearer+t INITIALIZE
+1< 200 INITIALIZED
+1> POST {"jsonrpc":"2.0","method":"notifications/initialized"}
+1< 202
+1> end
+1< end"#,
+    },
+    Session {
+        name: "without a session, a client cancels a request by closing the connection",
+        protocol: "mcp",
+        transport: "http",
+        rules: &[],
+        script: r#"
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a CALL_2026
+1< events
+1> end
+1< end"#,
+    },
+    Session {
+        name: "the server closes the connection of such a request",
+        protocol: "mcp",
+        transport: "http",
+        rules: &["mcp/unanswered"],
+        script: r#"
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a CALL_2026
+1< events
+1< end
+1> end"#,
+    },
+    Session {
+        name: "a client that only ends its direction gets the answer",
+        protocol: "mcp",
+        transport: "http",
+        rules: &[],
+        script: r#"
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a CALL_2026
+1> end
+1< events
+1< event {"jsonrpc":"2.0","id":1,"result":{"content":[],"resultType":"complete"}}
+1< end"#,
+    },
+    Session {
+        name: "initialize is sent again after an error",
+        protocol: "lsp",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+1> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":1,"rootUri":null,"capabilities":{}}}
+1< {"jsonrpc":"2.0","id":0,"error":{"code":-32603,"message":"no such project","data":{"retry":true}}}
+1> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":1,"rootUri":null,"capabilities":{}}}
+1< {"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}
+1> {"jsonrpc":"2.0","method":"initialized","params":{}}
+1> {"jsonrpc":"2.0","id":2,"method":"shutdown"}
+1< {"jsonrpc":"2.0","id":2,"result":null}
+1> {"jsonrpc":"2.0","method":"exit"}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a tool call of an earlier turn, and one of the history, are updated",
+        protocol: "acp",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+ACP
+1> {"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s","cwd":"/w","mcpServers":[]}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"old","title":"t"}}}
+1< {"jsonrpc":"2.0","id":1,"result":{}}
+1> {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"a"}]}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"old","status":"completed"}}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"new","title":"t"}}}
+1< {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}
+1> {"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"b"}]}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"new","status":"completed"}}}
+1< {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "an update of a tool call that nothing started",
+        protocol: "acp",
+        transport: "stdio",
+        rules: &["acp/unknown-tool-call"],
+        script: r#"
+ACP
+1> {"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s","cwd":"/w","mcpServers":[]}}
+1< {"jsonrpc":"2.0","id":1,"result":{}}
+1> {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"a"}]}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"x","status":"completed"}}}
+1< {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "initialize is sent again after an error (acp)",
+        protocol: "acp",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+1> {"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":1}}
+1< {"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"Internal error"}}
+ACP
+1> end
+1< end"#,
+    },
+    Session {
+        name: "the capture begins in a list, after a request with progress",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+1> lost
+1< lost
+1> {"jsonrpc":"2.0","id":8,"method":"tools/list","params":{"cursor":"x"}}
+1< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}
+1< {"jsonrpc":"2.0","id":8,"result":{"tools":[]}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "the capture begins between a heartbeat and its answer",
+        protocol: "sael",
+        transport: "tcp",
+        rules: &[],
+        script: r#"
+1> lost
+1< lost
+1< {"v":1,"kind":"HBA","ts":1}
+1> {"v":1,"kind":"HBT","ts":2}
+1< {"v":1,"kind":"HBA","ts":2}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "ids are equal if their values are",
+        protocol: "jsonrpc",
+        transport: "tcp",
+        rules: &["jsonrpc/id-fraction", "jsonrpc/id-fraction"],
+        script: r#"
+1> {"jsonrpc":"2.0","id":1,"method":"a"}
+1< {"jsonrpc":"2.0","id":1.0,"result":1}
+1> {"jsonrpc":"2.0","id":1e3,"method":"a"}
+1< {"jsonrpc":"2.0","id":1000,"result":1}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a gateway answers instead of the server",
+        protocol: "jsonrpc",
+        transport: "http",
+        rules: &["jsonrpc/refused"],
+        script: r#"
+1> POST {"jsonrpc":"2.0","id":1,"method":"a"}
+1< 502
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a notification is refused",
+        protocol: "jsonrpc",
+        transport: "http",
+        rules: &["jsonrpc/refused"],
+        script: r#"
+1> POST {"jsonrpc":"2.0","method":"a"}
+1< 400 {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request."}}
+1> POST {"jsonrpc":"2.0","id":1,"method":"b"}
+1< 200 {"jsonrpc":"2.0","id":1,"result":1}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "the most severe finding is first, also if the end of the input shows it",
+        protocol: "jsonrpc",
+        transport: "http",
+        rules: &["jsonrpc/unanswered", "jsonrpc/orphan"],
+        script: r#"
+1> POST {"jsonrpc":"2.0","id":1,"method":"a"}
+1< 200 {"jsonrpc":"2.0","id":2,"result":1}
+1> end
+1< end"#,
+    },
+];
+
+/// Returns the bytes of a message, or `None` for the end of a direction.
+fn bytes(session: &Session, message: &str) -> Option<String> {
+    if message == "end" {
+        return None;
+    }
+    if session.transport != "http" {
+        return Some(match session.protocol {
+            "lsp" => format!("Content-Length: {}\r\n\r\n{message}", message.len()),
+            _ => format!("{message}\n"),
+        });
+    }
+    let (head, body) = message.split_at(message.find(" {").unwrap_or(message.len()));
+    let body = body.trim_start();
+    let mut words = head.split(' ');
+    let start = match words.next().unwrap_or_default() {
+        "event" => return Some(format!("data: {body}\n\n")),
+        "events" => {
+            return Some("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".into());
+        }
+        "POST" => {
+            "POST / HTTP/1.1\r\nhost: a\r\naccept: application/json, text/event-stream".into()
+        }
+        status => format!("HTTP/1.1 {status} -"),
+    };
+    let mut text = start;
+    for field in words {
+        let (name, value) = field.split_once(':').expect("a field has a colon");
+        write!(text, "\r\n{name}: {}", value.replace('+', " ")).expect("a string takes text");
+    }
+    if !body.is_empty() {
+        text.push_str("\r\ncontent-type: application/json");
+    }
+    write!(text, "\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("a string takes text");
+    Some(text)
+}
+
+/// Writes the recording of a session.
+fn record(number: usize, session: &Session) -> PathBuf {
+    let header = json!({"wiretool": 1, "protocol": session.protocol, "started": "2026-01-01T00:00:00.000000000Z",
+        "transport": session.transport, "connect": "tcp://127.0.0.1:1"});
+    let mut lines = vec![header];
+    let script = session
+        .script
+        .replace("ACP", ACP)
+        .replace("INITIALIZED", INITIALIZED);
+    let script = script
+        .replace("INITIALIZE", INITIALIZE)
+        .replace("CALL_2026", CALL_2026);
+    let mut opened = Vec::new();
+    for line in script.lines().filter(|line| !line.is_empty()) {
+        let (place, message) = line.split_once(' ').expect("a place and a message");
+        let (conn, way) = place.split_at(place.len() - 1);
+        let conn: u32 = conn.parse().expect("a number");
+        let dir = if way == ">" { "c2s" } else { "s2c" };
+        if !opened.contains(&conn) {
+            opened.push(conn);
+            lines.push(json!({"conn": conn, "event": "open"}));
+        }
+        lines.push(match bytes(session, message) {
+            _ if message == "lost" => json!({"conn": conn, "event": "lost", "dir": dir, "len": 0}),
+            Some(text) => json!({"conn": conn, "dir": dir, "text": text}),
+            None => json!({"conn": conn, "event": "eof", "dir": dir}),
+        });
+    }
+    lines.extend(
+        opened
+            .iter()
+            .map(|conn| json!({"conn": conn, "event": "close"})),
+    );
+    let mut text = String::new();
+    for (time, mut line) in lines.into_iter().enumerate() {
+        if time > 0 {
+            line["t"] = json!(time * 1_000_000);
+        }
+        writeln!(text, "{line}").expect("a string takes text");
+    }
+    let path = common::temporary().join(format!("unusual-{number}.jsonl"));
+    std::fs::write(&path, text).expect("the recording is written");
+    path
+}
+
+#[test]
+fn sessions_have_the_findings_of_their_causes() {
+    for (number, session) in SESSIONS.iter().enumerate() {
+        let path = record(number, session);
+        let mut lint = common::wiretool();
+        lint.args(["lint", "-f", "json"])
+            .arg(&path)
+            .stdin(Stdio::null());
+        let output = lint.output().expect("lint runs");
+        let out = String::from_utf8(output.stdout).expect("UTF-8");
+        let found: Vec<String> = out
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+            .filter(|line| line["finding"].is_object())
+            .map(|line| format!("{}", line["finding"]["rule"].as_str().unwrap_or_default()))
+            .collect();
+        assert_eq!(found, session.rules, "{}: {out}", session.name);
+        assert!(
+            out.contains("\"messages\""),
+            "{}: no messages: {out}",
+            session.name
+        );
+    }
+}
