@@ -21,10 +21,11 @@ use super::pcap;
 use super::printed::{curl, flows, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{tcpdump, tshark};
-use super::readable::is_readable;
+use super::readable::{first_key, first_object, is_readable, starts};
 use super::text::Text;
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
+use serde::Deserialize;
 
 /// Bytes that detection looks at, at most.
 pub(super) const LIMIT: usize = 4 << 10;
@@ -47,7 +48,7 @@ const FORMS: &[FormEntry] = &[
     entry(Form::Pcap, pcap::detect, || {
         Box::<pcap::PcapReader>::default()
     }),
-    entry(Form::Recording, recording::detect, || {
+    entry(Form::Recording, is_recording, || {
         lines_of::<recording::Reader>()
     }),
     entry(Form::Jsonl, json_lines::detect, || {
@@ -149,6 +150,37 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
         Some(_) => "it is not a recording, decoded JSON, a hex dump or base64".into(),
     };
     Some((Form::Raw, evidence, None))
+}
+
+/// Keys that may come first in a header whose keys are sorted.
+const SORTED_KEYS: [&[u8]; 6] = [
+    b"argv\"",
+    b"captured\"",
+    b"connect\"",
+    b"listen\"",
+    b"protocol\"",
+    b"started\"",
+];
+
+fn is_recording(text: &[u8], end: InputEnd) -> FormVerdict {
+    #[derive(Deserialize)]
+    struct FirstLine {
+        #[allow(dead_code)]
+        wiretool: u32,
+    }
+    match first_key(text).map(|key| starts(key, b"wiretool\"")) {
+        Ok(No) | Err(No) => {}
+        Ok(verdict) | Err(verdict) => {
+            return verdict.map(|()| "its first key is wiretool".into());
+        }
+    }
+    match first_object(text, &SORTED_KEYS, end) {
+        Ok(line) if serde_json::from_slice::<FirstLine>(line).is_ok() => {
+            Yes("its first line has the key wiretool".into())
+        }
+        Ok(_) => No,
+        Err(verdict) => verdict,
+    }
 }
 
 fn is_text(line: &[u8]) -> bool {

@@ -37,46 +37,12 @@ pub use convert::ItemRecorder;
 pub(super) use reader::RecordingReader as Reader;
 pub use writer::RecordingWriter;
 
-use super::form::{FormVerdict, InputEnd};
-use super::readable::{first_key, first_object, starts};
 use super::time::{self, Time};
 use crate::protocol::Direction;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-/// Keys that may come first in a header whose keys are sorted.
-const SORTED_KEYS: [&[u8]; 6] = [
-    b"argv\"",
-    b"captured\"",
-    b"connect\"",
-    b"listen\"",
-    b"protocol\"",
-    b"started\"",
-];
-
-/// Is it a recording?
-pub(super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
-    #[derive(Deserialize)]
-    struct FirstLine {
-        #[allow(dead_code)]
-        wiretool: u32,
-    }
-    match first_key(text).map(|key| starts(key, b"wiretool\"")) {
-        Ok(FormVerdict::No) | Err(FormVerdict::No) => {}
-        Ok(verdict) | Err(verdict) => {
-            return verdict.map(|()| "its first key is wiretool".into());
-        }
-    }
-    match first_object(text, &SORTED_KEYS, end) {
-        Ok(line) if serde_json::from_slice::<FirstLine>(line).is_ok() => {
-            FormVerdict::Yes("its first line has the key wiretool".into())
-        }
-        Ok(_) => FormVerdict::No,
-        Err(verdict) => verdict,
-    }
-}
 
 /// The version of the format that this module writes.
 pub const VERSION: u32 = 1;
