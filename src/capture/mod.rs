@@ -37,6 +37,7 @@ mod text;
 mod time;
 mod traffic;
 mod unreadable;
+mod utf16;
 
 pub use chunk::{
     Chunk, Comment, Event, EventKind, Gap, InputPlace, Item, Problem, ProblemSeverity,
@@ -52,6 +53,7 @@ use form::FormReader;
 use gzip::Gunzip;
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
+use utf16::Utf16;
 
 /// One input: a file, a pipe, or pasted text. Gzipped input is inflated, in any form.
 ///
@@ -88,9 +90,19 @@ enum GzipDetection {
 struct PlainInput {
     form: Form,
     evidence: String,
+    encoding: TextEncoding,
     body: InputBody,
     #[cfg(feature = "pcap")]
     packet_options: PacketOptions,
+}
+
+/// The encoding of an input that is text.
+enum TextEncoding {
+    /// Too few bytes to decide.
+    Undecided(Vec<u8>),
+    /// UTF-8, or no text.
+    Bytes,
+    Utf16(Utf16),
 }
 
 enum InputBody {
@@ -106,6 +118,10 @@ impl CaptureInput {
         let mut plain = PlainInput {
             form,
             evidence: String::new(),
+            encoding: match form {
+                Form::Raw | Form::Pcap => TextEncoding::Bytes,
+                _ => TextEncoding::Undecided(Vec::new()),
+            },
             body: InputBody::Undecided(Vec::new()),
             #[cfg(feature = "pcap")]
             packet_options: PacketOptions::default(),
@@ -227,6 +243,36 @@ impl PlainInput {
     }
 
     fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
+        match &mut self.encoding {
+            TextEncoding::Bytes => self.push_form(bytes, sink),
+            TextEncoding::Utf16(_) => self.push_utf16(bytes, sink),
+            TextEncoding::Undecided(held) => {
+                held.extend_from_slice(bytes);
+                if let Some(is_utf16) = utf16::is_utf16(held) {
+                    let held = std::mem::take(held);
+                    self.set_encoding(&held, is_utf16, sink);
+                }
+            }
+        }
+    }
+
+    fn set_encoding(&mut self, held: &[u8], is_utf16: bool, sink: &mut ItemSink<'_>) {
+        self.encoding = match is_utf16 {
+            true => TextEncoding::Utf16(Utf16::new(held)),
+            false => TextEncoding::Bytes,
+        };
+        self.push(held, sink);
+    }
+
+    fn push_utf16(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
+        let encoding = std::mem::replace(&mut self.encoding, TextEncoding::Bytes);
+        if let TextEncoding::Utf16(mut utf16) = encoding {
+            self.push_form(utf16.push(bytes).as_bytes(), sink);
+            self.encoding = TextEncoding::Utf16(utf16);
+        }
+    }
+
+    fn push_form(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
         if bytes.is_empty() {
             return;
         }
@@ -238,7 +284,7 @@ impl PlainInput {
                 if held.is_empty() {
                     if let Some((form, evidence, reader)) = detect::detect(bytes, false) {
                         self.set_form(form, evidence, reader);
-                        return self.push(bytes, sink);
+                        return self.push_form(bytes, sink);
                     }
                     held.extend_from_slice(bytes);
                 } else {
@@ -246,7 +292,7 @@ impl PlainInput {
                     if let Some((form, evidence, reader)) = detect::detect(held, false) {
                         let held = std::mem::take(held);
                         self.set_form(form, evidence, reader);
-                        self.push(&held, sink);
+                        self.push_form(&held, sink);
                     }
                 }
             }
@@ -254,12 +300,18 @@ impl PlainInput {
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        if let TextEncoding::Undecided(held) = &mut self.encoding {
+            let held = std::mem::take(held);
+            // A few characters after the mark are enough at the end.
+            let is_utf16 = held.len() >= 4 && utf16::is_utf16(&held).is_none();
+            self.set_encoding(&held, is_utf16, sink);
+        }
         if let InputBody::Undecided(held) = &mut self.body {
             let held = std::mem::take(held);
             if let Some((form, evidence, reader)) = detect::detect(&held, true) {
                 self.set_form(form, evidence, reader);
             }
-            self.push(&held, sink);
+            self.push_form(&held, sink);
         }
         if let InputBody::Form(reader) = &mut self.body {
             reader.finish(sink);

@@ -124,6 +124,14 @@ impl<'p> Detector<'p> {
         }
     }
 
+    /// Reads from the middle of a stream if bytes are missing before it.
+    pub(super) fn after(mut self, gap: Option<&(u64, u64)>) -> Self {
+        for candidate in self.candidates.iter_mut().filter(|_| gap.is_some()) {
+            candidate.framer.seek();
+        }
+        self
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) -> ProtocolVerdict<'p> {
         self.bytes.extend_from_slice(bytes);
         if self.may_be_http3(false) {

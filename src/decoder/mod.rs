@@ -297,9 +297,8 @@ impl<'p> Decoder<'p> {
         }
         if self.given_up {
             self.undetected += bytes.len();
-            return;
         }
-        if self.is_ignored(key, bytes.len()) {
+        if self.given_up || self.is_ignored(key, bytes.len()) {
             return;
         }
         if self.separate.is_some() {
@@ -307,10 +306,10 @@ impl<'p> Decoder<'p> {
         }
         let (bytes, rest) = bytes.split_at(self.space(origin).min(bytes.len()));
         let known = self.protocol_of(key);
-        let options = &self.options;
+        let (options, gap) = (&self.options, self.gaps.get(&key));
         let detector = self.detecting.entry(key).or_insert_with(|| match known {
-            Some(protocol) => Detector::new(&[protocol], options, key, true),
-            None => Detector::new(&options.protocols, options, key, false),
+            Some(protocol) => Detector::new(&[protocol], options, key, true).after(gap),
+            None => Detector::new(&options.protocols, options, key, false).after(gap),
         });
         let verdict = detector.push(bytes);
         self.undetected += bytes.len();
@@ -413,7 +412,8 @@ impl<'p> Decoder<'p> {
                 self.open_stream(other, framing);
                 continue;
             }
-            let mut detector = Detector::new(&[protocol], &self.options, other, true);
+            let detector = Detector::new(&[protocol], &self.options, other, true);
+            let mut detector = detector.after(self.gaps.get(&other));
             detector.bytes = waiting.bytes;
             match detector.push(&[]) {
                 ProtocolVerdict::Decided(_, framing, _) => {

@@ -95,7 +95,8 @@ impl Decoder<'_> {
         let protocols = own
             .as_ref()
             .map_or(self.options.protocols.as_slice(), |own| own.as_slice());
-        let mut detector = Detector::new(protocols, &self.options, key, own.is_some());
+        let detector = Detector::new(protocols, &self.options, key, own.is_some());
+        let mut detector = detector.after(self.gaps.get(&key));
         detector.bytes = bytes.to_vec();
         let held = Partial {
             origin: key.at(None),

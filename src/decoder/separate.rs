@@ -156,7 +156,8 @@ impl<'p> Decoder<'p> {
                 continue;
             };
             if let Some(protocol) = known {
-                let mut framed = Detector::new(&[protocol], options, lane, true);
+                let framed = Detector::new(&[protocol], options, lane, true);
+                let mut framed = framed.after(self.gaps.get(&lane));
                 framed.bytes = std::mem::take(&mut detector.bytes);
                 *detector = framed;
             }

@@ -169,7 +169,7 @@ impl HttpFraming {
                 self.state = HttpState::WebSocket;
                 self.websocket.seek();
             }
-            _ => self.state = HttpState::Resync(HttpResync::new(0), None),
+            _ => self.state = HttpState::Resync(HttpResync::after_gap(), None),
         }
     }
 
@@ -361,13 +361,14 @@ impl HttpFraming {
         }
         let (n, found) = match lost.next(input) {
             ResyncResult::More => return HttpAction::Incomplete(None),
+            ResyncResult::Events(at) => return self.continue_events(input, at),
             ResyncResult::Run(n, found) => (n, found),
         };
+        let next = lost.restart();
         let error = error.take();
-        self.state = if found {
-            HttpState::default()
-        } else {
-            HttpState::Resync(HttpResync::new(0), None)
+        self.state = match found {
+            true => HttpState::default(),
+            false => HttpState::Resync(next, None),
         };
         match error {
             None if n == 0 => HttpAction::Again,

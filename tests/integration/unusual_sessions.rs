@@ -10,7 +10,7 @@ use std::process::Stdio;
 ///
 /// Each line of the script has a connection, a direction (`>` to the server) and a message, or `end` for the end of the
 /// direction, or `lost` where earlier bytes are not in the capture. Over HTTP, a message is preceded by `POST` or a status, and by fields. `events` is the head of a stream of
-/// events, and `event` one of them.
+/// events, `event` one of them, and `chunk` one in a chunk.
 struct Session {
     name: &'static str,
     protocol: &'static str,
@@ -170,6 +170,23 @@ ACP
 1< end"#,
     },
     Session {
+        name: "the capture begins in a stream of events, after a request of the server",
+        protocol: "mcp",
+        transport: "http",
+        rules: &[],
+        script: r#"
+1> lost
+1< lost
+1< chunk {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}
+2> POST mcp-session-id:s {"jsonrpc":"2.0","id":0,"result":{"roots":[]}}
+2< 202
+1< chunk {"jsonrpc":"2.0","id":1,"method":"ping"}
+2> POST mcp-session-id:s {"jsonrpc":"2.0","id":1,"result":{}}
+2< 202
+1> end
+1< end"#,
+    },
+    Session {
         name: "the capture begins between a heartbeat and its answer",
         protocol: "sael",
         transport: "tcp",
@@ -203,6 +220,20 @@ ACP
         rules: &["jsonrpc/refused"],
         script: r#"
 1> POST {"jsonrpc":"2.0","id":1,"method":"a"}
+1< 502
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a redirection has no answer, and an interim response none yet",
+        protocol: "jsonrpc",
+        transport: "http",
+        rules: &["jsonrpc/refused", "jsonrpc/refused"],
+        script: r#"
+1> POST {"jsonrpc":"2.0","id":1,"method":"a"}
+1< 307 location:/other
+1> POST {"jsonrpc":"2.0","id":2,"method":"a"}
+1< 100
 1< 502
 1> end
 1< end"#,
@@ -249,6 +280,7 @@ fn bytes(session: &Session, message: &str) -> Option<String> {
     let mut words = head.split(' ');
     let start = match words.next().unwrap_or_default() {
         "event" => return Some(format!("data: {body}\n\n")),
+        "chunk" => return Some(format!("{:x}\r\ndata: {body}\n\n\r\n", body.len() + 8)),
         "events" => {
             return Some("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".into());
         }

@@ -151,3 +151,47 @@ fn brackets_without_end_are_read_once() {
         reader.finish(&mut |_| {});
     }
 }
+
+#[test]
+fn a_dump_with_a_text_column_of_hex_digits_is_read_inside_text() {
+    let first = ::hex::decode(CALL).unwrap();
+    let mut result = b"\0\0\x01\x34\x83\xa2id\xc4\x10".to_vec();
+    result.extend((0..16).map(|n| 0x40 + n));
+    result.extend(b"\xa2ok\xc3\xa6result\xdc\0\xc8");
+    result.extend((0..128).flat_map(|n| [n]));
+    result.extend((128..200).flat_map(|n| [0xcc, n]));
+    let bytes = [first, result].concat();
+    let rows = bytes.chunks(16).enumerate().map(|(n, row)| {
+        let hex = joined(row, " ", |b| format!("{b:02x}"));
+        format!("{:08x}  {hex:<47}  |{}|\n", n * 16, shown(row))
+    });
+    let dump: String = rows.collect();
+    let words = dump.replace("  |", "  ").replace('|', "");
+    for dump in [dump, words] {
+        let text = format!("Hi, I get this:\n\n{dump}\n\nWhat is wrong?\n");
+        assert_eq!(read(&text), bytes, "{text}");
+    }
+}
+
+#[test]
+fn text_in_utf16_is_read() {
+    let bytes = ::hex::decode(CALL).unwrap();
+    let text = format!("\u{feff}// \u{e9}\r\n{CALL}\r\n");
+    for units in [u16::to_le_bytes, u16::to_be_bytes] {
+        let text: Vec<u8> = text.encode_utf16().flat_map(units).collect();
+        for (form, step) in [(Form::Auto, 1), (Form::Auto, 4096), (Form::Hex, 3)] {
+            let mut found = Vec::new();
+            let mut reader = CaptureInput::new(form);
+            let mut sink = |item: Item<'_>| {
+                if let Item::Chunk(chunk) = item {
+                    found.extend_from_slice(chunk.bytes);
+                }
+            };
+            for piece in text.chunks(step) {
+                reader.push(piece, &mut sink);
+            }
+            reader.finish(&mut sink);
+            assert_eq!(found, bytes, "{form:?} {step}");
+        }
+    }
+}

@@ -188,7 +188,8 @@ impl Reading {
             Some(form) => {
                 let mut lines = Lines::new(form);
                 lines.push(text, &mut |item| probe.item(&item));
-                if ended {
+                // Rows hold the last one back until the next: other readings would be complete earlier.
+                if ended || matches!(self.kind, Kind::Rows(_)) {
                     lines.finish(&mut |item| probe.item(&item));
                 }
             }

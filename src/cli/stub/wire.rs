@@ -33,9 +33,8 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
     let framing = match (address, asked) {
         (_, Some(asked)) => asked,
         (Some(address), None) if address.is_http() => match address.transport() {
-            "ws" | "wss" => Framing::WebSocket,
-            _ if has(Framing::WebSocket) => Framing::WebSocket,
-            _ => Framing::Http,
+            "http" | "https" if has(Framing::Http) => Framing::Http,
+            _ => Framing::WebSocket,
         },
         (Some(_), None) if has(Framing::Http) && !has(Framing::WebSocket) => Framing::Http,
         _ if first == Framing::Http => Framing::WebSocket,

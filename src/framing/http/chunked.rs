@@ -206,3 +206,20 @@ fn bad_size(len: usize, got: String, later: bool) -> DecodeError {
         error.hint("the body is not chunked as Transfer-Encoding says")
     }
 }
+
+/// The number of bytes needed to recognise the start of a chunk of events.
+pub(super) const CHUNK_PROBE: usize = 18;
+
+/// Returns `true` if a chunk starts here whose data is a field of an event, or the last chunk.
+pub(super) fn starts_chunk(rest: &[u8]) -> bool {
+    let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    let (size, rest) = rest.split_at_checked(digits).unwrap_or_default();
+    let Some(data) = rest.strip_prefix(b"\r\n") else {
+        return false;
+    };
+    let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    match size {
+        [b'0'] => data.starts_with(b"\r\n"),
+        _ => (1..=8).contains(&digits) && fields.iter().any(|field| data.starts_with(field)),
+    }
+}

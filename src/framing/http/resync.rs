@@ -1,9 +1,10 @@
-//! Skips bytes that are not HTTP up to a likely start line.
+//! Skips bytes that are not HTTP up to a likely start line; after missing bytes also up to a chunk of events.
 //!
 //! Skipped bytes are emitted: the first run of them carries the fault, each further run is a
 //! separate line.
 
 use super::super::Buffer;
+use super::chunked::{CHUNK_PROBE, starts_chunk};
 use memchr::memmem;
 
 /// The maximum length of a run of skipped bytes.
@@ -21,6 +22,8 @@ pub(super) struct HttpResync {
     /// Start lines before this position were tried already.
     pub(super) from: usize,
     pub(super) searched: usize,
+    /// Bytes are missing: a stream of events may continue. The search for a chunk of them is up to this position.
+    chunk: Option<usize>,
 }
 
 /// The result of a search for a start line.
@@ -28,11 +31,52 @@ pub(super) enum ResyncResult {
     More,
     /// This many bytes belong to no message; `true` if a message follows.
     Run(usize, bool),
+    /// This many bytes belong to no message; a chunk of events follows.
+    Events(usize),
 }
 
 impl HttpResync {
     pub(super) fn new(from: usize) -> Self {
-        Self { from, searched: 0 }
+        Self {
+            from,
+            searched: 0,
+            chunk: None,
+        }
+    }
+
+    /// Starts after missing bytes.
+    pub(super) fn after_gap() -> Self {
+        Self {
+            chunk: Some(0),
+            ..Self::new(0)
+        }
+    }
+
+    /// Continues after a run of skipped bytes.
+    pub(super) fn restart(&self) -> Self {
+        Self {
+            chunk: self.chunk.map(|_| 0),
+            ..Self::new(0)
+        }
+    }
+
+    /// Searches for the start of a chunk of events. Returns true if it is at the new position.
+    fn find_chunk(&mut self, seen: &[u8], last: bool) -> bool {
+        let Some(at) = &mut self.chunk else {
+            return false;
+        };
+        while *at < RUN {
+            let rest = seen.get(*at..).unwrap_or_default();
+            if rest.is_empty() || (rest.len() < CHUNK_PROBE && !last) {
+                break;
+            }
+            let is_line = *at == 0 || seen.get(*at - 1) == Some(&b'\n');
+            if is_line && starts_chunk(rest) {
+                return true;
+            }
+            *at += 1;
+        }
+        false
     }
 
     pub(super) fn next(&mut self, input: Buffer<'_>) -> ResyncResult {
@@ -41,6 +85,8 @@ impl HttpResync {
         let seen = window.get(..horizon).unwrap_or(window);
         let last = eof || seen.len() == horizon;
         if input.resync {
+            let found = self.find_chunk(seen, last);
+            let chunk = self.chunk.unwrap_or(usize::MAX);
             while let Some(at) = seen
                 .get(self.searched..)
                 .and_then(|rest| memmem::find(rest, VERSION))
@@ -52,11 +98,20 @@ impl HttpResync {
                 }
                 self.searched = at + 1;
                 match start_line(seen, at) {
+                    Some(start) if start > chunk && found => break,
+                    // A chunk may be before it.
+                    Some(start) if start > chunk && !last => {
+                        self.searched = at;
+                        return ResyncResult::More;
+                    }
                     Some(start) if start >= self.from && start < RUN => {
                         return ResyncResult::Run(start, true);
                     }
                     _ => {}
                 }
+            }
+            if found {
+                return ResyncResult::Events(chunk);
             }
             self.searched = self
                 .searched

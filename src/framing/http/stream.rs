@@ -1,6 +1,6 @@
 //! Reads a `text/event-stream` body event by event.
 
-use super::chunked::{BodyDelimiter, BodyPart};
+use super::chunked::{BodyDelimiter, BodyPart, CHUNK_PROBE, starts_chunk};
 use super::events::{EventLines, FeedResult};
 use super::{
     BodyEnd, FrameParts, HttpAction, HttpFraming, HttpResync, HttpState, bounds, over_limit, took,
@@ -12,23 +12,6 @@ use crate::span::Span;
 
 /// The maximum length of a run of skipped bytes.
 const RUN: usize = 64 << 10;
-/// The number of bytes needed to recognise the start of a chunk of events.
-const CHUNK_PROBE: usize = 18;
-
-/// Returns `true` if a chunk starts here whose data is a field of an event, or the last chunk.
-fn starts_chunk(rest: &[u8]) -> bool {
-    let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
-    let (size, rest) = rest.split_at_checked(digits).unwrap_or_default();
-    let Some(data) = rest.strip_prefix(b"\r\n") else {
-        return false;
-    };
-    let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
-    match size {
-        [b'0'] => data.starts_with(b"\r\n"),
-        _ => (1..=8).contains(&digits) && fields.iter().any(|field| data.starts_with(field)),
-    }
-}
-
 /// A stream of events.
 pub(super) struct Events {
     pub(super) status: u16,
@@ -165,6 +148,21 @@ impl HttpFraming {
             0 if found.is_some() => HttpAction::Again,
             0 => HttpAction::Incomplete(None),
             n => HttpAction::Skipped(n, None),
+        }
+    }
+
+    /// Continues with a chunk of events, `at` bytes after the start of the window. The head is not known.
+    pub(super) fn continue_events(&mut self, input: Buffer<'_>, at: usize) -> HttpAction {
+        self.event_fields.restart();
+        self.state = HttpState::Events(Box::new(Events {
+            status: 200,
+            source: BodyDelimiter::CHUNKED,
+            at: input.base + at as u64,
+            lines: EventLines::new(),
+        }));
+        match at {
+            0 => HttpAction::Again,
+            _ => HttpAction::Skipped(at, None),
         }
     }
 

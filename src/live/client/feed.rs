@@ -341,7 +341,7 @@ fn is_http_refusal(decoded: &Decoded<'_>) -> bool {
     matches!(
         decoded.frame.head,
         Head::Http {
-            status: 400..,
+            status: 300..,
             event: false,
             ..
         }

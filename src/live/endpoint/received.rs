@@ -85,6 +85,10 @@ impl<'p> Endpoint<'p> {
             }
             for reply in &mut replies {
                 reply.stream = decoded.origin.stream;
+                // Over HTTP several connections are one for the peer; a server answers on that of the request.
+                if config.side == Direction::ToClient && reply.conn == peer_conn {
+                    reply.conn = conn;
+                }
             }
             observe(Received {
                 decoded,

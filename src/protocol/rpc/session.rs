@@ -30,6 +30,7 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     /// The connections of open requests over HTTP, by their key in [`IdSpace::Http`].
     elsewhere: HashMap<PairKey, Vec<ConnId>>,
     order: bool,
+    has_lost: bool,
 }
 
 impl<E: Extension> RpcSession<E> {
@@ -40,6 +41,7 @@ impl<E: Extension> RpcSession<E> {
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
             elsewhere: HashMap::default(),
             order: config.order,
+            has_lost: false,
         }
     }
 
@@ -51,8 +53,9 @@ impl<E: Extension> RpcSession<E> {
         let mut direction = seen.origin.direction;
         if let Head::Http { status, event, .. } = seen.frame.head {
             connection.http = true;
-            let posted = connection.posted.take();
-            let notification = connection.posted_notification.take();
+            let is_final = !(100..200).contains(&status);
+            let posted = connection.posted.take_if(|_| is_final);
+            let notification = connection.posted_notification.take_if(|_| is_final);
             let asks = status == 0 && !event;
             direction = direction.or(Some(if asks {
                 Direction::ToServer
@@ -62,20 +65,16 @@ impl<E: Extension> RpcSession<E> {
             self.sessions.read(seen, asks);
             let answers = matches!(seen.message.id, Id::Json(id) if id != "null");
             match posted {
-                Some(key) if status >= 400 && !answers => {
+                Some(key) if status >= 300 && !answers => {
                     self.handle_refusal(&key, seen, status, report);
                 }
-                None if status >= 400 && E::HAS_HTTP => {
+                None if status >= 300 && E::HAS_HTTP => {
                     if let Some(notification) = notification {
                         report_refusal(seen, &notification, status, report);
                     }
                 }
                 // The events of a response follow its head.
-                Some(key) if event => {
-                    if let Some(connection) = self.connections.get_mut(seen.origin.conn) {
-                        connection.posted = Some(key);
-                    }
-                }
+                Some(key) if event => connection.posted = Some(key),
                 _ => {}
             }
         }
@@ -128,8 +127,8 @@ impl<E: Extension> RpcSession<E> {
         }
         // All answers of a batch come together.
         let missing = of.as_ref().and_then(|of| self.pairs.open.at(of.to));
-        let counts = |request: &SentRequest<E::Own>| E::DIALECT.batches && request.needs_answer();
-        if let Some((_, asked, _)) = missing.filter(|(_, _, request)| counts(request)) {
+        let missing = missing.filter(|(_, _, request)| request.needs_answer());
+        if let Some((_, asked, _)) = missing.filter(|_| E::DIALECT.batches) {
             let text = format!("the batch lacks the answer to {}", asked.describe());
             report.broken_by("batch-answer", seen.whole(), asked.place.index, text);
         }
@@ -286,11 +285,8 @@ impl<E: Extension> RpcSession<E> {
         let requester = message
             .direction
             .map_or(Direction::ToServer, Direction::other);
-        if let Some(key) = message
-            .call
-            .id
-            .and_then(|id| PairKey::of(id_space, requester, id))
-        {
+        let id = message.call.id;
+        if let Some(key) = id.and_then(|id| PairKey::of(id_space, requester, id)) {
             id_space = self.resolve(key, seen).id_space;
         }
         let key = match self.pairs.find(id_space, message.direction, shape, report) {
@@ -298,7 +294,8 @@ impl<E: Extension> RpcSession<E> {
             PairedRequest::NoId => return,
             PairedRequest::Nothing(key) => {
                 let connection = self.connections.get(seen.origin.conn);
-                if !connection.is_some_and(|c| c.lost) && !message.breaks_rule {
+                let may_be_lost = connection.is_some_and(|c| c.lost || c.http && self.has_lost);
+                if !may_be_lost && !message.breaks_rule {
                     self.pairs.report_unmatched(&key, shape, report);
                 }
                 return;
@@ -386,6 +383,7 @@ impl<E: Extension> Session for RpcSession<E> {
                     .connections
                     .entry_or_evict(origin.conn, Connection::default);
                 connection.lost = true;
+                self.has_lost = true;
                 self.pairs.open.retain(id_space, |_, _, request| {
                     request.may_be_missed = true;
                     true

@@ -119,6 +119,48 @@ result = 5
 "#;
 
 #[test]
+fn each_request_over_http_is_answered_on_its_connection() {
+    let initialize = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+    let script = "[[on]]\nmatch = 'subject=f'\nresult = 5\n";
+    for (protocol, requests) in [
+        (
+            "mcp",
+            [
+                ("initialize", initialize),
+                ("ping", "{}"),
+                ("logging/setLevel", r#"{"level":"info"}"#),
+            ],
+        ),
+        (
+            "acp",
+            [
+                ("initialize", r#"{"protocolVersion":1}"#),
+                ("f", "{}"),
+                ("_g", "{}"),
+            ],
+        ),
+        ("jsonrpc", [("f", "[]"), ("f", "[1]"), ("g", "{}")]),
+    ] {
+        let server = Server::new(protocol, script, &["--listen", "http://127.0.0.1:0"]);
+        for (method, params) in requests {
+            let mut stream = server.dial();
+            let asked = request("a", method, params);
+            let fields = "connection: close\r\n";
+            stream
+                .write_all(post("1.1", fields, &asked).as_bytes())
+                .unwrap();
+            let got = read_all(&stream);
+            let text = String::from_utf8_lossy(&got);
+            assert!(
+                text.starts_with("HTTP/1.1 200 "),
+                "{protocol} {method}: {text}"
+            );
+            assert!(text.contains(r#""id":"a""#), "{protocol} {method}: {text}");
+        }
+    }
+}
+
+#[test]
 fn http_connection_ends_after_last_answer() {
     let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
     let list = request("a", "components/list", "{}");

@@ -178,7 +178,7 @@ impl StepflowSession {
                     return;
                 };
                 let (what, index) = (asked.describe(), asked.place.index);
-                if status >= 400 {
+                if status >= 300 {
                     message.answers(asked, true);
                     let text = format!("{what} is refused with status {status}{}", reason(message));
                     message.broken_by("refused", seen.whole(), index, text);

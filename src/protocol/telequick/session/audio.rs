@@ -45,6 +45,8 @@ struct Row {
     /// The last frame.
     last: Place,
     ended: bool,
+    /// The frames after its end were reported.
+    was_ended: bool,
     /// The codec, if it is known.
     codec: Option<&'static str>,
     /// The number of unreadable frames in this direction before the sequence started.
@@ -126,7 +128,7 @@ impl Audio {
             return;
         }
         let rows = calls.into_iter().flat_map(|v| v.rows.into_iter().flatten());
-        let mut open: Vec<_> = rows.filter(|row| !row.ended).collect();
+        let mut open: Vec<_> = rows.filter(|row| !row.ended && !row.was_ended).collect();
         open.sort_by_key(|row| row.last.index);
         for row in open {
             let last = row.next.wrapping_sub(1);
@@ -168,7 +170,10 @@ impl CallAudio {
             );
             seen.broken_by("codec-change", seen.at(frame.codec), related, text);
         }
-        *row = Row::after(frame, gaps, seen);
+        *row = Row {
+            was_ended: row.ended || row.was_ended,
+            ..Row::after(frame, gaps, seen)
+        };
     }
 
     /// Returns the sequence that a number continues; `None` if it starts one.
@@ -200,6 +205,7 @@ impl Row {
             next: frame.seq.wrapping_add(1),
             last: seen.whole(),
             ended: frame.ends,
+            was_ended: false,
             codec: frame.codec(),
             gaps,
         }
