@@ -94,7 +94,7 @@ pub struct Args {
     #[arg(long, help_heading = "Replay")]
     keep_going: bool,
     /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
-    #[arg(long, value_name = "PATH", help_heading = "Comparison")]
+    #[arg(long, value_name = "PATH", value_parser = options::parse_pattern, help_heading = "Comparison")]
     ignore: Vec<String>,
     /// Ignore the paths of this file: `[ignore]` with `paths = [...]`
     #[arg(long, value_name = "FILE", help_heading = "Comparison")]

@@ -2,6 +2,7 @@
 
 use crate::capture::Form;
 use crate::conversation::RuleDialect;
+use crate::diff::PathPattern;
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::{Direction, registry};
@@ -104,6 +105,15 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| wanted())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
+}
+
+/// Parses a pattern of paths.
+pub fn parse_pattern(text: &str) -> Result<String, String> {
+    if PathPattern::is_valid(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("wanted a path, such as result.id, **.ts or KIND:PATH".to_owned())
+    }
 }
 
 /// Parses the signature of a selector.

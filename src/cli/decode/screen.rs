@@ -186,8 +186,8 @@ impl<'a> DecodeScreen<'a> {
         if let Some(exit) = exit {
             return Ok(exit);
         }
-        let asked = !self.filter.is_open() || !self.lookup.is_none();
-        let none = asked && self.shown == 0 && run.messages > 0;
+        let selects = !self.filter.is_open() || !self.lookup.is_none();
+        let none = selects && self.shown == 0 && run.messages > 0;
         if none && !run.quiet {
             match &self.lookup {
                 Lookup::At(offset) => {
