@@ -6,7 +6,7 @@ use super::connect::{Callee, KnownConnections, check_all_taken};
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::report::{Problem, ReportArgs};
-use super::{Exit, print_message, recording};
+use super::{Exit, count_text, print_message, recording};
 use crate::framing::Limits;
 use crate::live::client::{Client, ClientConfig, LINGER, RunOutcome};
 use crate::live::codec::ConnectionConfig;
@@ -287,22 +287,12 @@ fn print_summary(runs: u64, total: &RunOutcome) {
         1 => String::new(),
         n => format!("{n} sessions: "),
     };
-    let RunOutcome {
-        sent,
-        compared,
-        differ,
-        hangs,
-        ..
-    } = total;
-    let answers = if *compared == 1 { "answer" } else { "answers" };
-    let differ = if *differ == 1 {
-        "1 differs".to_owned()
-    } else {
-        format!("{differ} differ")
-    };
-    let hangs = if *hangs { ", then a timeout" } else { "" };
+    let compared = count_text(total.compared, "answer", "answers");
+    let differ = count_text(total.differ, "differs", "differ");
+    let hangs = if total.hangs { ", then a timeout" } else { "" };
     let ignored = super::config::settings().ignored_note(total.ignored);
     print_message(&format!(
-        "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}{ignored}"
+        "{sessions}{} sent, {compared} compared, {differ}{hangs}{ignored}",
+        total.sent
     ));
 }
