@@ -86,19 +86,17 @@ impl FormReader for Base64 {
             sink(Item::Chunk(Chunk::of(None, &self.bytes)));
         }
         if let Some(text) = problem {
-            sink(Item::Problem(Problem::error(
-                InputPlace::Line(self.breaks + 1),
-                text,
-            )));
+            Problem::error(InputPlace::Line(self.breaks + 1), text).report(sink);
         }
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         if self.bits.group == 1 && !self.broken {
-            sink(Item::Problem(Problem::error(
+            Problem::error(
                 InputPlace::Line(self.breaks + 1),
                 "the base64 text is cut off: its last character does not make a byte",
-            )));
+            )
+            .report(sink);
         }
     }
 }

@@ -78,6 +78,20 @@ pub struct Event<'a> {
     pub more: Option<&'a Map<String, Value>>,
 }
 
+impl<'a> Event<'a> {
+    /// Returns an event of a whole connection, without a time.
+    pub(crate) const fn new(conn: u32, what: EventKind<'a>) -> Self {
+        Self {
+            conn,
+            stream: None,
+            direction: None,
+            time: None,
+            what,
+            more: None,
+        }
+    }
+}
+
 impl Event<'_> {
     /// Returns the connection, stream, direction and time of the event.
     pub fn origin(&self) -> Origin {
@@ -168,22 +182,25 @@ pub enum EventKind<'a> {
 }
 
 impl<'a> EventKind<'a> {
+    /// The events that recordings name.
+    const NAMED: [Self; 11] = [
+        Self::Open,
+        Self::Eof,
+        Self::Close,
+        Self::Reset,
+        Self::Exit,
+        Self::Lost,
+        Self::Fin,
+        Self::Stop,
+        Self::Migrate,
+        Self::Inject,
+        Self::End,
+    ];
+
     /// Returns the kind with this name.
     pub fn from_name(name: &'a str) -> Self {
-        match name {
-            "open" => Self::Open,
-            "eof" => Self::Eof,
-            "close" => Self::Close,
-            "reset" => Self::Reset,
-            "exit" => Self::Exit,
-            "lost" => Self::Lost,
-            "fin" => Self::Fin,
-            "stop" => Self::Stop,
-            "migrate" => Self::Migrate,
-            "inject" => Self::Inject,
-            "end" => Self::End,
-            other => Self::Other(other),
-        }
+        let known = Self::NAMED.into_iter().find(|kind| kind.name() == name);
+        known.unwrap_or(Self::Other(name))
     }
 
     /// Returns the name in a recording.
@@ -315,6 +332,11 @@ impl Problem {
             severity: ProblemSeverity::Unreadable,
             ..Self::error(place, text)
         }
+    }
+
+    /// Passes it on.
+    pub(super) fn report(self, sink: &mut ItemSink<'_>) {
+        sink(Item::Problem(self));
     }
 
     pub(super) fn hint(self, hint: &'static str) -> Self {

@@ -325,10 +325,11 @@ impl Dump {
         };
         if offset > end && squeezed && !self.last.is_empty() {
             if offset - end > EXPANSION_LIMIT.saturating_sub(self.expanded) {
-                sink(Item::Problem(Problem::error(
+                Problem::error(
                     InputPlace::Line(line),
                     format!("* lines expand to more than the limit of {EXPANSION_LIMIT} bytes"),
-                )));
+                )
+                .report(sink);
             }
             self.expand(end, offset, sink);
         } else if offset > end {
@@ -339,13 +340,12 @@ impl Dump {
             }));
         } else if offset < end {
             if offset != 0 && !self.fresh {
-                sink(Item::Problem(
-                    Problem::error(
-                        InputPlace::Line(line),
-                        format!("the offset goes back from {end:#x} to {offset:#x}"),
-                    )
-                    .hint("are the columns hex bytes? xxd -b and od without -t x1 print something else"),
-                ));
+                Problem::error(
+                    InputPlace::Line(line),
+                    format!("the offset goes back from {end:#x} to {offset:#x}"),
+                )
+                .hint("are the columns hex bytes? xxd -b and od without -t x1 print something else")
+                .report(sink);
             }
             sink(Item::Break(row.direction));
         }
@@ -370,13 +370,12 @@ impl LineForm for Dump {
             DumpColumns::Words => {
                 self.ignored += 1;
                 if !std::mem::replace(&mut self.refused, true) {
-                    sink(Item::Problem(
-                        Problem::error(
-                            InputPlace::Line(line.number),
-                            "the columns are words, with bytes in another order",
-                        )
-                        .hint("--from dump finds the order that gives messages"),
-                    ));
+                    Problem::error(
+                        InputPlace::Line(line.number),
+                        "the columns are words, with bytes in another order",
+                    )
+                    .hint("--from dump finds the order that gives messages")
+                    .report(sink);
                 }
             }
             DumpColumns::Nothing => {
@@ -395,10 +394,10 @@ impl LineForm for Dump {
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         if self.squeezed && !self.last.is_empty() {
-            sink(Item::Problem(Problem::error(
+            Problem::error(
                 InputPlace::End,
                 "the offset after the last * is missing, so the number of repeated lines is unknown",
-            )));
+            ).report(sink);
         }
     }
 

@@ -85,10 +85,9 @@ impl LineForm for JsonLines {
         }
         let place = InputPlace::Line(line.number);
         match serde_json::from_slice::<DecodedLine>(line.text) {
-            Err(error) => sink(Item::Problem(Problem::error(
-                place,
-                format!("not a line of decode -f json: {error}"),
-            ))),
+            Err(error) => {
+                Problem::error(place, format!("not a line of decode -f json: {error}")).report(sink)
+            }
             Ok(decoded) => {
                 if let Some(bytes) = decoded.bytes() {
                     sink(Item::Chunk(Chunk {
@@ -103,10 +102,9 @@ impl LineForm for JsonLines {
                 self.ignored += 1;
                 // Nearly every line of a file would repeat the note.
                 if self.ignored == 1 {
-                    sink(Item::Problem(
-                        Problem::error(place, "this line does not contain its bytes")
-                            .hint("encode turns messages back into bytes"),
-                    ));
+                    Problem::error(place, "this line does not contain its bytes")
+                        .hint("encode turns messages back into bytes")
+                        .report(sink);
                 }
             }
         }

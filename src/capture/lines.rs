@@ -5,7 +5,7 @@
 //! push "4\r\n"         -> line 2 "12 64"     (joined in a reused buffer)
 //! ```
 
-use super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::chunk::{InputPlace, ItemSink, Problem};
 use super::form::{FormReader, InputEnd};
 
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -86,10 +86,11 @@ impl<F: LineForm> Lines<F> {
         if self.held.len() + part.len() > self.limit {
             self.skipping = true;
             self.held = Vec::new();
-            sink(Item::Problem(Problem::error(
+            Problem::error(
                 InputPlace::Line(self.number + 1),
                 format!("longer than the limit of {} bytes; ignored", self.limit),
-            )));
+            )
+            .report(sink);
         } else if !self.held.is_empty() {
             self.held.extend_from_slice(part);
         }
@@ -154,6 +155,7 @@ fn line(number: u64, text: &[u8], ended: bool) -> Line<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::Item;
 
     #[derive(Default)]
     struct CollectedLines(Vec<(u64, Vec<u8>, bool)>);

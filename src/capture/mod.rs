@@ -220,7 +220,7 @@ impl PlainInput {
     fn push_inflated(&mut self, out: Result<&[u8], Problem>, sink: &mut ItemSink<'_>) {
         match out {
             Ok(bytes) => self.push(bytes, sink),
-            Err(problem) => sink(Item::Problem(problem)),
+            Err(problem) => problem.report(sink),
         }
     }
 

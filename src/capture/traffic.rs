@@ -121,11 +121,9 @@ fn emit_event(
     sink: &mut ItemSink<'_>,
 ) {
     sink(Item::Event(Event {
-        conn,
-        stream: None,
         direction,
         time,
-        what,
         more,
+        ..Event::new(conn, what)
     }));
 }

@@ -2,7 +2,7 @@
 //!
 //! Only marks that no protocol's bytes begin with are here: a wrong name is worse than none.
 
-use super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::chunk::{InputPlace, ItemSink, Problem};
 use super::form::{FormReader, FormVerdict, InputEnd};
 
 /// A format: its first bytes, its name, and what to do.
@@ -198,6 +198,6 @@ impl FormReader for UnreadableReader {
             Some((name, how)) => format!("it is {name}, which wiretool does not read: {how}"),
             None => "it has none of the formats that are only named".into(),
         };
-        sink(Item::Problem(Problem::unreadable(InputPlace::Whole, text)));
+        Problem::unreadable(InputPlace::Whole, text).report(sink);
     }
 }

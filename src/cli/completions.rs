@@ -76,31 +76,24 @@ fn rules() -> BTreeSet<String> {
 }
 
 fn kinds() -> BTreeSet<String> {
-    let kinds = registry::all()
-        .iter()
-        .copied()
-        .flat_map(|p| p.descriptor().kinds.iter());
+    let all = registry::all().iter().map(|p| p.descriptor());
+    let kinds = all.flat_map(|descriptor| descriptor.kinds.iter());
     kinds.map(|kind| kind.name.to_owned()).collect()
 }
 
 /// Returns the kinds that `make` can make, of all protocols.
 fn recipes() -> BTreeSet<String> {
-    let recipes = registry::all()
-        .iter()
-        .flat_map(|p| p.descriptor().recipes.iter());
+    let all = registry::all().iter().map(|p| p.descriptor());
+    let recipes = all.flat_map(|descriptor| descriptor.recipes.iter());
     recipes.map(|recipe| recipe.name.to_owned()).collect()
 }
 
 fn structs(schema: &Schema) -> BTreeSet<String> {
-    let structs = schema.types.structs.iter();
-    structs
-        .map(|s| schema.types.name(s.name).to_owned())
-        .collect()
+    let names = schema.types.structs.iter().map(|s| s.name);
+    names.map(|id| schema.types.name(id).to_owned()).collect()
 }
 
 fn methods(schema: &Schema) -> BTreeSet<String> {
-    let methods = schema.methods.iter();
-    methods
-        .map(|m| schema.types.name(m.name).to_owned())
-        .collect()
+    let names = schema.methods.iter().map(|m| m.name);
+    names.map(|id| schema.types.name(id).to_owned()).collect()
 }

@@ -4,7 +4,6 @@ mod findings;
 mod lookup;
 mod recorder;
 mod screen;
-mod source;
 
 use super::Exit;
 use super::input::{self, FrameDisplay as _};

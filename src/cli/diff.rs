@@ -16,7 +16,7 @@ use crate::encoding::Want;
 use crate::protocol::{Direction, Protocol};
 use crate::render::DisplayOptions;
 use crate::select::Filter;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub struct Args {
     #[command(flatten)]
     condition: options::WhereArgs,
     /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
-    #[arg(long, value_name = "PATH", help_heading = "Comparison")]
+    #[arg(long, value_name = "PATH", value_parser = options::parse_pattern, help_heading = "Comparison")]
     ignore: Vec<String>,
     /// Ignore the paths of this file: `[ignore]` with `paths = [...]`
     #[arg(long, value_name = "FILE", help_heading = "Comparison")]
@@ -239,9 +239,9 @@ fn ignored_paths(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
 
 /// Returns the ignored paths of the command line and the settings.
 pub fn read_ignore(given: &[String], files: &[PathBuf]) -> Result<Ignore> {
-    let asked = ignored_by_flags(given, files)?;
+    let paths = ignored_by_flags(given, files)?;
     let settings = super::config::settings().ignored();
-    let ignore = Ignore::new(asked.iter().map(String::as_str));
+    let ignore = Ignore::new(paths.iter().map(String::as_str));
     Ok(ignore.and(
         settings.iter().map(String::as_str),
         CompareDepth::NothingBySettings,
@@ -255,7 +255,10 @@ fn ignored_by_flags(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> 
         let name = file.display();
         let text = read_string(file)?;
         let list: IgnoreFile = toml::from_str(&text).with_context(|| format!("{name}"))?;
-        paths.extend(list.ignore.paths);
+        for path in list.ignore.paths {
+            let parsed = options::parse_pattern(&path);
+            paths.push(parsed.map_err(|why| anyhow!("{name}: ignore.paths: {path}: {why}"))?);
+        }
     }
     Ok(paths)
 }

@@ -2,6 +2,7 @@
 
 use super::options::{self, SharedArgs};
 use super::output::Output;
+use super::values::parse_json;
 use super::{Exit, print_message};
 use crate::decoder::{Decoder, Origin};
 use crate::encode::{EncodeOptions, Encoded, Encoder};
@@ -13,7 +14,6 @@ use crate::protocol::make::IdGen;
 use crate::protocol::registry::Protocols;
 use crate::protocol::{Direction, Protocol};
 use crate::render::{self, DisplayOptions};
-use crate::span::Span;
 use crate::tape::Tape;
 use anyhow::{Result, anyhow, bail, ensure};
 use base64::Engine as _;
@@ -249,12 +249,7 @@ impl<'p> EncodeJob<'p> {
     /// Encodes a JSON value: a line of decode, a message, or an array of them.
     fn encode_value(&mut self, text: &[u8], refuse: &dyn Fn(Refusal)) -> Result<()> {
         let mut tape = Tape::new();
-        if json::parse(text, Span::new(0, text.len()), 1000, &mut tape).is_err() {
-            bail!("the input is not JSON");
-        }
-        let Some(root) = tape.root(text) else {
-            return Ok(());
-        };
+        let root = parse_json(text, &mut tape).map_err(|_| anyhow!("the input is not JSON"))?;
         if root.is_array() {
             for item in root.children() {
                 self.encode_message(item.span().of(text), None, refuse)?;
@@ -282,12 +277,7 @@ impl<'p> EncodeJob<'p> {
             }
         }
         let mut tape = Tape::new();
-        if json::parse(&text, Span::new(0, text.len()), 1000, &mut tape).is_err() {
-            bail!("the input is not JSON");
-        }
-        let Some(root) = tape.root(&text) else {
-            return Ok(());
-        };
+        let root = parse_json(&text, &mut tape).map_err(|_| anyhow!("the input is not JSON"))?;
         let encoded = match direction {
             Some(_) => self.encoder.message(root, direction),
             None => self.encoder.encode(root),
@@ -391,8 +381,7 @@ impl<'p> EncodeJob<'p> {
 /// Replaces the value at a path in a text; in a line of decode, the path is relative to its message.
 fn replace_value(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
     let mut tape = Tape::new();
-    let parsed = json::parse(text, Span::new(0, text.len()), 1000, &mut tape);
-    let root = tape.root(text).filter(|_| parsed.is_ok());
+    let root = parse_json(text, &mut tape).ok();
     let message = root.map(|root| match root.get("message") {
         Some(message) if root.get("v").is_some() => message,
         _ => root,

@@ -222,8 +222,8 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
             "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
         ),
     };
-    let asked = config.place.listen.clone();
-    let listen = asked.unwrap_or_else(|| Address::local_for(&connect));
+    let listen = config.place.listen.clone();
+    let listen = listen.unwrap_or_else(|| Address::local_for(&connect));
     if let Some(options) = &mut config.decode
         && (connect.is_http() || listen.is_http())
     {

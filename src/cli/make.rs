@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<Exit> {
                 "{refusal} (wiretool make {} --list)",
                 args.protocol
             ));
-            return Ok(Exit::Negative);
+            return Ok(Exit::Error);
         }
     };
     let direction = job.direction.or(Some(made.direction));

@@ -37,6 +37,7 @@ mod stat;
 mod stub;
 mod suggestions;
 mod telequick;
+mod terminal_input;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tls;

@@ -18,7 +18,8 @@ use std::path::PathBuf;
 
 pub use super::values::{
     FAIL_ON, OutputFormat, dialect, direction, form, format, framing, framing_names, length_mode,
-    names, parse_duration, protocol_names, read_secret, size, text_or_json, written_length_mode,
+    names, parse_duration, parse_pattern, protocol_names, read_secret, size, text_or_json,
+    written_length_mode,
 };
 pub use wire::{WireArgs, protocols_for_writing};
 

@@ -232,22 +232,22 @@ pub fn stdout() -> Result<File> {
     Ok(file)
 }
 
-fn create_file(asked: &Path, inputs: &[PathBuf]) -> Result<OutputTarget> {
-    let context = || format!("cannot write {}", asked.display());
-    let path = &resolve_links(asked).with_context(context)?;
+fn create_file(named: &Path, inputs: &[PathBuf]) -> Result<OutputTarget> {
+    let context = || format!("cannot write {}", named.display());
+    let path = &resolve_links(named).with_context(context)?;
     let there = path.metadata().ok();
     if let Some(there) = &there {
         let ours = path.canonicalize().with_context(context)?;
-        let mut named = inputs.iter().filter_map(|input| input.canonicalize().ok());
-        if named.any(|input| input == ours) || is_stdin(there) {
+        let mut given = inputs.iter().filter_map(|input| input.canonicalize().ok());
+        if given.any(|input| input == ours) || is_stdin(there) {
             anyhow::bail!(
                 "{} is an input as well: the output would overwrite it",
-                asked.display()
+                named.display()
             );
         }
         if !there.is_file() {
             let file = open_stream(path).with_context(context)?;
-            return Ok(OutputTarget::Stream(file, asked.to_owned()));
+            return Ok(OutputTarget::Stream(file, named.to_owned()));
         }
     }
     let folder = path

@@ -1,8 +1,6 @@
-//! Waits for a file, a pipe or a terminal.
+//! Waits for a file or a pipe.
 
 use super::print_message;
-use anyhow::{Context as _, Result};
-use crossterm::event;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::io::Write as _;
 use std::os::fd::AsFd;
@@ -64,31 +62,4 @@ pub fn print_escaped_nonblocking(text: &str) {
 
 fn stderr_has_room() -> bool {
     !poll(&std::io::stderr(), PollFlags::OUT, Duration::ZERO).is_empty()
-}
-
-/// Waits for a key, the mouse or a new size. A read of crossterm never returns once the terminal is gone, so this looks first.
-///
-/// # Errors
-///
-/// Fails if the terminal is gone, or cannot be read.
-pub fn has_event(terminal: &impl AsFd, within: Duration) -> Result<bool> {
-    let context = "cannot read from the terminal";
-    wait_for_terminal(terminal, Duration::ZERO)?;
-    if event::poll(Duration::ZERO).context(context)? {
-        return Ok(true);
-    }
-    let rest = wait_for_terminal(terminal, within)?;
-    event::poll(rest).context(context)
-}
-
-/// Waits until the terminal is readable. Returns the time to wait if the system cannot do that.
-fn wait_for_terminal(terminal: &impl AsFd, within: Duration) -> Result<Duration> {
-    // A signal, such as that of a new size, ends the wait.
-    let found = poll(terminal, PollFlags::IN, within);
-    anyhow::ensure!(
-        !found.intersects(PollFlags::HUP | PollFlags::ERR),
-        "the terminal is gone"
-    );
-    let is_refused = found.contains(PollFlags::NVAL);
-    Ok(if is_refused { within } else { Duration::ZERO })
 }

@@ -64,8 +64,8 @@ fn convert(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
 
 /// Creates the file: `{pid}` and `{n}` in the name are replaced; if the file exists and the name has no `{n}`, the next free
 /// suffix is used. Devices and pipes are written directly; `-` is stdout, if nothing else is written there.
-pub fn create(asked: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
-    if asked == Path::new("-") {
+pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
+    if named == Path::new("-") {
         anyhow::ensure!(
             stdout_is_free,
             "cannot write the recording to stdout, which shows messages: name a file"
@@ -74,12 +74,12 @@ pub fn create(asked: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
         let name = "stdout".into();
         return Ok(RecordingFile { file, name });
     }
-    let context = || format!("cannot write {}", asked.display());
-    let text = asked.to_string_lossy();
+    let context = || format!("cannot write {}", named.display());
+    let text = named.to_string_lossy();
     let pattern = if text.contains("{pid}") {
         PathBuf::from(text.replace("{pid}", &std::process::id().to_string()))
     } else {
-        asked.to_owned()
+        named.to_owned()
     };
     let numbered = text.contains("{n}");
     for n in 1..MAX_NAMES {
@@ -101,7 +101,7 @@ pub fn create(asked: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
             Err(e) => return Err(e).with_context(context),
         }
     }
-    anyhow::bail!("{}: all possible names are in use", asked.display())
+    anyhow::bail!("{}: all possible names are in use", named.display())
 }
 
 fn open(path: &Path) -> std::io::Result<File> {

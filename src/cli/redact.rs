@@ -77,13 +77,13 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
-    let asked = args.recording.clone().unwrap_or_else(|| "-".into());
+    let path = args.recording.clone().unwrap_or_else(|| "-".into());
     anyhow::ensure!(
         args.recording.is_some() || !std::io::stdin().is_terminal(),
         "no RECORDING, and stdin is a terminal: name one, or pipe one in (--help has examples)"
     );
-    let name = super::encode::input_name(Some(&asked));
-    let recording = recording::read(&asked)?;
+    let name = super::encode::input_name(Some(&path));
+    let recording = recording::read(&path)?;
     anyhow::ensure!(
         has_header(&recording),
         "{name}: not a recording: the first line must be {{\"wiretool\":1,…}}"
@@ -104,7 +104,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             return Ok(Exit::Negative);
         }
     };
-    let mut output = Output::open(args.output.as_deref(), &[asked])?;
+    let mut output = Output::open(args.output.as_deref(), &[path])?;
     output.buffer().extend_from_slice(&redacted.out);
     output.finish()?;
     for note in &redacted.notes {

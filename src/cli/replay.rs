@@ -6,7 +6,7 @@ use super::connect::{Callee, KnownConnections, check_all_taken};
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::report::{Problem, ReportArgs};
-use super::{Exit, print_message, recording};
+use super::{Exit, count_text, print_message, recording};
 use crate::framing::Limits;
 use crate::live::client::{Client, ClientConfig, LINGER, RunOutcome};
 use crate::live::codec::ConnectionConfig;
@@ -94,7 +94,7 @@ pub struct Args {
     #[arg(long, help_heading = "Replay")]
     keep_going: bool,
     /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
-    #[arg(long, value_name = "PATH", help_heading = "Comparison")]
+    #[arg(long, value_name = "PATH", value_parser = options::parse_pattern, help_heading = "Comparison")]
     ignore: Vec<String>,
     /// Ignore the paths of this file: `[ignore]` with `paths = [...]`
     #[arg(long, value_name = "FILE", help_heading = "Comparison")]
@@ -287,22 +287,12 @@ fn print_summary(runs: u64, total: &RunOutcome) {
         1 => String::new(),
         n => format!("{n} sessions: "),
     };
-    let RunOutcome {
-        sent,
-        compared,
-        differ,
-        hangs,
-        ..
-    } = total;
-    let answers = if *compared == 1 { "answer" } else { "answers" };
-    let differ = if *differ == 1 {
-        "1 differs".to_owned()
-    } else {
-        format!("{differ} differ")
-    };
-    let hangs = if *hangs { ", then a timeout" } else { "" };
+    let compared = count_text(total.compared, "answer", "answers");
+    let differ = count_text(total.differ, "differs", "differ");
+    let hangs = if total.hangs { ", then a timeout" } else { "" };
     let ignored = super::config::settings().ignored_note(total.ignored);
     print_message(&format!(
-        "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}{ignored}"
+        "{sessions}{} sent, {compared} compared, {differ}{hangs}{ignored}",
+        total.sent
     ));
 }

@@ -9,10 +9,10 @@
 
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::poll::has_event;
 use super::snapshot::{
     FoundFixture, ReviewDecision, decide, read_stored, write_difference, write_whole,
 };
+use super::terminal_input::has_event;
 use super::{Exit, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
@@ -202,21 +202,21 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
     // From before the first question to after the last answer, so that early keys are not lost.
     let raw = RawMode::begin()?;
     while let Some(found) = pending.get(review.at) {
-        let asked = if review.all {
+        let action = if review.all {
             Some(ReviewAction::Accept).filter(|_| stop.exit().is_none())
         } else {
             print_raw(&render_screen(found, &review, display))?;
             wait_for_action(&stop)?
         };
-        let Some(ask) = asked else {
+        let Some(action) = action else {
             print_raw("\n")?;
             drop(raw);
             print_message(&review.summary());
             return Ok(stop.exit().unwrap_or(Exit::Status(130)));
         };
         let all_before = review.all;
-        let decision = review.apply(ask);
-        print_raw(match ask {
+        let decision = review.apply(action);
+        print_raw(match action {
             ReviewAction::Accept if all_before => "",
             ReviewAction::Accept | ReviewAction::AcceptAll => "accept\n\n",
             ReviewAction::Reject => "reject\n\n",
@@ -226,7 +226,7 @@ pub fn run(pending: &[FoundFixture], shared: &SharedArgs) -> Result<Exit> {
             ReviewAction::Quit => "quit\n",
             ReviewAction::Interrupt => "\n",
         })?;
-        if ask == ReviewAction::Interrupt {
+        if action == ReviewAction::Interrupt {
             drop(raw);
             print_message(&review.summary());
             return Ok(Exit::Status(130));
@@ -319,9 +319,9 @@ fn wait_for_action(stop: &Stop) -> Result<Option<ReviewAction>> {
         }
         let event = read().context("cannot read from the terminal")?;
         if let Event::Key(key) = event
-            && let Some(ask) = ReviewAction::of(key)
+            && let Some(action) = ReviewAction::of(key)
         {
-            return Ok(Some(ask));
+            return Ok(Some(action));
         }
     }
 }

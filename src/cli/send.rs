@@ -101,7 +101,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             Ok(message) => ready.push_back(message),
             Err(refusal) => {
                 print_message(&refusal);
-                return Ok(Exit::Negative);
+                return Ok(Exit::Error);
             }
         }
     }

@@ -2,10 +2,14 @@
 
 use crate::capture::Form;
 use crate::conversation::RuleDialect;
+use crate::diff::PathPattern;
+use crate::encoding::json;
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::{Direction, registry};
 use crate::render::format::Format;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
 use anyhow::{Context as _, Result, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::fs::File;
@@ -104,6 +108,23 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| wanted())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
+}
+
+/// Parses a pattern of paths.
+pub fn parse_pattern(text: &str) -> Result<String, String> {
+    if PathPattern::is_valid(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("wanted a path, such as result.id, **.ts or KIND:PATH".to_owned())
+    }
+}
+
+/// Parses JSON of any usual depth.
+pub fn parse_json<'t>(text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, String> {
+    const MAX_DEPTH: u32 = 1000;
+    let whole = Span::new(0, text.len());
+    json::parse(text, whole, MAX_DEPTH, tape).map_err(|error| error.to_string())?;
+    tape.root(text).ok_or_else(|| "JSON is wanted".to_owned())
 }
 
 /// Parses the signature of a selector.

@@ -66,8 +66,14 @@ impl PathPattern {
         };
         Self {
             kind,
-            steps: steps(path),
+            steps: steps(path).0,
         }
+    }
+
+    /// Returns `true` if the whole text is a pattern.
+    pub(crate) fn is_valid(pattern: &str) -> bool {
+        let path = pattern.split_once(':').map_or(pattern, |(_, path)| path);
+        steps(pattern).1 || steps(path).1
     }
 
     /// Returns `true` if the pattern matches a path of a message of this kind.
@@ -133,9 +139,9 @@ impl Ignore {
     }
 }
 
-/// Returns the steps of a pattern. Invalid text is read as far as possible.
-fn steps(pattern: &str) -> Vec<PatternStep> {
-    let mut steps = Vec::new();
+/// Returns the steps of a pattern, and `true` if it is valid. Invalid text is read as far as possible.
+fn steps(pattern: &str) -> (Vec<PatternStep>, bool) {
+    let (mut steps, mut is_valid) = (Vec::new(), true);
     let mut rest = pattern;
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix('.').unwrap_or(rest).strip_prefix("[*]") {
@@ -147,6 +153,7 @@ fn steps(pattern: &str) -> Vec<PatternStep> {
             let mut chars = rest.chars();
             chars.next();
             rest = chars.as_str();
+            is_valid = false;
             continue;
         };
         steps.push(match taken.step {
@@ -159,7 +166,7 @@ fn steps(pattern: &str) -> Vec<PatternStep> {
         });
         rest = rest.get(taken.len..).unwrap_or_default();
     }
-    steps
+    (steps, is_valid)
 }
 
 /// Returns `true` if a pattern matches a whole path.

@@ -255,11 +255,8 @@ impl<'p> Injector<'p> {
         if let Some(conversation) = &mut self.conversation {
             conversation.event(&Event {
                 stream: origin.stream,
-                conn: origin.conn.unwrap_or_default(),
                 direction: origin.direction,
-                time: None,
-                what,
-                more: None,
+                ..Event::new(origin.conn.unwrap_or_default(), what)
             });
         }
     }

@@ -359,12 +359,10 @@ impl<'p> Endpoint<'p> {
         now: i64,
     ) {
         self.conversation.event(&Event {
-            conn: channel.conn,
             stream: channel.stream,
             direction,
             time: Some(now.into()),
-            what,
-            more: None,
+            ..Event::new(channel.conn, what)
         });
     }
 }

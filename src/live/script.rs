@@ -11,12 +11,10 @@
 //! Unknown keys and wrong values are refused with their line. Otherwise a misspelt key would have no effect.
 
 pub mod compile;
-mod fill;
 pub mod print;
 mod read;
 pub mod request;
 mod template;
-pub mod toml;
 pub mod value;
 
 use crate::framing::Framing;

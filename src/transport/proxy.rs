@@ -153,7 +153,7 @@ async fn serve(
                 }
             }
         };
-        let _ = tokio::time::timeout(quic::CLOSE_TIMEOUT, ended).await;
+        let _ = tokio::time::timeout(quic::QUIC_CLOSE_TIMEOUT, ended).await;
         quic.finish(endpoint).await;
     }
     tasks.abort_all();

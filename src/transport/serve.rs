@@ -108,7 +108,7 @@ impl BoundListener {
         runtime.block_on(async {
             driver.run(signals, Some(incoming)).await;
             if let Some(endpoint) = endpoint {
-                let _ = tokio::time::timeout(quic::CLOSE_TIMEOUT, endpoint.wait_idle()).await;
+                let _ = tokio::time::timeout(quic::QUIC_CLOSE_TIMEOUT, endpoint.wait_idle()).await;
             }
         });
         Ok(driver.outcome())

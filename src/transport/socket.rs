@@ -271,8 +271,8 @@ impl SocketListener {
     }
 
     /// The address with the port that was chosen.
-    pub(super) fn address(&self, asked: &Address) -> Address {
-        let mut address = asked.clone();
+    pub(super) fn address(&self, given: &Address) -> Address {
+        let mut address = given.clone();
         if let (Some(local), Address::Tcp { port, .. } | Address::Over { port, .. }) =
             (self.local(), &mut address)
         {

@@ -309,6 +309,8 @@ fn diff_exit_codes() {
         (&["-", "-"], 2),
         (&[A, "fixtures/cli/hang.jsonl"], 2),
         (&["--ignore-file", "/none", A, B], 2),
+        (&["--ignore", "[", A, B], 2),
+        (&["--ignore", "a[0].**.ts", A, A], 0),
         (&["--ignore-file", &bad, A, B], 2),
         // The learned rules do not overwrite their inputs.
         (&["--learn", &copy, &copy, B], 2),

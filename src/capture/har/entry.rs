@@ -6,7 +6,7 @@
 //!   _webSocketMessages         -> GET /ws HTTP/1.1 ..   HTTP/1.1 101 ..   frames
 //! ```
 
-use super::super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{InputPlace, ItemSink, Problem};
 use super::super::form::Form;
 use super::super::time::{self, Time};
 use super::super::traffic::{self, MAX_CONNECTIONS, Traffic};
@@ -130,7 +130,7 @@ impl Exchanges {
         };
         if let Some(text) = problem {
             let problem = Problem::error(InputPlace::Entry(number), text);
-            sink(Item::Problem(problem));
+            problem.report(sink);
         }
     }
 

@@ -19,7 +19,7 @@ mod entry;
 mod http;
 mod scan;
 
-use super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::chunk::{InputPlace, ItemSink, Problem};
 use super::form::FormReader;
 pub(super) use detect::detect;
 use entry::Exchanges;
@@ -77,7 +77,7 @@ impl FormReader for Har {
                 ),
             };
             let problem = Problem::error(place, text);
-            sink(Item::Problem(problem.hint("export it again")));
+            problem.hint("export it again").report(sink);
         }
     }
 }

@@ -94,7 +94,7 @@ impl FormReader for PcapReader {
         let packets = &mut self.packets;
         self.file.push(bytes, &mut |packet| match packet {
             Ok(packet) => packets.packet(packet, sink),
-            Err(problem) => sink(Item::Problem(problem)),
+            Err(problem) => problem.report(sink),
         });
     }
 
@@ -104,7 +104,7 @@ impl FormReader for PcapReader {
         packets.connections.finish(sink);
         file.finish(&mut |packet| {
             if let Err(problem) = packet {
-                sink(Item::Problem(problem));
+                problem.report(sink);
             }
         });
         if file.has_head() {

@@ -210,12 +210,10 @@ impl FlowOutput {
             return;
         }
         sink(Item::Event(Event {
-            conn: self.number,
-            stream: None,
             direction,
             time: at.time,
-            what,
             more,
+            ..Event::new(self.number, what)
         }));
     }
 }

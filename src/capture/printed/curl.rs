@@ -11,7 +11,7 @@
 //! `lib/tool_cb_dbg.c` of curl. In `--trace-ascii` a dot may stand for any byte that is not printable ASCII. HTTP/2 and
 //! HTTP/3 are shown with heads like those of HTTP/1.1, which is how they are read.
 
-use super::super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{InputPlace, ItemSink, Problem};
 use super::super::form::{Form, FormVerdict, InputEnd};
 use super::super::hex::split_digits;
 use super::super::lines::{Line, LineForm};
@@ -265,14 +265,14 @@ impl LineForm for Curl {
         if self.section.total == 0 {
             let text = "curl -v prints heads without bodies";
             let problem = Problem::unreadable(InputPlace::Whole, text);
-            sink(Item::Problem(
-                problem.hint("curl --trace FILE prints all bytes"),
-            ));
+            problem
+                .hint("curl --trace FILE prints all bytes")
+                .report(sink);
         }
         if self.has_text {
             let text = "bytes that are not printable ASCII were printed as dots";
             let problem = Problem::note(InputPlace::End, text);
-            sink(Item::Problem(problem.hint("curl --trace prints all bytes")));
+            problem.hint("curl --trace prints all bytes").report(sink);
         }
     }
 

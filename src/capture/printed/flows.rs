@@ -11,7 +11,7 @@
 //! ngrep(8), tcpflow(1). The handshake is not printed: the side that sends first is taken for the client, unless only its
 //! port is one that servers have.
 
-use super::super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{InputPlace, ItemSink, Problem};
 use super::super::form::{Form, FormVerdict, InputEnd};
 use super::super::hex::split_digits;
 use super::super::lines::{Line, LineForm};
@@ -135,7 +135,7 @@ impl<T: FlowTool> LineForm for Flows<T> {
         if self.headings > 0 && self.section.total == 0 {
             let text = format!("the {} packets have no bytes in hex", T::FORM.name());
             let problem = Problem::unreadable(InputPlace::Whole, text);
-            sink(Item::Problem(problem.hint(T::HINT)));
+            problem.hint(T::HINT).report(sink);
         }
     }
 

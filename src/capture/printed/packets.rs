@@ -1,6 +1,6 @@
 //! Whole packets that a tool printed as hex. They are read as those of a pcapng file are.
 
-use super::super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{InputPlace, ItemSink, Problem};
 use super::super::form::FormReader as _;
 use super::super::pcap::PcapReader;
 use super::super::time::Time;
@@ -174,7 +174,7 @@ impl TextPackets {
             } else {
                 Problem::unreadable(InputPlace::Whole, text)
             };
-            sink(Item::Problem(problem.hint(hint)));
+            problem.hint(hint).report(sink);
         }
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! socat(1). `-v` prints a dot for each byte that is not printable ASCII. Times have no zone; they are taken for UTC.
 
-use super::super::chunk::{DirectionSlots, InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{DirectionSlots, InputPlace, ItemSink, Problem};
 use super::super::form::{Form, FormVerdict, InputEnd};
 use super::super::lines::{Line, LineForm};
 use super::super::time::{self, Time};
@@ -224,7 +224,7 @@ impl LineForm for Socat {
         if self.has_text {
             let text = "bytes that are not printable ASCII were printed as dots";
             let problem = Problem::note(InputPlace::End, text);
-            sink(Item::Problem(problem.hint("socat -x prints all bytes")));
+            problem.hint("socat -x prints all bytes").report(sink);
         }
     }
 

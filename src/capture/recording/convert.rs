@@ -4,7 +4,7 @@ use super::super::chunk::{Event, EventKind, Item};
 use super::super::time::Time;
 use super::{ChunkSource, EventRecord, Header, RecordingWriter};
 use crate::protocol::Direction;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Converts items to the lines of a recording. Decoding it gives the messages of the input again.
 #[derive(Debug, Default)]
@@ -99,21 +99,7 @@ impl ItemRecorder {
                 writer.datagram(t, event.conn, source, bytes, out);
             }
             EventKind::End => {}
-            what => {
-                let mut more = event.more.cloned().unwrap_or_default();
-                if let Some(direction) = event.direction {
-                    let name = ChunkSource::from(direction).name();
-                    more.insert("dir".into(), Value::String(name.into()));
-                }
-                let record = EventRecord {
-                    t,
-                    conn: Some(event.conn),
-                    stream: event.stream,
-                    event: what.name().to_owned(),
-                    more,
-                };
-                writer.event(&record, out);
-            }
+            _ => writer.event(&event.record(t), out),
         }
     }
 }

@@ -10,7 +10,6 @@ impl EventRecord {
     /// Returns the event as an item of an input; `started` is the time at `t` = 0.
     pub(crate) fn event(&self, started: Option<Time>) -> Event<'_> {
         Event {
-            conn: self.conn.unwrap_or_default(),
             stream: self.stream,
             direction: self
                 .more
@@ -18,8 +17,28 @@ impl EventRecord {
                 .and_then(Value::as_str)
                 .and_then(Direction::from_name),
             time: started.map(|started| started + Time::from(self.t)),
-            what: EventKind::from_name(&self.event),
             more: Some(&self.more),
+            ..Event::new(
+                self.conn.unwrap_or_default(),
+                EventKind::from_name(&self.event),
+            )
+        }
+    }
+}
+
+impl Event<'_> {
+    /// Returns the event as a line of a recording; `t` is its time there.
+    pub(crate) fn record(&self, t: i64) -> EventRecord {
+        let mut more = self.more.cloned().unwrap_or_default();
+        if let Some(direction) = self.direction {
+            more.insert("dir".into(), ChunkSource::from(direction).name().into());
+        }
+        EventRecord {
+            t,
+            conn: Some(self.conn),
+            stream: self.stream,
+            event: self.what.name().to_owned(),
+            more,
         }
     }
 }
@@ -59,12 +78,9 @@ pub(crate) fn chunk_item(
     let direction = dir.direction();
     if direction.is_none() {
         return Item::Event(Event {
-            conn,
             stream,
-            direction,
             time,
-            what: EventKind::Stderr(bytes),
-            more: None,
+            ..Event::new(conn, EventKind::Stderr(bytes))
         });
     }
     Item::Chunk(Chunk {
@@ -84,12 +100,9 @@ pub(crate) fn datagram_item(
     bytes: &[u8],
 ) -> Item<'_> {
     Item::Event(Event {
-        conn,
-        stream: None,
         direction: dir.direction(),
         time,
-        what: EventKind::Datagram(bytes),
-        more: None,
+        ..Event::new(conn, EventKind::Datagram(bytes))
     })
 }
 
@@ -101,11 +114,9 @@ pub(crate) fn fin_item(
     time: Option<Time>,
 ) -> Item<'static> {
     Item::Event(Event {
-        conn,
         stream: Some(stream),
         direction: dir.direction(),
         time,
-        what: EventKind::Fin,
-        more: None,
+        ..Event::new(conn, EventKind::Fin)
     })
 }

@@ -59,19 +59,17 @@ impl RecordingReader {
         self.started = header.started;
         let place = InputPlace::Line(line.number);
         if header.version != VERSION {
-            sink(Item::Problem(Problem::error(
+            Problem::error(
                 place,
                 format!(
                     "version {} of the recording format; this wiretool reads version {VERSION}",
                     header.version
                 ),
-            )));
+            )
+            .report(sink);
         }
         if line.number > 1 {
-            sink(Item::Problem(Problem::note(
-                place,
-                "another recording begins here",
-            )));
+            Problem::note(place, "another recording begins here").report(sink);
         }
         sink(Item::Header(&header));
         Ok(())
@@ -84,13 +82,14 @@ impl RecordingReader {
             self.open = false;
             let counted = event.more.get("chunks").and_then(Value::as_u64);
             if let Some(counted) = counted.filter(|&counted| counted != self.chunks) {
-                sink(Item::Problem(Problem::note(
+                Problem::note(
                     InputPlace::Line(line.number),
                     format!(
                         "the end line counts {counted} chunks, but the file has {}",
                         self.chunks
                     ),
-                )));
+                )
+                .report(sink);
             }
         }
         sink(Item::Event(event.event(self.started)));
@@ -136,10 +135,11 @@ impl LineForm for RecordingReader {
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         if self.open {
-            sink(Item::Problem(Problem::note(
+            Problem::note(
                 InputPlace::End,
                 "the recording has no end line: its writer was stopped",
-            )));
+            )
+            .report(sink);
         }
     }
 

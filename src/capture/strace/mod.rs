@@ -15,7 +15,7 @@ mod detect;
 mod line;
 mod processes;
 
-use super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::chunk::{InputPlace, ItemSink, Problem};
 use super::form::Form;
 use super::lines::{Line, LineForm};
 use super::time::Time;
@@ -91,9 +91,9 @@ impl LineForm for Strace {
         if self.cut > 0 {
             let text = format!("{} bytes were not printed by strace", self.cut);
             let problem = Problem::note(InputPlace::End, text);
-            sink(Item::Problem(problem.hint(
-                "its default is 32 bytes of a string: record with strace -s 65535",
-            )));
+            problem
+                .hint("its default is 32 bytes of a string: record with strace -s 65535")
+                .report(sink);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Traces of calls that programs print, without the bytes: they are named if no reading of a text gives messages.
 
-use super::super::chunk::{InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{InputPlace, ItemSink, Problem};
 use super::super::lines::{Line, LineForm};
 
 /// The sections of Node for which `NODE_DEBUG` prints lines.
@@ -89,7 +89,7 @@ impl LineForm for CallLog {
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
-        sink(Item::Problem(self.kind.problem()));
+        self.kind.problem().report(sink);
     }
 
     fn ignored(&self) -> u64 {

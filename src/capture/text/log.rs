@@ -15,7 +15,7 @@ use super::escapes::Escapes;
 use super::line::{Common, with_header};
 use super::marks::Mark;
 use super::probe::{MessageFraming, MessageTest};
-use crate::capture::chunk::{InputPlace, Item, ItemSink, Problem};
+use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Log {
         if held.len() + part.text.len() > MAX_PARTS {
             held.clear();
             let text = format!("a line in parts is longer than the limit of {MAX_PARTS} bytes");
-            sink(Item::Problem(Problem::error(InputPlace::Line(line), text)));
+            Problem::error(InputPlace::Line(line), text).report(sink);
             return None;
         }
         held.extend_from_slice(&part.text);

@@ -9,7 +9,7 @@
 use super::escapes::Escapes;
 use super::line::{Common, with_header};
 use super::marks::Mark;
-use crate::capture::chunk::{InputPlace, Item, ItemSink, Problem};
+use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use crate::protocol::Direction;
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ impl LineForm for Neovim {
         let Some(mut json) = Table::new(table).json() else {
             let text = "the Lua table is not complete; it is not read";
             let place = InputPlace::Line(line.number);
-            return sink(Item::Problem(Problem::error(place, text.to_owned())));
+            return Problem::error(place, text.to_owned()).report(sink);
         };
         // Neovim leaves out the result null of an answer.
         let has = |key: &str| memchr::memmem::find(&json, key.as_bytes()).is_some();

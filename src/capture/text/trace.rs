@@ -14,7 +14,7 @@
 
 use super::line::{Common, with_header};
 use super::marks::Mark;
-use crate::capture::chunk::{InputPlace, Item, ItemSink, Problem};
+use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use crate::protocol::Direction;
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl Trace {
                 .emit(message.mark, &with_header(json.as_bytes()), sink),
             Err(text) => {
                 let place = InputPlace::Line(message.line);
-                sink(Item::Problem(Problem::error(place, text)));
+                Problem::error(place, text).report(sink);
             }
         }
     }

@@ -18,6 +18,7 @@ use super::known::{ACTIVE, KNOWN, Known, SettingKind, TABLES};
 use super::{Config, FileRule, SettingOrigin, SettingValue, SnapshotRule};
 use crate::cli::values;
 use crate::conversation::{find_rule, full_name, rules_of};
+use crate::diff::PathPattern;
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::session::Severity;
 use crate::protocol::{Direction, registry};
@@ -244,6 +245,9 @@ impl ConfigFile<'_> {
                 continue;
             }
             let texts = self.read_list("ignore.paths", item, "a list of paths")?;
+            if !texts.iter().all(|text| PathPattern::is_valid(text)) {
+                return Err(self.wrong_value("ignore.paths", item, "a list of paths"));
+            }
             let origin = self.origin(&key.span());
             settings.ignore = Some(SettingValue { texts, origin });
         }

@@ -64,8 +64,7 @@ impl FindingReporter {
     }
 
     pub fn event(&mut self, event: &Event<'_>, findings: &[Finding]) {
-        let time = event.time.and_then(|t| i64::try_from(t).ok());
-        self.now = time.or(self.now);
+        self.now = event.origin().time.or(self.now);
         self.found(findings);
     }
 

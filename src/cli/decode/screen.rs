@@ -4,7 +4,6 @@ use super::Args;
 use super::findings::{FindingReporter, worst};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
-use super::source::SourceCounts;
 use crate::capture::recording::Header;
 use crate::capture::{Event, Item};
 use crate::cli::delta_state::DeltaStates;
@@ -21,6 +20,7 @@ use crate::encoding::Want;
 use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::format::Format;
+use crate::render::style::Highlight;
 use crate::render::{DisplayOptions, json};
 use crate::select::{Filter, Select};
 use crate::verify::{self, Verifier, VerifyCounts};
@@ -186,8 +186,8 @@ impl<'a> DecodeScreen<'a> {
         if let Some(exit) = exit {
             return Ok(exit);
         }
-        let asked = !self.filter.is_open() || !self.lookup.is_none();
-        let none = asked && self.shown == 0 && run.messages > 0;
+        let selects = !self.filter.is_open() || !self.lookup.is_none();
+        let none = selects && self.shown == 0 && run.messages > 0;
         if none && !run.quiet {
             match &self.lookup {
                 Lookup::At(offset) => {
@@ -383,5 +383,54 @@ impl FrameDisplay for DecodeScreen<'_> {
     fn is_done(&self) -> bool {
         let head = self.args.select.head;
         head.is_some_and(|head| self.shown >= head)
+    }
+}
+
+/// The counts of a source.
+#[derive(Default)]
+struct SourceCounts {
+    frames: u64,
+    faulty: u64,
+    /// The first fault.
+    first: Option<String>,
+    /// The heading, until something is shown below it.
+    heading: Option<String>,
+}
+
+impl SourceCounts {
+    /// Creates the counts of a source with a heading; `follows`: other output precedes it.
+    fn with_heading(name: &str, follows: bool, display: DisplayOptions) -> Self {
+        let mut heading = String::from(if follows { "\n" } else { "" });
+        let text = format!("==> {name} <==");
+        display.style.push_wire(&mut heading, Highlight::Key, &text);
+        heading.push('\n');
+        Self {
+            heading: Some(heading),
+            ..Self::default()
+        }
+    }
+
+    /// Counts a message.
+    fn count(&mut self, decoded: &Decoded<'_>) {
+        self.frames += 1;
+        let Some((offset, fault)) = decoded.faults().next() else {
+            return;
+        };
+        self.faulty += 1;
+        self.first.get_or_insert_with(|| {
+            let hint = fault.hint.as_ref().map(|h| format!(" ({h})"));
+            format!("offset {offset}: {fault}{}", hint.unwrap_or_default())
+        });
+    }
+
+    /// Returns the number of faults, and the first one if it is not shown elsewhere.
+    fn fault_text(self, source: &str, is_shown: bool) -> Option<String> {
+        let first = self.first?;
+        let count = format!("{} of {} messages with faults", self.faulty, self.frames);
+        Some(if is_shown {
+            format!("{source}: {count}")
+        } else {
+            format!("{source}: {first}; {count}")
+        })
     }
 }

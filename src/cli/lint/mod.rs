@@ -175,10 +175,7 @@ impl FrameDisplay for LintScreen {
 
     fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
         let source = &mut self.reporter.source;
-        source.now = event
-            .time
-            .and_then(|t| i64::try_from(t).ok())
-            .or(source.now);
+        source.now = event.origin().time.or(source.now);
         self.reporter.add(findings)
     }
 

@@ -101,8 +101,7 @@ fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
         EventKind::Exit => "the child ended",
         _ => return,
     };
-    let time = event.time.and_then(|time| i64::try_from(time).ok());
-    let time = time.map_or(String::new(), line::clock);
+    let time = event.origin().time.map_or(String::new(), line::clock);
     let mut text = format!("{time} #{} {what}", event.conn);
     for name in ["peer", "pid", "code", "signal", "reason", "error"] {
         if let Some(value) = event.more.and_then(|more| more.get(name)) {

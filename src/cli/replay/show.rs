@@ -98,8 +98,8 @@ fn divergence_json(divergence: &Divergence, text: &str) -> Json {
 fn write_divergence(divergence: &Divergence, display: DisplayOptions, out: &mut String) {
     let style = display.style;
     style.push(out, Highlight::Error, "✗ ");
-    if let Some(asked) = &divergence.request {
-        write_head(asked, display, out);
+    if let Some(request) = &divergence.request {
+        write_head(request, display, out);
         out.push('\n');
     }
     let lead = if divergence.request.is_some() {

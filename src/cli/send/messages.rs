@@ -1,17 +1,16 @@
 //! Reads the messages of `send`: from arguments, files, and lines of stdin as they arrive.
 
 use super::super::encode::{input_name, next_value, read_input};
+use super::super::values::parse_json;
 use super::super::{connect::MAX_SHOWN, print_message};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encode::is_line;
-use crate::encoding::json;
 use crate::framing::{Framing, Limits};
 use crate::live::client::FeedInput;
 use crate::live::codec::{Codec, ConnectionConfig};
 use crate::protocol::Protocol;
 use crate::protocol::make::IdGen;
 use crate::render::style::shorten;
-use crate::span::Span;
 use crate::tape::{Node, Tape};
 use anyhow::{Context as _, Result, anyhow};
 use std::collections::VecDeque;
@@ -20,9 +19,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-
-/// The maximum depth of JSON.
-const DEPTH: u32 = 1000;
 
 /// Makes messages from arguments.
 pub struct MessageMaker<'p> {
@@ -55,18 +51,12 @@ impl<'p> MessageMaker<'p> {
         if line.starts_with('{') {
             let mut tape = Tape::new();
             return Ok(
-                unwrap_messages(parse(line.as_bytes(), &mut tape)?, line.as_bytes())?.next(),
+                unwrap_messages(parse_json(line.as_bytes(), &mut tape)?, line.as_bytes())?.next(),
             );
         }
         let words = shell_words::split(line).map_err(|error| error.to_string())?;
         self.make(&words).map(Some)
     }
-}
-
-fn parse<'t>(text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, String> {
-    let whole = Span::new(0, text.len());
-    json::parse(text, whole, DEPTH, tape).map_err(|error| error.to_string())?;
-    tape.root(text).ok_or_else(|| "JSON is wanted".to_owned())
 }
 
 /// Returns the messages of a value: the value, the message of a line of decode, or those of an array.
@@ -97,7 +87,7 @@ pub fn read_json_file(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
     let mut read = || {
         while let Some(value) = next_value(&mut rest)? {
             let mut tape = Tape::new();
-            ready.extend(unwrap_messages(parse(value, &mut tape)?, value)?);
+            ready.extend(unwrap_messages(parse_json(value, &mut tape)?, value)?);
         }
         Ok(())
     };

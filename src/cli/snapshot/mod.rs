@@ -8,7 +8,6 @@
 
 mod file;
 mod find;
-mod pending;
 mod show;
 mod test;
 
@@ -16,9 +15,8 @@ use super::options::{self, SharedArgs};
 use super::{Exit, review};
 use crate::render::DisplayOptions;
 use anyhow::Result;
-pub use file::read_stored;
+pub use file::{ReviewDecision, decide, read_stored};
 pub use find::FoundFixture;
-pub use pending::{ReviewDecision, decide};
 pub use show::{write_difference, write_whole};
 use std::path::PathBuf;
 
@@ -122,11 +120,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
         SnapshotCommand::Accept(args) => {
             let found = find::pending(&args.paths, &mut configs)?;
-            Ok(pending::decide_all(&found, ReviewDecision::Accept, shared))
+            Ok(file::decide_all(&found, ReviewDecision::Accept, shared))
         }
         SnapshotCommand::Reject(args) => {
             let found = find::pending(&args.paths, &mut configs)?;
-            Ok(pending::decide_all(&found, ReviewDecision::Reject, shared))
+            Ok(file::decide_all(&found, ReviewDecision::Reject, shared))
         }
         SnapshotCommand::List(args) => {
             let found = find::find(&args.paths.paths, &mut configs)?;

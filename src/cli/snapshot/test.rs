@@ -8,7 +8,7 @@ use crate::cli::config::FixtureConfigs;
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::Output;
 use crate::cli::report::{Problem, Report, ReportArgs};
-use crate::cli::{Exit, print_message};
+use crate::cli::{Exit, count_text, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
 use crate::snapshot::{Error, Stored, render_as, snapshot_beside};
@@ -71,7 +71,7 @@ enum FixtureOutcome {
     /// It cannot be read, or its options are invalid.
     Unusable(String),
     /// There is no fixture: the message, and true if that is an error.
-    Removed(String, bool),
+    Removed(&'static str, bool),
     /// There is no fixture, and no message.
     Ignored,
 }
@@ -130,8 +130,8 @@ pub fn run(
         let mut hidden = 0;
         run.store_removed(one);
         let outcome = run.test_fixture(one, configs, &mut hidden);
-        let outcome =
-            outcome.unwrap_or_else(|error| FixtureOutcome::Unusable(format!("{error:#}")));
+        let unusable = |error| FixtureOutcome::Unusable(format!("{error:#}"));
+        let outcome = outcome.unwrap_or_else(unusable);
         run.counts.hidden += hidden;
         run.report(one, &outcome, hidden)?;
     }
@@ -155,10 +155,7 @@ impl TestRun<'_> {
         if found.state == FixtureState::Unreferenced {
             return self.removed_outcome(found);
         }
-        let mut how = match configs.options(&found.fixture) {
-            Ok(how) => how,
-            Err(error) => return Ok(FixtureOutcome::Unusable(format!("{error:#}"))),
-        };
+        let mut how = configs.options(&found.fixture)?;
         how.redact_volatile |= self.args.redact_volatile;
         let rendering = match render_as(&found.fixture, &how) {
             Ok(rendering) => rendering,
@@ -280,7 +277,7 @@ impl TestRun<'_> {
             FixtureOutcome::Removed(text, rejected) => {
                 counts.gone += 1;
                 counts.rejected |= rejected;
-                ("?", Highlight::Note, "unreferenced", text.clone(), "")
+                ("?", Highlight::Note, "unreferenced", (*text).to_owned(), "")
             }
             FixtureOutcome::Ignored => return Ok(()),
         };
@@ -352,15 +349,12 @@ impl TestRun<'_> {
                 } else {
                     "its fixture is gone: removed"
                 };
-                return Ok(FixtureOutcome::Removed(text.to_owned(), false));
+                return Ok(FixtureOutcome::Removed(text, false));
             }
             (Unreferenced::Warn, _) => false,
             (Unreferenced::Reject | Unreferenced::Delete | Unreferenced::Auto, _) => true,
         };
-        Ok(FixtureOutcome::Removed(
-            "its fixture is gone".to_owned(),
-            rejected,
-        ))
+        Ok(FixtureOutcome::Removed("its fixture is gone", rejected))
     }
 
     fn finish(mut self, none: bool, others: &[PathBuf]) -> Result<Exit> {
@@ -402,29 +396,24 @@ impl TestRun<'_> {
 impl TestCounts {
     fn summary(&self) -> String {
         let fixtures = self.equal + self.differ + self.new + self.failed;
-        let noun = if fixtures == 1 { "fixture" } else { "fixtures" };
-        let mut text = format!("{fixtures} {noun}: {} equal", self.equal);
-        let differ = if self.differ == 1 {
-            "differs"
-        } else {
-            "differ"
-        };
-        for (n, what) in [
-            (self.differ, differ),
-            (self.new, "new"),
-            (self.failed, "failed"),
+        let count = |n: usize, one, many| count_text(n as u64, one, many);
+        let fixtures = count(fixtures, "fixture", "fixtures");
+        let mut text = format!("{fixtures}: {} equal", self.equal);
+        for (n, one, many) in [
+            (self.differ, "differs", "differ"),
+            (self.new, "new", "new"),
+            (self.failed, "failed", "failed"),
         ] {
             if n > 0 {
-                text.push_str(&format!(", {n} {what}"));
+                text.push_str(&format!(", {}", count(n, one, many)));
             }
         }
         if self.hidden > 0 {
             text.push_str(&format!("; {} values are not shown", self.hidden));
         }
-        match self.gone {
-            0 => {}
-            1 => text.push_str("; 1 snapshot without a fixture"),
-            n => text.push_str(&format!("; {n} snapshots without a fixture")),
+        if self.gone > 0 {
+            let gone = count(self.gone, "snapshot", "snapshots");
+            text.push_str(&format!("; {gone} without a fixture"));
         }
         text
     }

@@ -1,5 +1,6 @@
 //! Shows statistics as tables and as JSON.
 
+use super::super::count_text;
 use super::super::output::without_nulls;
 use crate::protocol::Direction;
 use crate::render::findings::{consequences, duration, millis};
@@ -23,23 +24,12 @@ pub fn write_tables(
     out: &mut String,
 ) {
     let style = display.style;
-    let title =
-        |name: &str, out: &mut String| style.push(out, Highlight::Key, &format!("{name}\n"));
     style.push_wire(out, Highlight::Plain, &format!("{source}: "));
-    let lasted = stat
-        .times
-        .map(|(from, to)| format!(" in {}", duration(to - from)));
-    let some = if stat.all.messages == 1 {
-        "message"
-    } else {
-        "messages"
-    };
-    out.push_str(&format!(
-        "{protocol}, {} {some}, {} bytes{}",
-        stat.all.messages,
-        stat.all.bytes,
-        lasted.unwrap_or_default()
-    ));
+    let lasted = stat.times.map(|(from, to)| duration(to - from));
+    let lasted = lasted.map_or(String::new(), |time| format!(" in {time}"));
+    let messages = count_text(stat.all.messages, "message", "messages");
+    let bytes = stat.all.bytes;
+    out.push_str(&format!("{protocol}, {messages}, {bytes} bytes{lasted}"));
     for (n, what) in [
         (stat.faulty, "with faults"),
         (stat.dropped, "dropped by wiretool"),
@@ -51,123 +41,123 @@ pub fn write_tables(
             style.push(out, Highlight::Error, &format!(", {n} {what}"));
         }
     }
-    out.push_str("\n\n");
-    title(
-        "kinds                            messages        bytes",
-        out,
-    );
+    out.push('\n');
+    let mut table = Table { display, out };
+    table.begin("kinds                            messages        bytes");
     for (sort, count) in &stat.kinds {
-        out.push_str(&format!("  {} ", arrow(sort.direction)));
-        let kind = if sort.kind.is_empty() {
-            "-"
-        } else {
-            &sort.kind
+        let kind = match sort.kind.as_ref() {
+            "" => "-",
+            kind => kind,
         };
-        style.push_wire(out, Highlight::Plain, &format!("{:<28}", shorten(kind, 28)));
-        out.push_str(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
+        table.text(&format!("  {} ", arrow(sort.direction)));
+        table.wire(&format!("{:<28}", shorten(kind, 28)));
+        table.text(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
     }
-    if !stat.latencies.is_empty() {
-        out.push('\n');
-        title(
-            "latency                           count       p50       p90       p99       max",
-            out,
-        );
-        let mut all: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
-        all.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
-        for (what, latency) in all.iter().take(MAX_SUBJECTS) {
-            style.push_wire(
-                out,
-                Highlight::Plain,
-                &format!("  {:<30} ", shorten(what, 30)),
-            );
-            out.push_str(&format!("{:>6}", latency.count()));
+    let mut latencies: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
+    latencies.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
+    table.write(
+        "latency                           count       p50       p90       p99       max",
+        &latencies,
+        |table, (what, latency)| {
+            table.wire(&format!("  {:<30} ", shorten(what, 30)));
+            table.text(&format!("{:>6}", latency.count()));
             for percent in [50.0, 90.0, 99.0, 100.0] {
                 let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);
-                out.push_str(&format!(" {:>9}", duration(ns)));
+                table.text(&format!(" {:>9}", duration(ns)));
             }
             if display.width.is_none_or(|width| width >= HISTOGRAM_WIDTH) {
-                style.push(out, Highlight::Dim, &format!("  {}", sparkline(latency)));
+                table.dim(&format!("  {}", sparkline(latency)));
             }
-            out.push('\n');
-        }
-        write_more(all.len(), out);
-        out.push('\n');
-        title("slowest", out);
-        for call in &stat.slowest {
-            out.push_str(&format!("  {:>9}  ", duration(call.latency)));
-            style.push_wire(out, Highlight::Plain, &shorten(&call.what, 60));
-            style.push(
-                out,
-                Highlight::Dim,
-                &format!("  #{} ↩ #{}\n", call.answered, call.asked),
-            );
-        }
-    }
-    if !stat.streams.is_empty() {
-        out.push('\n');
-        title(
-            "streams                           streams     items        bytes      rate",
-            out,
-        );
-        for (what, streams) in stat.streams.iter().take(MAX_SUBJECTS) {
-            style.push_wire(
-                out,
-                Highlight::Plain,
-                &format!("  {:<32}", shorten(what, 32)),
-            );
+            table.text("\n");
+        },
+    );
+    table.write("slowest", &stat.slowest, |table, call| {
+        table.text(&format!("  {:>9}  ", duration(call.latency)));
+        table.wire(&shorten(&call.what, 60));
+        table.dim(&format!("  #{} ↩ #{}\n", call.answered, call.asked));
+    });
+    let streams: Vec<_> = stat.streams.iter().collect();
+    table.write(
+        "streams                           streams     items        bytes      rate",
+        &streams,
+        |table, (what, streams)| {
+            table.wire(&format!("  {:<32}", shorten(what, 32)));
             let rate = streams.rate().map(|rate| format!("{rate:>7.1}/s"));
-            out.push_str(&format!(
-                "{:>7} {:>9} {:>12} {}\n",
-                streams.count,
-                streams.items,
-                streams.bytes,
-                rate.unwrap_or_default()
-            ));
-        }
-        write_more(stat.streams.len(), out);
-    }
+            let (count, items, bytes) = (streams.count, streams.items, streams.bytes);
+            let rate = rate.unwrap_or_default();
+            table.text(&format!("{count:>7} {items:>9} {bytes:>12} {rate}\n"));
+        },
+    );
     for (name, counts) in [("errors", &stat.errors), ("rules broken", &stat.findings)] {
-        if !counts.is_empty() {
-            out.push('\n');
-            title(name, out);
-            let mut all: Vec<_> = counts.iter().collect();
-            all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
-            for (code, n) in all.iter().take(MAX_SUBJECTS) {
-                out.push_str(&format!("  {n:>8}  "));
-                style.push_wire(out, Highlight::Plain, &shorten(code, 60));
-                out.push('\n');
-            }
-            write_more(all.len(), out);
-        }
+        let mut all: Vec<_> = counts.iter().collect();
+        all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        table.write(name, &all, |table, (code, n)| {
+            table.text(&format!("  {n:>8}  "));
+            table.wire(&shorten(code, 60));
+            table.text("\n");
+        });
     }
-    if !stat.follow.is_empty() {
-        out.push('\n');
-        for one in stat.follow.iter().take(MAX_SUBJECTS) {
-            style.push(out, Highlight::Dim, &format!("{}\n", consequences(*one)));
-        }
-        write_more(stat.follow.len(), out);
-    }
-    if !stat.reads.is_empty() {
-        out.push('\n');
-        title("messages in a read     reads", out);
-        for (messages, reads) in stat.reads.iter().take(MAX_SUBJECTS) {
-            let messages = match *messages {
+    table.write("", &stat.follow, |table, one| {
+        table.dim(&format!("{}\n", consequences(*one)));
+    });
+    let reads: Vec<_> = stat.reads.iter().collect();
+    table.write(
+        "messages in a read     reads",
+        &reads,
+        |table, (messages, reads)| {
+            let messages = match **messages {
                 u64::MAX => OTHER.to_owned(),
                 n => n.to_string(),
             };
-            out.push_str(&format!("  {messages:>16} {reads:>9}\n"));
-        }
-        write_more(stat.reads.len(), out);
-    }
+            table.text(&format!("  {messages:>16} {reads:>9}\n"));
+        },
+    );
 }
 
-/// Writes that a table has more rows.
-fn write_more(rows: usize, out: &mut String) {
-    if rows > MAX_SUBJECTS {
-        out.push_str(&format!(
-            "  and {} more: -f json lists all\n",
-            rows - MAX_SUBJECTS
-        ));
+/// Writes tables one below the other.
+struct Table<'o> {
+    display: DisplayOptions,
+    out: &'o mut String,
+}
+
+impl Table<'_> {
+    /// Starts a table; its heading may be empty.
+    fn begin(&mut self, heading: &str) {
+        self.out.push('\n');
+        if !heading.is_empty() {
+            let heading = format!("{heading}\n");
+            self.display.style.push(self.out, Highlight::Key, &heading);
+        }
+    }
+
+    /// Writes a table, if it has rows.
+    fn write<R>(&mut self, heading: &str, rows: &[R], write_row: impl Fn(&mut Self, &R)) {
+        if rows.is_empty() {
+            return;
+        }
+        self.begin(heading);
+        for row in rows.iter().take(MAX_SUBJECTS) {
+            write_row(self, row);
+        }
+        if rows.len() > MAX_SUBJECTS {
+            let more = rows.len() - MAX_SUBJECTS;
+            self.text(&format!("  and {more} more: -f json lists all\n"));
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn dim(&mut self, text: &str) {
+        self.display.style.push(self.out, Highlight::Dim, text);
+    }
+
+    /// Writes text from the wire.
+    fn wire(&mut self, text: &str) {
+        self.display
+            .style
+            .push_wire(self.out, Highlight::Plain, text);
     }
 }
 

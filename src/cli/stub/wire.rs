@@ -27,11 +27,11 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
     let framings = protocol.descriptor().framings;
     let has = |framing: Framing| framings.contains(&framing);
     let first = framings.first().copied().context("no framing")?;
-    let asked = Framing::from_name(&args.framing);
+    let given = Framing::from_name(&args.framing);
     let dialled = args.connect.as_ref().map(|place| &place.address);
     let address = args.listen.as_ref().or(dialled);
-    let framing = match (address, asked) {
-        (_, Some(asked)) => asked,
+    let framing = match (address, given) {
+        (_, Some(given)) => given,
         (Some(address), None) if address.is_http() => match address.transport() {
             "http" | "https" if has(Framing::Http) => Framing::Http,
             _ => Framing::WebSocket,

@@ -6,6 +6,7 @@
 
 use super::model::Model;
 use super::terminal::FullScreen;
+use crate::cli::values::parse_json;
 use crate::encode::{EncodeOptions, Encoder};
 use crate::encoding::json;
 use crate::framing::Framing;
@@ -128,8 +129,7 @@ fn sendable(model: &mut Model) -> Result<Sendable> {
 /// Passes the position of the message in a line of decode.
 fn message_span(line: &[u8]) -> Option<Span> {
     let mut tape = Tape::new();
-    json::parse(line, Span::new(0, line.len()), DEPTH, &mut tape).ok()?;
-    let root = tape.root(line)?;
+    let root = parse_json(line, &mut tape).ok()?;
     // The bytes of a message that cannot be decoded would be sent unchanged.
     let is_whole = root.get("raw").is_none();
     Some(root.get("message").filter(|_| is_whole)?.span())
@@ -140,9 +140,8 @@ fn lines_of(sendable: &Sendable) -> Result<String> {
     let line = &sendable.line;
     let span = message_span(line).context("not sent: it is no message that can be written")?;
     let (text, mut tape, mut out) = (span.of(line), Tape::new(), Vec::new());
-    let parsed = json::parse(text, Span::new(0, text.len()), DEPTH, &mut tape);
-    let root = tape.root(text).filter(|_| parsed.is_ok());
-    json::write_lines(root.context("not sent: it is no JSON")?, 0, &mut out);
+    let root = parse_json(text, &mut tape).map_err(|_| anyhow!("not sent: it is no JSON"))?;
+    json::write_lines(root, 0, &mut out);
     out.push(b'\n');
     Ok(String::from_utf8(out)?)
 }
@@ -167,8 +166,7 @@ fn encode(sendable: &Sendable, edited: &str, ids: IdGen) -> Result<Vec<u8>> {
     json::write_compact(edited.as_bytes(), &mut line);
     line.extend_from_slice(sendable.line.get(after..).unwrap_or_default());
     let mut tape = Tape::new();
-    json::parse(&line, Span::new(0, line.len()), DEPTH, &mut tape)?;
-    let root = tape.root(&line).context("it is no JSON")?;
+    let root = parse_json(&line, &mut tape).map_err(anyhow::Error::msg)?;
     let options = EncodeOptions::lines(sendable.protocols.clone());
     let mut encoder = Encoder::new(options, ids);
     let mut frame = encoder.encode(root)?.bytes;

@@ -10,17 +10,16 @@
 
 use super::shared::Shared;
 use super::store::{NamedVersion, StoredSubscription, Update};
-use crate::capture::{Event, EventKind, Header, Time};
+use crate::capture::{EventRecord, Header, Time};
 use crate::cli::interrupt::Stop;
 use crate::conversation::{Conversation, Judge, Verdict};
 use crate::decoder::{Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
+use crate::protocol::Protocol;
 use crate::protocol::session::SessionConfig;
-use crate::protocol::{Direction, Protocol};
 use crate::render::DisplayOptions;
 use crate::render::findings;
 use crate::render::style::{Style, shorten};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -49,58 +48,12 @@ pub(super) enum Step {
         ordered: bool,
     },
     Header(Box<Header>),
-    Event(StoredEvent),
+    /// An event of a connection, and its time.
+    Event(EventRecord, Option<Time>),
     /// The traffic pauses: awaited messages are shown.
     Pause,
     /// The conversation ends.
     End,
-}
-
-/// An event of a connection that rules know.
-pub(super) struct StoredEvent {
-    conn: u32,
-    stream: Option<u64>,
-    direction: Option<Direction>,
-    time: Option<Time>,
-    what: EventKind<'static>,
-    more: Option<Map<String, Value>>,
-}
-
-impl StoredEvent {
-    /// Returns `None` for events that rules do not know.
-    pub fn of(event: &Event<'_>) -> Option<Self> {
-        let what = match event.what {
-            EventKind::Open => EventKind::Open,
-            EventKind::Eof => EventKind::Eof,
-            EventKind::Close => EventKind::Close,
-            EventKind::Reset => EventKind::Reset,
-            EventKind::Exit => EventKind::Exit,
-            EventKind::Lost => EventKind::Lost,
-            EventKind::Fin => EventKind::Fin,
-            EventKind::Stop => EventKind::Stop,
-            EventKind::Inject => EventKind::Inject,
-            _ => return None,
-        };
-        Some(Self {
-            conn: event.conn,
-            stream: event.stream,
-            direction: event.direction,
-            time: event.time,
-            what,
-            more: event.more.cloned(),
-        })
-    }
-
-    fn event(&self) -> Event<'_> {
-        Event {
-            conn: self.conn,
-            stream: self.stream,
-            direction: self.direction,
-            time: self.time,
-            what: self.what,
-            more: self.more.as_ref(),
-        }
-    }
 }
 
 /// The steps that wait, and how many messages are stored.
@@ -287,9 +240,9 @@ impl RuleThread {
                     conversation.expect_header(&header);
                 }
             }
-            Step::Event(event) => {
+            Step::Event(event, time) => {
                 if let Some(mut conversation) = self.conversation.take() {
-                    let verdict = conversation.event(&event.event());
+                    let verdict = conversation.event(&event.event(time));
                     self.add(verdict, self.done);
                     self.conversation = Some(conversation);
                 }

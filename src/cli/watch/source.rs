@@ -1,7 +1,7 @@
 //! Fills the store: a sink of the pipeline on a thread of its own.
 
 use super::entry::Entry;
-use super::judging::{Step, Steps, StoredEvent};
+use super::judging::{Step, Steps};
 use super::shared::Shared;
 use super::store::{Batch, ConnChange, InputStatus, Update};
 use crate::capture::{Event, EventKind, Header};
@@ -180,9 +180,11 @@ impl FrameDisplay for IndexSink {
                 opened,
             }));
         }
-        match StoredEvent::of(event) {
-            Some(event) => self.step(Step::Event(event)),
-            None => Ok(()),
+        match event.what {
+            // Rules do not know them.
+            EventKind::Stderr(_) | EventKind::Datagram(_) | EventKind::Other(_) => Ok(()),
+            EventKind::Migrate | EventKind::End => Ok(()),
+            _ => self.step(Step::Event(event.record(0), event.time)),
         }
     }
 

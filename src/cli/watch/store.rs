@@ -297,14 +297,14 @@ impl Store {
     /// Returns the request that a message answers.
     fn answer(&self, entry: &Entry) -> Option<Answer> {
         let to = entry.other().filter(|_| entry.is_answer())?;
-        let asked = self.entries.get(to)?;
-        let times = asked.time().zip(entry.time());
+        let request = self.entries.get(to)?;
+        let times = request.time().zip(entry.time());
         Some(Answer {
             to: to as u64,
             latency: times.map(|(from, to)| to.saturating_sub(from)),
             kind: Box::default(),
             subject: None,
-            last: !asked.is_open(),
+            last: !request.is_open(),
             id_form_differs: entry.has_other_form(),
         })
     }

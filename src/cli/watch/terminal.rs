@@ -1,6 +1,6 @@
 //! The terminal: the whole screen, raw keys and the mouse, until the end, a panic or a suspension.
 
-use crate::cli::poll::has_event;
+use crate::cli::terminal_input::has_event;
 use anyhow::{Context as _, Result};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};

@@ -1,6 +1,6 @@
 //! Time limits, and the end of a run.
 
-use super::{CLOSE_TIMEOUT, Client, ClientEvent, ConnectionStage, Hang};
+use super::{Client, ClientEvent, ConnectionStage, Hang, LAST_MESSAGE_TIMEOUT};
 use crate::live::handler::Command;
 
 impl Client<'_> {
@@ -62,7 +62,7 @@ impl Client<'_> {
         let is_like_recording = self.run.plan.has_end && self.run.is_successful();
         let until = self.close_by.unwrap_or_else(|| {
             self.run.report_further_unexpected(commands);
-            now.saturating_add(CLOSE_TIMEOUT)
+            now.saturating_add(LAST_MESSAGE_TIMEOUT)
         });
         self.close_by = Some(until);
         // A refused connection or an invalid message gets no orderly close.

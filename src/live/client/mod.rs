@@ -43,7 +43,7 @@ pub type ClientObserver<'t> = Box<dyn FnMut(ClientEvent<'_>, &mut Vec<Command>) 
 pub const LINGER: i64 = 500_000_000;
 
 /// Time limit for a message that the protocol must receive before the end, in nanoseconds.
-const CLOSE_TIMEOUT: i64 = 500_000_000;
+const LAST_MESSAGE_TIMEOUT: i64 = 500_000_000;
 
 /// The settings of a run.
 #[derive(Clone, Debug, Default)]
@@ -420,7 +420,7 @@ impl Handler for Client<'_> {
         if !self.run.outcome.is_over {
             // A user who types messages can let the protocol close the session, once.
             let grace = if self.run.feed.is_some() && self.close_by.is_none() {
-                CLOSE_TIMEOUT
+                LAST_MESSAGE_TIMEOUT
             } else {
                 0
             };

@@ -149,7 +149,7 @@ impl HttpCodec {
             let kind = kind.as_deref().and_then(|kind| kind.split(';').next());
             kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
         };
-        let asked = self.busy;
+        let was_busy = self.busy;
         match head::status(decoded) {
             _ if self.is_stream => {}
             // RFC 9110 section 15.2: the final response follows an interim one.
@@ -162,7 +162,7 @@ impl HttpCodec {
             None if decoded.message.role == Some(Role::Control) => {}
             None => self.busy &= decoded.root().is_some_and(|m| m.get("method").is_some()),
         }
-        self.answered |= asked && !self.busy;
+        self.answered |= was_busy && !self.busy;
         Signal::Nothing
     }
 

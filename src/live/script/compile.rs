@@ -40,7 +40,7 @@ pub fn compile(
         entries: Vec::new(),
         hellos: Vec::new(),
         greeted: HashMap::new(),
-        asked: HashMap::new(),
+        requests: HashMap::new(),
         ours: HashMap::new(),
         opening: None,
         directions: HashMap::new(),
@@ -161,7 +161,7 @@ struct CompileState<'p> {
     /// The hellos without an answer, by index.
     greeted: HashMap<u64, String>,
     /// The requests, by index.
-    asked: HashMap<u64, usize>,
+    requests: HashMap<u64, usize>,
     /// The calls of the stub's side, by index: the request during which each was sent, and its number there.
     ours: HashMap<u64, (usize, usize)>,
     /// The first message of the stub's side, if no request came before it.
@@ -258,11 +258,11 @@ impl CompileState<'_> {
         let of = answer.map(|a| a.to);
         let last = answer.is_some_and(|a| a.last);
         let kind = decoded.message.kind.to_string();
-        let asked = of.and_then(|to| self.asked.get(&to)).copied();
+        let request = of.and_then(|to| self.requests.get(&to)).copied();
         let greeted = of
             .filter(|_| is_ours)
             .and_then(|to| self.greeted.remove(&to));
-        match (is_ours, asked, role) {
+        match (is_ours, request, role) {
             (true, Some(at), _) => {
                 let reply = self.message(at, message, places);
                 if let Some(entry) = self.entries.get_mut(at) {
@@ -326,7 +326,7 @@ impl CompileState<'_> {
                 }
             }
             (false, None, Some(Role::Request | Role::Notification)) => {
-                self.asked.insert(index, self.entries.len());
+                self.requests.insert(index, self.entries.len());
                 let generated = places.iter().filter(|place| name_at(place).is_some());
                 let generated = generated.map(|place| &place.path).collect();
                 match RequestPattern::of(decoded, message, &generated) {

@@ -9,13 +9,12 @@
 
 use super::request::RequestPattern;
 use super::template::{Slot, ValueSource};
-use super::toml::{literal_quote, quote};
 use super::value::OpenValue;
 use super::{AwaitedMessage, Reply, RuleCondition, Script, ScriptAction, ScriptRule};
 use crate::framing::Framing;
 use crate::path::Path;
 use crate::protocol::Protocol;
-use crate::render::style::{escape, shorten};
+use crate::render::style::{escape, is_active, shorten};
 
 /// The maximum length in characters of the text that describes a request.
 const SHOWN: usize = 80;
@@ -164,4 +163,34 @@ fn list(items: impl Iterator<Item = String>) -> String {
 
 fn lines(items: &[String]) -> String {
     format!("[\n  {},\n]", items.join(",\n  "))
+}
+
+/// Formats text in single quotes if possible.
+fn literal_quote(text: &str) -> String {
+    if text.contains('\'') || text.contains(is_active) {
+        quote(text)
+    } else {
+        format!("'{text}'")
+    }
+}
+
+/// Formats text in double quotes. Characters that can change a terminal are escaped.
+fn quote(text: &str) -> String {
+    if text.contains(['"', '\\']) && !text.contains('\'') && !text.contains(is_active) {
+        return format!("'{text}'");
+    }
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if is_active(c) => out.push_str(&match c as u32 {
+                code @ ..=0xFFFF => format!("\\u{code:04X}"),
+                code => format!("\\U{code:08X}"),
+            }),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }

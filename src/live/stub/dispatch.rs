@@ -73,7 +73,7 @@ pub(super) struct Dispatcher {
     pub(super) stale: bool,
     pub(super) last_report: i64,
     /// The jobs that wait for answers, by the index of their request.
-    pub(super) asked: HashMap<u64, u64>,
+    pub(super) awaited: HashMap<u64, u64>,
     /// Connections on which a message was decoded.
     pub(super) greeted: BTreeSet<u32>,
     /// Connections that are being closed.
@@ -143,7 +143,7 @@ impl Dispatcher {
     /// Ends a job: answers to its calls are no longer expected.
     pub(super) fn done(&mut self, job: &Job) {
         for index in job.calls.iter().filter_map(|(index, _)| *index) {
-            self.asked.remove(&index);
+            self.awaited.remove(&index);
         }
         self.report.answered += u64::from(job.answered);
         self.changed();
@@ -196,7 +196,7 @@ impl Dispatcher {
         }
         self.greeted.insert(conn);
         let to = verdict.answer.map(|answer| answer.to).unwrap_or_default();
-        if let Some(job) = verdict.answer.and_then(|_| self.asked.remove(&to)) {
+        if let Some(job) = verdict.answer.and_then(|_| self.awaited.remove(&to)) {
             found.push(Dispatch::Resume(
                 job,
                 to,

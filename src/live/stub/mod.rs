@@ -147,7 +147,7 @@ impl<'p> Stub<'p> {
                 rules,
                 stale: false,
                 last_report: i64::MIN,
-                asked: HashMap::new(),
+                awaited: HashMap::new(),
                 greeted: BTreeSet::new(),
                 ended: BTreeSet::new(),
                 rate_limit: RateLimit::default(),

@@ -220,10 +220,10 @@ impl Stub<'_> {
                 Err(why) => Err(why),
             };
             match waits.and_then(|waits| self.waiting.check_capacity(&job).map(|()| waits)) {
-                Ok((until, asked)) => {
+                Ok((until, awaited)) => {
                     self.dispatcher
-                        .asked
-                        .extend(asked.map(|index| (index, job.id)));
+                        .awaited
+                        .extend(awaited.map(|index| (index, job.id)));
                     self.waiting.park(job, until);
                     return;
                 }
@@ -287,7 +287,7 @@ impl Stub<'_> {
     fn drop_expected_answers(&mut self) {
         let waiting = &self.waiting;
         self.dispatcher
-            .asked
+            .awaited
             .retain(|_, job| waiting.contains(*job));
     }
 }

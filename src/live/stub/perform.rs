@@ -104,13 +104,13 @@ impl Stub<'_> {
             }
             ScriptAction::Ask(method, params) => {
                 let (method, params) = (job.text(method)?, job.json(params)?);
-                let asked =
+                let sent =
                     self.endpoint
                         .encode_reply(&job.request, PeerReply::Ask(&method, &params), now);
-                let asked = asked.and_then(|outgoing| {
+                let sent = sent.and_then(|outgoing| {
                     self.endpoint.send_message(&outgoing, None, now, commands)
                 });
-                if let Some(index) = asked.map_err(|e| e.to_string())? {
+                if let Some(index) = sent.map_err(|e| e.to_string())? {
                     return Ok(Some(JobWait::For(index)));
                 }
             }
@@ -123,12 +123,12 @@ impl Stub<'_> {
                     }
                     None => Ok(Outgoing::new(conn, self.renamed(&message)?)),
                 };
-                let asked = outgoing.and_then(|outgoing| {
+                let sent = outgoing.and_then(|outgoing| {
                     self.endpoint.send_message(&outgoing, None, now, commands)
                 });
-                let index = asked.map_err(|e| e.to_string())?;
+                let index = sent.map_err(|e| e.to_string())?;
                 if let Some(index) = index {
-                    self.dispatcher.asked.insert(index, job.id);
+                    self.dispatcher.awaited.insert(index, job.id);
                 }
                 job.calls.push((index, None));
             }

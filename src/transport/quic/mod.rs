@@ -20,5 +20,5 @@ mod serve;
 pub use config::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
 
 pub(super) use link::Link;
-pub(super) use proxy::{CLOSE_TIMEOUT, Quic, connection, listen};
+pub(super) use proxy::{QUIC_CLOSE_TIMEOUT, Quic, connection, listen};
 pub(super) use serve::{accept, connect};

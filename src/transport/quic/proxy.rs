@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Time limit for the connections to close at the end of a run.
-pub(in crate::transport) const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
+pub(in crate::transport) const QUIC_CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Both sides of a QUIC proxy.
 pub(in crate::transport) struct Quic {
@@ -43,7 +43,7 @@ impl Quic {
     /// Waits until the last packets were sent.
     pub(in crate::transport) async fn finish(&self, listener: &Endpoint) {
         for endpoint in [listener, &self.dialer] {
-            let _ = tokio::time::timeout(CLOSE_TIMEOUT, endpoint.wait_idle()).await;
+            let _ = tokio::time::timeout(QUIC_CLOSE_TIMEOUT, endpoint.wait_idle()).await;
         }
     }
 }

@@ -5,7 +5,7 @@
 //!   handler <--Accepted, Received, Eof-- read_until_end <-- accept
 //! ```
 
-use super::CLOSE_TIMEOUT;
+use super::QUIC_CLOSE_TIMEOUT;
 use super::config::{Grant, QuicClient, QuicServer, dialer};
 use super::delivery::delivered;
 use super::errors::{add_close, code_of};
@@ -68,7 +68,7 @@ pub(in crate::transport) async fn connect(
         Ok(quic) => serve(&quic, client.limits.streams, connection).await,
         Err(why) => connection.refuse(to, &why).await,
     }
-    let _ = tokio::time::timeout(CLOSE_TIMEOUT, dialer.wait_idle()).await;
+    let _ = tokio::time::timeout(QUIC_CLOSE_TIMEOUT, dialer.wait_idle()).await;
 }
 
 /// Serves the streams of a connection until it ends. Records and reports the end.

@@ -56,7 +56,7 @@ const RESTRICTED: &[(&[&str], &[&str])] = &[
     (&["colored"], &["render/style.rs"]),
     (
         &["crossterm", "ratatui"],
-        &["cli/watch", "cli/review", "cli/poll"],
+        &["cli/watch", "cli/review", "cli/terminal_input"],
     ),
     (
         &[
