@@ -62,22 +62,22 @@ const SESSIONS: &[Session] = &[
         protocol: "mcp",
         transport: "http",
         rules: &[],
-        script: r#"
+        script: r"
 1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a CALL_2026
 1< events
 1> end
-1< end"#,
+1< end",
     },
     Session {
         name: "the server closes the connection of such a request",
         protocol: "mcp",
         transport: "http",
         rules: &["mcp/unanswered"],
-        script: r#"
+        script: r"
 1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a CALL_2026
 1< events
 1< end
-1> end"#,
+1> end",
     },
     Session {
         name: "a client that only ends its direction gets the answer",
@@ -360,7 +360,10 @@ fn sessions_have_the_findings_of_their_causes() {
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
             .filter(|line| line["finding"].is_object())
-            .map(|line| format!("{}", line["finding"]["rule"].as_str().unwrap_or_default()))
+            .map(|line| {
+                let rule = line["finding"]["rule"].as_str();
+                rule.unwrap_or_default().to_owned()
+            })
             .collect();
         assert_eq!(found, session.rules, "{}: {out}", session.name);
         assert!(

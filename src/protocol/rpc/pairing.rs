@@ -120,8 +120,8 @@ impl PairKey {
 
 /// Returns the integer that a number such as `1.0` or `1e3` equals: peers compare the values.
 fn whole(id: Node<'_>) -> Option<i64> {
-    /// Up to here each integer has a value of its own.
-    const EXACT: f64 = (1_u64 << 53) as f64;
+    /// 2^53: up to here each integer has a value of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number(id).filter(|value| value.fract() == 0.0 && value.abs() <= EXACT)?;
     #[allow(clippy::cast_possible_truncation)] // it is an integer in range
     Some(value as i64)
@@ -129,6 +129,7 @@ fn whole(id: Node<'_>) -> Option<i64> {
 
 /// The state of an open request; `own` is the part that only the protocol uses.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(in crate::protocol) struct SentRequest<S> {
     pub(in crate::protocol) method: Option<&'static MessageSchema>,
     /// The request has an error: peers may leave it unanswered.
