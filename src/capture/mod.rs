@@ -257,9 +257,10 @@ impl PlainInput {
     }
 
     fn set_encoding(&mut self, held: &[u8], is_utf16: bool, sink: &mut ItemSink<'_>) {
-        self.encoding = match is_utf16 {
-            true => TextEncoding::Utf16(Utf16::new(held)),
-            false => TextEncoding::Bytes,
+        self.encoding = if is_utf16 {
+            TextEncoding::Utf16(Utf16::new(held))
+        } else {
+            TextEncoding::Bytes
         };
         self.push(held, sink);
     }

@@ -54,9 +54,10 @@ impl Utf16 {
                 self.half = Some(byte);
                 continue;
             };
-            let unit = match self.is_big {
-                true => u16::from_be_bytes([first, byte]),
-                false => u16::from_le_bytes([first, byte]),
+            let unit = if self.is_big {
+                u16::from_be_bytes([first, byte])
+            } else {
+                u16::from_le_bytes([first, byte])
             };
             let units = [self.high.take(), Some(unit)];
             if matches!(unit, 0xd800..=0xdbff) {
@@ -78,9 +79,12 @@ mod tests {
     use super::{Utf16, is_utf16};
 
     fn units(text: &str, is_big: bool) -> Vec<u8> {
-        let bytes = |unit: u16| match is_big {
-            true => unit.to_be_bytes(),
-            false => unit.to_le_bytes(),
+        let bytes = |unit: u16| {
+            if is_big {
+                unit.to_be_bytes()
+            } else {
+                unit.to_le_bytes()
+            }
         };
         text.encode_utf16().flat_map(bytes).collect()
     }

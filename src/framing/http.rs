@@ -366,10 +366,10 @@ impl HttpFraming {
         };
         let next = lost.restart();
         let error = error.take();
-        self.state = match found {
-            true => HttpState::default(),
-            false => HttpState::Resync(next, None),
-        };
+        self.state = HttpState::Resync(next, None);
+        if found {
+            self.state = HttpState::default();
+        }
         match error {
             None if n == 0 => HttpAction::Again,
             None => HttpAction::Skipped(n, None),

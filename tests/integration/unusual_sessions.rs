@@ -361,10 +361,8 @@ fn sessions_have_the_findings_of_their_causes() {
             .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
             .filter(|line| line["finding"].is_object())
             .map(|line| {
-                line["finding"]["rule"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .to_owned()
+                let rule = line["finding"]["rule"].as_str();
+                rule.unwrap_or_default().to_owned()
             })
             .collect();
         assert_eq!(found, session.rules, "{}: {out}", session.name);

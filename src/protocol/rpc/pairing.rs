@@ -121,7 +121,7 @@ impl PairKey {
 
 /// Returns the integer that a number such as `1.0` or `1e3` equals: peers compare the values.
 fn whole(id: Node<'_>) -> Option<i64> {
-    /// Up to here, 2^53, each integer has a value of its own.
+    /// 2^53: up to here each integer has a value of its own.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number(id).filter(|value| value.fract() == 0.0 && value.abs() <= EXACT)?;
     #[allow(clippy::cast_possible_truncation)] // it is an integer in range
