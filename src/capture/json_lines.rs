@@ -86,7 +86,8 @@ impl LineForm for JsonLines {
         let place = InputPlace::Line(line.number);
         match serde_json::from_slice::<DecodedLine>(line.text) {
             Err(error) => {
-                Problem::error(place, format!("not a line of decode -f json: {error}")).report(sink)
+                Problem::error(place, format!("not a line of decode -f json: {error}"))
+                    .report(sink);
             }
             Ok(decoded) => {
                 if let Some(bytes) = decoded.bytes() {

@@ -18,35 +18,27 @@ use serde_json::{Map, Value};
 pub(super) const MAX_CONNECTIONS: usize = 1 << 16;
 
 /// Emits the items of numbered connections; a header comes before the first.
+#[derive(Default)]
 pub(super) struct Traffic {
-    form: Form,
-    is_started: bool,
     /// The number of connections.
     conns: u32,
 }
 
 impl Traffic {
-    /// Creates the traffic of a capture of this form.
-    pub(super) fn new(form: Form) -> Self {
-        Self {
-            form,
-            is_started: false,
-            conns: 0,
-        }
-    }
-
-    /// Opens the next connection and returns its number. `keys` describe it: addresses, a process, a file descriptor.
+    /// Opens the next connection of a capture of this form and returns its number. `keys` describe it: addresses, a
+    /// process, a file descriptor.
     pub(super) fn open(
         &mut self,
+        form: Form,
         time: Option<Time>,
         keys: &[(&str, Option<&str>)],
         sink: &mut ItemSink<'_>,
     ) -> u32 {
-        if !std::mem::replace(&mut self.is_started, true) {
+        if self.conns == 0 {
             sink(Item::Header(&Header {
                 version: VERSION,
                 started: time,
-                more: Map::from_iter([(Header::CAPTURED.to_owned(), self.form.name().into())]),
+                more: Map::from_iter([(Header::CAPTURED.to_owned(), form.name().into())]),
                 ..Header::default()
             }));
         }

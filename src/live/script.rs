@@ -11,6 +11,7 @@
 //! Unknown keys and wrong values are refused with their line. Otherwise a misspelt key would have no effect.
 
 pub mod compile;
+mod fill;
 pub mod print;
 mod read;
 pub mod request;

@@ -1,6 +1,6 @@
 //! The command line: exit codes, streams, colour, files.
 
-use crate::common::{self, Ran};
+use crate::common::{self, Ran, file};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,12 +21,6 @@ fn wiretool(args: &[&str]) -> Command {
 
 fn run(args: &[&str], input: &[u8]) -> Ran {
     common::run(&mut wiretool(args), input)
-}
-
-fn file(folder: &Path, name: &str, content: &[u8]) -> String {
-    let path = folder.join(name);
-    std::fs::write(&path, content).unwrap();
-    path.to_str().unwrap().to_owned()
 }
 
 #[test]
@@ -292,7 +286,7 @@ fn full_disk_is_an_error() {
         .open("/dev/full")
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), "a.bin", &bytes(CALL));
+    let path = file(folder.path(), "a.bin", bytes(CALL));
     let output = wiretool(&["decode", &path])
         .stdout(full)
         .stderr(Stdio::piped())
@@ -307,7 +301,7 @@ fn full_disk_is_an_error() {
 #[test]
 fn closed_stdout_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let input = file(folder.path(), "a.bin", &bytes(CALL));
+    let input = file(folder.path(), "a.bin", bytes(CALL));
     let target = folder.path().join("out.json");
     let to_file = format!("decode -f json -o {} {input}", target.display());
     let shell = |args: &str, redirect: &str| {
@@ -340,7 +334,7 @@ fn closed_stdout_is_an_error() {
 #[test]
 fn output_file_is_complete_or_absent() {
     let folder = tempfile::tempdir().unwrap();
-    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    let input = file(folder.path(), "in.bin", bytes(CALL));
     let target = folder.path().join("out.json");
     let out = target.to_str().unwrap();
     assert_eq!(
@@ -371,7 +365,7 @@ fn output_replaces_a_file() {
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let folder = tempfile::tempdir().unwrap();
-    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    let input = file(folder.path(), "in.bin", bytes(CALL));
     let shown = run(&["decode", "-f", "json", &input], b"").1;
     let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     let mode = |name: &str| {
@@ -416,7 +410,7 @@ fn output_replaces_a_file() {
 #[test]
 fn output_equal_to_input_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    let input = file(folder.path(), "in.bin", bytes(CALL));
     std::os::unix::fs::symlink("in.bin", folder.path().join("link")).unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
@@ -529,8 +523,8 @@ fn unusual_file_names_work() {
 fn each_file_is_one_connection() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (
-        file(folder.path(), "a", &bytes(CALL)),
-        file(folder.path(), "b", &bytes(ANSWER)),
+        file(folder.path(), "a", bytes(CALL)),
+        file(folder.path(), "b", bytes(ANSWER)),
     );
     let (code, out, _) = run(&["decode", "-f", "json", &a, &b], b"");
     let lines: Vec<serde_json::Value> = out
@@ -672,7 +666,7 @@ fn recordings_are_decoded() {
 #[test]
 fn growing_file_is_followed() {
     let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), "grows", &bytes(CALL));
+    let path = file(folder.path(), "grows", bytes(CALL));
     let mut child = wiretool(&["decode", "-f", "line", "--follow", &path])
         .stdout(Stdio::piped())
         .spawn()
@@ -713,7 +707,7 @@ fn reads_at(pid: &str, path: &str) -> Option<u64> {
 #[test]
 fn signal_ends_reading_but_not_writing() {
     let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), "grows", &bytes(CALL));
+    let path = file(folder.path(), "grows", bytes(CALL));
     // The last message is not complete yet, which is not a fault.
     let mut grown = std::fs::File::options().append(true).open(&path).unwrap();
     grown.write_all(&bytes(ANSWER)[..9]).unwrap();

@@ -3,11 +3,9 @@
 //! Reads recordings that `tests/recordings.py` makes of the captures in `WIRETOOL_CAPTURES`. Prints a note if there are
 //! none.
 
-use crate::common;
+use crate::common::{self, captures, recordings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 
 /// Sessions of real peers without an error.
 const VALID: &[&str] = &[
@@ -174,34 +172,6 @@ const ORACLE: &[(&str, &[&str])] = &[
     ("sdk-oracle-unknown_notification", &["unknown-method"]),
     ("sdk-oracle-unknown_param_field", &[]),
 ];
-
-fn captures() -> Option<PathBuf> {
-    let folder = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from)?;
-    // Tests run in the folder of the crate, and the variable may be relative to it.
-    Some(folder).filter(|folder| folder.is_dir())
-}
-
-/// The folder of recordings made of the captures; made once.
-fn recordings() -> Option<&'static Path> {
-    static RECORDINGS: OnceLock<Option<PathBuf>> = OnceLock::new();
-    RECORDINGS
-        .get_or_init(|| {
-            let Some(captures) = captures() else {
-                println!("WIRETOOL_CAPTURES names no folder: real sessions are not looked at");
-                return None;
-            };
-            let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recordings");
-            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py");
-            let made = Command::new("python3")
-                .arg(script)
-                .arg(captures)
-                .arg(&out)
-                .status();
-            assert!(made.is_ok_and(|status| status.success()), "no recordings");
-            Some(out)
-        })
-        .as_deref()
-}
 
 /// The rules with findings, with their severity and number.
 fn lint(path: &Path, flags: &[&str]) -> BTreeMap<(String, String), usize> {

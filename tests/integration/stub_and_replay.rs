@@ -4,11 +4,11 @@
 //! Reads recordings that `tests/recordings.py` makes of the captures in `WIRETOOL_CAPTURES`. Prints a note if there are
 //! none.
 
-use crate::common;
+use crate::common::{self, recordings};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 /// Valid sessions that cannot be played, with the reason.
 const SKIPPED: &[(&str, &str)] = &[
@@ -63,21 +63,6 @@ impl Stub {
         let address = address.split(',').next().unwrap_or_default().to_owned();
         Ok(Self(child, address))
     }
-}
-
-fn recordings() -> Option<PathBuf> {
-    let captures = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from);
-    let Some(captures) = captures.filter(|folder| folder.is_dir()) else {
-        println!("WIRETOOL_CAPTURES names no folder: real sessions are not looked at");
-        return None;
-    };
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("both-sides");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py");
-    let made = Command::new("python3")
-        .args([&script, &captures, &out])
-        .status();
-    assert!(made.is_ok_and(|status| status.success()), "no recordings");
-    Some(out)
 }
 
 /// The outcome of a session.

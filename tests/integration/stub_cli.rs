@@ -26,7 +26,7 @@ mod executor;
 mod protocols;
 mod provider;
 
-use crate::common;
+use crate::common::{self, file};
 use executor::Executor;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -36,12 +36,6 @@ use std::time::{Duration, Instant};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
-
-fn file(folder: &Path, name: &str, text: &str) -> String {
-    let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_owned()
 }
 
 fn run(args: &[&str]) -> (Option<i32>, String, String) {

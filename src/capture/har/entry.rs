@@ -103,21 +103,12 @@ struct WebSocketMessage {
 }
 
 /// Emits the items of entries.
+#[derive(Default)]
 pub(super) struct Exchanges {
     traffic: Traffic,
     /// The connections of HTTP entries by their names.
     conns: HashMap<String, u32>,
     bytes: Vec<u8>,
-}
-
-impl Default for Exchanges {
-    fn default() -> Self {
-        Self {
-            traffic: Traffic::new(Form::Har),
-            conns: HashMap::new(),
-            bytes: Vec::new(),
-        }
-    }
 }
 
 impl Exchanges {
@@ -233,7 +224,7 @@ impl Exchanges {
         let keys = keys
             .each_ref()
             .map(|(key, value)| (*key, value.as_deref().filter(|value| !value.is_empty())));
-        let conn = self.traffic.open(time, &keys, sink);
+        let conn = self.traffic.open(Form::Har, time, &keys, sink);
         if !is_websocket {
             if self.conns.len() >= MAX_CONNECTIONS {
                 self.conns.clear();

@@ -31,6 +31,7 @@ struct Flow {
 }
 
 /// All connections.
+#[derive(Default)]
 pub(super) struct Connections {
     flows: HashMap<FlowKey, Flow>,
     closed: VecDeque<FlowKey>,
@@ -57,18 +58,9 @@ pub(super) struct Connections {
 impl Connections {
     pub(super) fn new(ports: Vec<u16>, limit: usize) -> Self {
         Self {
-            flows: HashMap::new(),
-            closed: VecDeque::new(),
-            order: VecDeque::new(),
-            undecided: 0,
-            count: 0,
-            tls: 0,
-            first_tls: None,
-            plain: 0,
-            given_up: 0,
             ports,
-            held: 0,
             limit,
+            ..Self::default()
         }
     }
 

@@ -33,6 +33,7 @@ enum CurlHeading<'a> {
     },
 }
 
+#[derive(Default)]
 pub(in super::super) struct Curl {
     traffic: Traffic,
     conn: Option<u32>,
@@ -43,20 +44,6 @@ pub(in super::super) struct Curl {
     /// Bytes were printed as text.
     has_text: bool,
     ignored: u64,
-}
-
-impl Default for Curl {
-    fn default() -> Self {
-        Self {
-            traffic: Traffic::new(Form::Curl),
-            conn: None,
-            connected: None,
-            section: SectionBytes::default(),
-            is_head: false,
-            has_text: false,
-            ignored: 0,
-        }
-    }
 }
 
 pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
@@ -225,7 +212,7 @@ impl LineForm for Curl {
                 let traffic = &mut self.traffic;
                 let peer = self.connected.take();
                 let conn = *self.conn.get_or_insert_with(|| {
-                    traffic.open(None, &[("connect", peer.as_deref())], sink)
+                    traffic.open(Form::Curl, None, &[("connect", peer.as_deref())], sink)
                 });
                 let section = Section {
                     conn,

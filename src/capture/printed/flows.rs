@@ -43,9 +43,12 @@ pub(in super::super) trait FlowTool: Send {
     fn row(line: &[u8], out: &mut Vec<u8>) -> bool;
 }
 
+#[derive(Default)]
 pub(in super::super) struct Ngrep;
+#[derive(Default)]
 pub(in super::super) struct Tcpflow;
 
+#[derive(Default)]
 pub(in super::super) struct Flows<T> {
     traffic: Traffic,
     /// The connections by the addresses of client and server.
@@ -54,19 +57,6 @@ pub(in super::super) struct Flows<T> {
     headings: u64,
     ignored: u64,
     tool: std::marker::PhantomData<T>,
-}
-
-impl<T: FlowTool> Default for Flows<T> {
-    fn default() -> Self {
-        Self {
-            traffic: Traffic::new(T::FORM),
-            conns: HashMap::new(),
-            section: SectionBytes::default(),
-            headings: 0,
-            ignored: 0,
-            tool: std::marker::PhantomData,
-        }
-    }
 }
 
 impl<T: FlowTool> Flows<T> {
@@ -97,7 +87,7 @@ impl<T: FlowTool> Flows<T> {
                     ("peer", Some(key.0.as_str())),
                     ("connect", Some(key.1.as_str())),
                 ];
-                let conn = self.traffic.open(time, &addresses, sink);
+                let conn = self.traffic.open(T::FORM, time, &addresses, sink);
                 if self.conns.len() >= MAX_CONNECTIONS {
                     self.conns.clear();
                 }

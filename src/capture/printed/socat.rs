@@ -26,13 +26,15 @@ struct SocatHeading {
 }
 
 /// The notation of the bytes below a heading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Columns {
+    #[default]
     Undecided,
     Hex,
     Text,
 }
 
+#[derive(Default)]
 pub(in super::super) struct Socat {
     traffic: Traffic,
     conn: Option<u32>,
@@ -42,20 +44,6 @@ pub(in super::super) struct Socat {
     columns: Columns,
     has_text: bool,
     ignored: u64,
-}
-
-impl Default for Socat {
-    fn default() -> Self {
-        Self {
-            traffic: Traffic::new(Form::Socat),
-            conn: None,
-            ends: DirectionSlots::default(),
-            section: SectionBytes::default(),
-            columns: Columns::Undecided,
-            has_text: false,
-            ignored: 0,
-        }
-    }
 }
 
 pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
@@ -130,7 +118,7 @@ impl Socat {
         let (traffic, ends) = (&mut self.traffic, &mut self.ends);
         let conn = *self.conn.get_or_insert_with(|| {
             *ends = DirectionSlots::default();
-            traffic.open(time, &[], sink)
+            traffic.open(Form::Socat, time, &[], sink)
         });
         let end = self.ends.of(Some(direction));
         traffic::emit_lost(conn, direction, time, from.saturating_sub(*end), sink);

@@ -31,6 +31,7 @@ use std::collections::HashMap;
 const UNFINISHED_LIMIT: usize = 64 << 20;
 
 /// Reads a trace line by line.
+#[derive(Default)]
 pub(super) struct Strace {
     /// The beginnings of calls that have not returned, by process.
     unfinished: HashMap<Option<u32>, Vec<u8>>,
@@ -41,20 +42,6 @@ pub(super) struct Strace {
     cut: u64,
     ignored: u64,
     transferred: Transferred,
-}
-
-impl Default for Strace {
-    fn default() -> Self {
-        Self {
-            unfinished: HashMap::new(),
-            unfinished_bytes: 0,
-            processes: Processes::default(),
-            traffic: Traffic::new(Form::Strace),
-            cut: 0,
-            ignored: 0,
-            transferred: Transferred::default(),
-        }
-    }
 }
 
 impl LineForm for Strace {
@@ -163,7 +150,7 @@ impl Strace {
         let conn = *endpoint.conn.get_or_insert_with(|| {
             let pid = pid.map(|pid| pid.to_string());
             let keys = [("peer", endpoint.peer.as_deref()), ("pid", pid.as_deref())];
-            traffic.open(time, &keys, sink)
+            traffic.open(Form::Strace, time, &keys, sink)
         });
         self.transferred.read(call, transfer, len);
         for (bytes, missing) in self.transferred.parts() {

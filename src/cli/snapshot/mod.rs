@@ -8,6 +8,7 @@
 
 mod file;
 mod find;
+mod pending;
 mod show;
 mod test;
 
@@ -15,8 +16,9 @@ use super::options::{self, SharedArgs};
 use super::{Exit, review};
 use crate::render::DisplayOptions;
 use anyhow::Result;
-pub use file::{ReviewDecision, decide, read_stored};
+pub use file::read_stored;
 pub use find::FoundFixture;
+pub use pending::{ReviewDecision, decide};
 pub use show::{write_difference, write_whole};
 use std::path::PathBuf;
 
@@ -120,11 +122,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
         SnapshotCommand::Accept(args) => {
             let found = find::pending(&args.paths, &mut configs)?;
-            Ok(file::decide_all(&found, ReviewDecision::Accept, shared))
+            Ok(pending::decide_all(&found, ReviewDecision::Accept, shared))
         }
         SnapshotCommand::Reject(args) => {
             let found = find::pending(&args.paths, &mut configs)?;
-            Ok(file::decide_all(&found, ReviewDecision::Reject, shared))
+            Ok(pending::decide_all(&found, ReviewDecision::Reject, shared))
         }
         SnapshotCommand::List(args) => {
             let found = find::find(&args.paths.paths, &mut configs)?;

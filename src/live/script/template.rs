@@ -5,7 +5,7 @@
 //!   this run   -> {"id":7,...}      <- {"id":7,"result":1}
 //! ```
 
-use super::value::{Fill, with_json};
+use super::fill::{Fill, with_json};
 use crate::diff::{Val, WalkedValue, walk};
 use crate::live::names::write;
 use crate::path::Path;

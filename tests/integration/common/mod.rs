@@ -5,8 +5,9 @@ pub mod programs;
 pub mod screen;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// Exit code, stdout and stderr.
 pub type Ran = (i32, String, String);
@@ -39,6 +40,13 @@ pub fn temporary() -> &'static Path {
     );
     std::fs::create_dir_all(folder).unwrap();
     folder
+}
+
+/// Writes a file and returns its path.
+pub fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
 }
 
 /// The text that a program wrote to stdout.
@@ -108,6 +116,35 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         );
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
+}
+
+/// The folder of captures on this machine.
+pub fn captures() -> Option<PathBuf> {
+    let folder = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from)?;
+    // Tests run in the folder of the crate, and the variable may be relative to it.
+    Some(folder).filter(|folder| folder.is_dir())
+}
+
+/// The folder of recordings made of the captures; made once.
+pub fn recordings() -> Option<&'static Path> {
+    static RECORDINGS: OnceLock<Option<PathBuf>> = OnceLock::new();
+    RECORDINGS
+        .get_or_init(|| {
+            let Some(captures) = captures() else {
+                println!("WIRETOOL_CAPTURES names no folder: real sessions are not looked at");
+                return None;
+            };
+            let out = temporary().join("recordings");
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py");
+            let made = Command::new("python3")
+                .arg(script)
+                .arg(captures)
+                .arg(&out)
+                .status();
+            assert!(made.is_ok_and(|status| status.success()), "no recordings");
+            Some(out)
+        })
+        .as_deref()
 }
 
 /// Reports that a check is skipped on this machine, even if the output of passing tests is hidden.

@@ -1,0 +1,42 @@
+//! The sources of the open values of a script.
+
+use crate::encoding::json;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
+
+/// The maximum depth of a value.
+const DEPTH: u32 = 128;
+
+/// The sources of open values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fill<'f> {
+    /// The request, as JSON.
+    pub request: &'f str,
+    /// The answer to the last request of the rule, as JSON.
+    pub answer: Option<&'f str>,
+    /// The calls of the rule so far, and their answers.
+    pub calls: &'f [MadeCall],
+    /// The number of uses of the rule, from 1.
+    pub count: u64,
+}
+
+/// A call: the index of its message, and its answer as JSON.
+pub type MadeCall = (Option<u64>, Option<String>);
+
+/// Parses JSON text and passes its root to `look`.
+pub fn with_json<T>(text: &str, look: impl FnOnce(Node<'_>) -> T) -> Result<T, String> {
+    let mut tape = Tape::new();
+    let whole = Span::new(0, text.len());
+    json::parse(text.as_bytes(), whole, DEPTH, &mut tape).map_err(|error| error.to_string())?;
+    let root = tape.root(text.as_bytes());
+    root.map(look).ok_or_else(|| "nothing".to_owned())
+}
+
+/// Returns the method and the params of a call, if it has both.
+pub fn call(message: &str) -> Result<Option<(String, String)>, String> {
+    with_json(message, |root| {
+        let params = root.get("params")?;
+        let params = String::from_utf8(params.span().of(params.bytes()).to_vec());
+        Some((root.get("method")?.text()?.into_owned(), params.ok()?))
+    })
+}
