@@ -84,7 +84,7 @@ pub(in crate::protocol) static OTHERS: [MessageSchema; 2] = [
 impl Dialect {
     /// Returns the method with this name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
-        self.by_name.forms(name).next()
+        self.by_name.forms(name).first().copied()
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.

@@ -102,7 +102,7 @@ impl Protocol for Sael {
     }
 
     fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
-        schema::fixed_direction(&message.kind)
+        schema::fixed_direction(schema::forms(&message.kind))
     }
 
     fn read<'a>(
