@@ -105,10 +105,16 @@ fn char_width(c: char) -> usize {
 
 /// Returns the start of a text that fits the width, with an ellipsis if the text is cut.
 pub(super) fn fit(text: &str, space: usize) -> Cow<'_, str> {
-    let (mut used, mut end) = (0, 0);
-    for (at, c) in text.char_indices() {
+    if text.len() <= space {
+        return Cow::Borrowed(text);
+    }
+    // ASCII text has a column for each byte: only what follows it is measured.
+    let plain = text.bytes().take(space).position(|b| !b.is_ascii());
+    let plain = plain.unwrap_or(space).saturating_sub(1);
+    let (mut used, mut end) = (plain, plain);
+    for (at, c) in text.get(plain..).unwrap_or_default().char_indices() {
         if used < space {
-            end = at;
+            end = plain + at;
         }
         used += char_width(c);
         if used > space {
