@@ -72,6 +72,7 @@ pub(in crate::protocol) struct CallShape<'s, 'a> {
 }
 
 impl<'a> CallShape<'_, 'a> {
+    #[cold]
     fn report_flaw(
         &self,
         violation: ShapeViolation,
@@ -103,6 +104,7 @@ impl<'a> CallShape<'_, 'a> {
     }
 
     /// Reports an error of the id, with a related message.
+    #[cold]
     pub(super) fn report_id_flaw(
         &self,
         violation: ShapeViolation,
@@ -126,7 +128,7 @@ impl<'a> CallShape<'_, 'a> {
         report: &mut Report,
     ) -> Option<&'static MessageSchema> {
         let mut had = [false; MEMBERS.len()];
-        for (key, _) in root.members() {
+        for (key, _) in root.members().filter(|_| self.call.repeats) {
             let at = MEMBERS.iter().position(|name| key.is_text(name));
             let had = at.and_then(|at| had.get_mut(at));
             if had.is_some_and(|had| std::mem::replace(had, true)) {
