@@ -160,3 +160,24 @@ fn cut(line: &str, mut space: usize, out: &mut String) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fit;
+
+    #[test]
+    fn a_text_is_cut_at_its_column() {
+        for (text, space, want) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("abcd", 0, ""),
+            ("aécd", 3, "aé…"),
+            ("ab長d", 4, "ab…"),
+            ("ab長", 4, "ab長"),
+            ("abc…def", 4, "abc…"),
+            ("長長長", 3, "長…"),
+        ] {
+            assert_eq!(fit(text, space), want, "{text} {space}");
+        }
+    }
+}
