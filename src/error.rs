@@ -29,7 +29,9 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// An error without a hint.
+    /// An error without a hint. Few messages have one: `cold` keeps the code that describes it apart from the code that
+    /// every message runs.
+    #[cold]
     pub fn new(
         code: &'static str,
         span: Span,

@@ -10,12 +10,22 @@ pub fn is_active(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Returns `true` if a text has active characters. Most texts are plain ASCII, which one pass over the bytes decides.
-fn has_active(text: &str) -> bool {
-    let is_plain = text
-        .bytes()
-        .fold(true, |plain, b| plain & matches!(b, b' '..=b'~'));
-    !is_plain && text.contains(is_active)
+/// Returns `true` if a text has active characters. Only those that are not printable ASCII are read.
+fn has_active(mut text: &str) -> bool {
+    let is_printable = |b: u8| matches!(b, b' '..=b'~');
+    // Most texts have no others, which one pass without branches decides.
+    let others = |text: &str| text.bytes().fold(0, |n, b| n | u8::from(!is_printable(b)));
+    if others(text) == 0 {
+        return false;
+    }
+    while let Some(at) = text.bytes().position(|b| !is_printable(b)) {
+        let mut rest = text.get(at..).unwrap_or_default().chars();
+        if rest.next().is_none_or(is_active) {
+            return true;
+        }
+        text = rest.as_str();
+    }
+    false
 }
 
 /// Makes active characters visible: `\n`, `\u{1b}`.

@@ -183,7 +183,7 @@ enum EntryKind {
 
 #[derive(Clone, Copy, Debug)]
 struct TapeEntry {
-    /// The number itself, the length of the content, or the number of omitted children.
+    /// The number itself, the length of the content or of the label, or the number of omitted children.
     bits: u64,
     start: u32,
     len: u32,
@@ -436,11 +436,12 @@ impl Sink for Tape {
     }
 
     #[inline]
-    fn label(&mut self, at: usize, id: u32, _: &KeyName) {
+    fn label(&mut self, at: usize, id: u32, name: &KeyName) {
         if self.level <= self.keep
             && !(self.entries.len() >= self.most && self.omit_child(self.level))
         {
-            self.push(Span::new(at, at), EntryKind::Label, 0, id, 0);
+            let len = name.as_str().len() as u64;
+            self.push(Span::new(at, at), EntryKind::Label, len, id, 0);
         }
     }
 }

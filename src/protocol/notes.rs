@@ -154,10 +154,7 @@ pub fn for_each_secret<'a>(
         }
         let is_schema = schemas.contains(&node.index());
         for (key, value) in node.members() {
-            let name = match key.value() {
-                Value::Scalar(Scalar::Bin(bytes)) => Cow::Borrowed(bytes),
-                _ => key.key_bytes(),
-            };
+            let name = key.key_content();
             let name = name.as_ref();
             if name == b"properties" && value.is_map() {
                 schemas.insert(value.index());

@@ -114,12 +114,15 @@ impl Report {
         self.subscriptions.push(change);
     }
 
-    /// Adds a broken rule. The text states the actual value and the expected value.
+    /// Adds a broken rule. The text states the actual value and the expected value. Few messages break a rule: `cold`
+    /// keeps the code that writes the text apart from the code that every message runs.
+    #[cold]
     pub fn broken(&mut self, rule: &'static str, place: Place, text: impl Into<String>) {
         self.broken_by(rule, place, None, text);
     }
 
     /// Adds a broken rule that involves another message, or may involve one.
+    #[cold]
     pub fn broken_by(
         &mut self,
         rule: &'static str,

@@ -3,6 +3,8 @@
 mod both_sides;
 mod generated_paths;
 pub(super) mod heads;
+#[cfg(feature = "rules")]
+mod members;
 pub(super) mod script;
 
 use super::*;

@@ -286,8 +286,14 @@ impl Row {
     }
 
     fn push_blank(&mut self, columns: usize) {
+        const BLANK: &str = "                                ";
         self.used += columns;
-        self.out.extend(std::iter::repeat_n(' ', columns));
+        let mut left = columns;
+        while left > 0 {
+            let some = BLANK.get(..left).unwrap_or(BLANK);
+            self.out.push_str(some);
+            left -= some.len();
+        }
     }
 }
 

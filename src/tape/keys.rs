@@ -1,70 +1,74 @@
 //! The keys of an object, for code that reads many of its members.
 
-use super::{EntryKind, Node};
+use super::{Node, Scalar, Value};
 
-/// The maximum number of stored keys; a larger object is searched for each key.
+/// The largest number of keys that are compared with one another without a table.
 const MAX_KEYS: usize = 16;
 
-/// The keys of an object, each read once.
-pub(crate) struct MemberKeys<'a> {
+/// The values of an object for a list of keys.
+pub(crate) struct MemberValues<'a, const N: usize> {
     object: Node<'a>,
-    /// Keys without escapes, each with the index of its value.
-    plain: [(&'a [u8], u32); MAX_KEYS],
-    /// The number of stored keys; `None` if some have escapes, or there are too many.
-    len: Option<usize>,
+    /// The index of each value; 0 if the object does not have the key.
+    indexes: [u32; N],
 }
 
-impl<'a> MemberKeys<'a> {
-    /// Returns the same as [`Node::get`].
-    pub(crate) fn get(&self, key: &str) -> Option<Node<'a>> {
-        let Some(plain) = self.stored() else {
-            return self.object.get(key);
-        };
-        let (_, index) = plain.iter().rfind(|(name, _)| *name == key.as_bytes())?;
-        let end = self.object.tape.entry(self.object.index).next;
-        (*index < end).then_some(Node {
-            index: *index,
+impl<'a, const N: usize> MemberValues<'a, N> {
+    /// Returns the value of the `n`th key: the same as [`Node::get`].
+    #[inline]
+    pub(crate) fn get(&self, n: usize) -> Option<Node<'a>> {
+        let index = self.indexes.get(n).copied().filter(|index| *index > 0)?;
+        Some(Node {
+            index,
             ..self.object
         })
-    }
-
-    fn stored(&self) -> Option<&[(&'a [u8], u32)]> {
-        self.plain.get(..self.len?)
-    }
-
-    /// Returns `true` if no key is repeated; `None` if the keys are not stored.
-    pub(crate) fn are_unique(&self) -> Option<bool> {
-        let plain = self.stored()?;
-        let is_new = |(n, (key, _)): (usize, &(&[u8], u32))| {
-            let before = plain.get(..n).unwrap_or_default();
-            before.iter().all(|(other, _)| other != key)
-        };
-        Some(plain.iter().enumerate().all(is_new))
     }
 }
 
 impl<'a> Node<'a> {
-    /// Reads the keys of an object, for many lookups.
-    pub(crate) fn keys(self) -> MemberKeys<'a> {
-        let mut keys = MemberKeys {
+    /// Finds the values of at most `N` different keys of an object in one pass.
+    pub(crate) fn get_each<const N: usize, T>(
+        self,
+        keys: &[T],
+        name: impl Fn(&T) -> &str,
+    ) -> MemberValues<'a, N> {
+        let mut values = MemberValues {
             object: self,
-            plain: [(b"", 0); MAX_KEYS],
-            len: None,
+            indexes: [0; N],
         };
-        let mut len = 0;
-        let e = self.tape.entry(self.index);
-        let mut index = self.index + 1;
-        while e.kind == EntryKind::Map && index < e.next {
-            let name = self.tape.entry(index);
-            let is_plain = matches!(name.kind, EntryKind::Str | EntryKind::Json);
-            let Some(slot) = keys.plain.get_mut(len).filter(|_| is_plain) else {
-                return keys;
-            };
-            *slot = (Node { index, ..self }.raw_text(), index + 1);
-            len += 1;
-            index = self.tape.entry(index + 1).after(index as usize + 1) as u32;
+        if !self.is_map() {
+            return values;
         }
-        keys.len = Some(len);
-        keys
+        let mut next = 0;
+        for (key, value) in self.members() {
+            let key = self.tape.entry(key.index);
+            let is = |wanted: &T| self.is_text_of(key, name(wanted));
+            // Most peers write members in a similar order: the search begins after the key that was found last.
+            let (before, after) = keys.split_at_checked(next).unwrap_or((keys, &[]));
+            let later = after.iter().position(&is).map(|at| before.len() + at);
+            if let Some(at) = later.or_else(|| before.iter().position(&is)) {
+                next = at + 1;
+                if let Some(index) = values.indexes.get_mut(at) {
+                    *index = value.index;
+                }
+            }
+        }
+        values
+    }
+
+    /// Returns `true` if no key of an object is repeated; `None` if it has too many to tell, or keys other than plain
+    /// text.
+    pub(crate) fn has_unique_keys(self) -> Option<bool> {
+        let mut known: [&[u8]; MAX_KEYS] = [b""; MAX_KEYS];
+        for (n, (key, _)) in self.members().enumerate() {
+            let Value::Scalar(Scalar::Str(name) | Scalar::Json(name, false)) = key.value() else {
+                return None;
+            };
+            let (before, free) = known.split_at_mut_checked(n)?;
+            if before.contains(&name) {
+                return Some(false);
+            }
+            *free.first_mut()? = name;
+        }
+        Some(true)
     }
 }

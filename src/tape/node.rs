@@ -61,9 +61,10 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the name of a name or label.
-    fn name(self) -> &'a str {
-        let id = self.tape.entry(self.index).next as usize;
-        self.tape.names.get(id).map_or("", KeyName::as_str)
+    #[inline]
+    fn name(self, e: &TapeEntry) -> &'a str {
+        let name = self.tape.names.get(e.next as usize);
+        name.map_or("", KeyName::as_str)
     }
 
     /// Returns the value.
@@ -83,8 +84,8 @@ impl<'a> Node<'a> {
             EntryKind::JsonEscaped => Scalar::Json(self.content(e, 1), true),
             EntryKind::Bin => Scalar::Bin(self.content(e, 0)),
             EntryKind::Ext => Scalar::Ext(e.ext, self.content(e, 0)),
-            EntryKind::Name => Scalar::Name(e.bits.cast_signed(), e.next, self.name()),
-            EntryKind::Label => return Value::Label(self.name()),
+            EntryKind::Name => Scalar::Name(e.bits.cast_signed(), e.next, self.name(e)),
+            EntryKind::Label => return Value::Label(self.name(e)),
             EntryKind::Array => return Value::Array,
             EntryKind::Map => return Value::Map,
         })
@@ -164,15 +165,10 @@ impl<'a> Node<'a> {
         if e.kind != EntryKind::Map {
             return None;
         }
-        // Rules look up many keys of each message: this takes one step for each entry, and most
-        // keys already differ in length.
         let (mut index, mut found) = (self.index + 1, None);
         while index < e.next {
-            let name = self.tape.entry(index);
-            let differs = matches!(name.kind, EntryKind::Str | EntryKind::Json)
-                && name.bits != key.len() as u64;
             let value = index + 1;
-            if !differs && (Node { index, ..self }).is_text(key) {
+            if self.is_text_of(self.tape.entry(index), key) {
                 found = (value < e.next).then_some(Node {
                     index: value,
                     ..self
@@ -204,20 +200,33 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the raw bytes of text or of bytes.
+    #[inline]
     pub fn raw_content(self) -> Option<&'a [u8]> {
-        match self.value() {
-            Value::Scalar(
-                Scalar::Json(raw, _) | Scalar::Str(raw) | Scalar::Bin(raw) | Scalar::Ext(_, raw),
-            ) => Some(raw),
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            EntryKind::Str | EntryKind::Bin | EntryKind::Ext => Some(self.content(e, 0)),
+            EntryKind::Json | EntryKind::JsonEscaped => Some(self.content(e, 1)),
             _ => None,
+        }
+    }
+
+    /// Returns the bytes of a key of text or of bytes, escapes resolved; empty if it is another value.
+    #[inline]
+    pub(crate) fn key_content(self) -> Cow<'a, [u8]> {
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            EntryKind::Bin => Cow::Borrowed(self.content(e, 0)),
+            _ => self.key_bytes(),
         }
     }
 
     /// Returns the bytes of a key, escapes resolved; empty if it is not text.
     #[inline]
     pub fn key_bytes(self) -> Cow<'a, [u8]> {
-        match self.tape.entry(self.index).kind {
-            EntryKind::JsonEscaped | EntryKind::Label => self.resolved(),
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            EntryKind::JsonEscaped => self.resolved(),
+            EntryKind::Label => Cow::Borrowed(self.name(e).as_bytes()),
             _ => Cow::Borrowed(self.raw_text()),
         }
     }
@@ -234,25 +243,39 @@ impl<'a> Node<'a> {
     /// Returns `true` if it is exactly this text.
     #[inline]
     pub fn is_text(self, text: &str) -> bool {
-        let e = self.tape.entry(self.index);
+        self.is_text_of(self.tape.entry(self.index), text)
+    }
+
+    /// Returns `true` if an entry of its tape is exactly this text. Rules look up many keys of each message, and most
+    /// keys already differ in length.
+    #[inline]
+    pub(super) fn is_text_of(self, e: &TapeEntry, text: &str) -> bool {
         let tail = match e.kind {
+            EntryKind::JsonEscaped => return self.is_escaped_text(e, text),
+            _ if e.bits != text.len() as u64 => return false,
             EntryKind::Str => 0,
             EntryKind::Json => 1,
-            EntryKind::JsonEscaped | EntryKind::Label => {
-                return self.text().is_some_and(|t| t == text);
-            }
+            EntryKind::Label => return self.name(e) == text,
             _ => return false,
         };
-        e.bits == text.len() as u64 && self.content(e, tail) == text.as_bytes()
+        self.content(e, tail) == text.as_bytes()
+    }
+
+    #[cold]
+    fn is_escaped_text(self, e: &TapeEntry, text: &str) -> bool {
+        let raw = std::str::from_utf8(self.content(e, 1));
+        raw.is_ok_and(|raw| unescape(raw) == text)
     }
 
     /// Returns its text, escapes resolved; `None` if it is not text or not UTF-8.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        let text = |bytes| std::str::from_utf8(bytes).ok();
-        match self.tape.entry(self.index).kind {
-            EntryKind::Str | EntryKind::Json => text(self.raw_text()).map(Cow::Borrowed),
-            EntryKind::JsonEscaped => text(self.raw_text()).map(unescape),
-            EntryKind::Name | EntryKind::Label => Some(Cow::Borrowed(self.name())),
+        let e = self.tape.entry(self.index);
+        let text = |tail| std::str::from_utf8(self.content(e, tail)).ok();
+        match e.kind {
+            EntryKind::Str => text(0).map(Cow::Borrowed),
+            EntryKind::Json => text(1).map(Cow::Borrowed),
+            EntryKind::JsonEscaped => text(1).map(unescape),
+            EntryKind::Name | EntryKind::Label => Some(Cow::Borrowed(self.name(e))),
             _ => None,
         }
     }

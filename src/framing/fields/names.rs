@@ -36,12 +36,9 @@ pub const WEB_ENDINGS: [&str; 3] = ["sessionid", "signature", "signingkey"];
 /// Names that are secret in queries only.
 pub const QUERY_NAMES: [&str; 4] = ["code", "key", "sig", "ticket"];
 
-/// The number of letters of a name that are compared, from its end.
-const LONGEST: usize = 64;
-
-/// The last two letters of all [`NAMES`] and [`ENDINGS`]: a bit for the last one, in the element of the one before it.
-const TAILS: [u32; 26] = {
-    let mut tails = [0; 26];
+/// For the last two letters of a name: a bit for each of [`NAMES`], and then of [`ENDINGS`], that ends with them.
+static TAILS: [[u32; 26]; 26] = {
+    let mut tails = [[0; 26]; 26];
     let mut at = 0;
     while at < NAMES.len() + ENDINGS.len() {
         let name = if at < NAMES.len() {
@@ -52,82 +49,72 @@ const TAILS: [u32; 26] = {
         let [.., before, last] = name.as_bytes() else {
             panic!("a name has two letters");
         };
-        tails[(*before - b'a') as usize] |= 1 << (*last - b'a');
+        tails[(*before - b'a') as usize][(*last - b'a') as usize] |= 1 << at;
         at += 1;
     }
     tails
 };
 
-/// Returns `false` for most names that are not secret, by their last two letters.
-fn may_be_secret(name: &[u8]) -> bool {
-    let mut letters = name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
+/// Returns the letters and digits of a name in lower case, the last one first, so that `api_key`, `apiKey` and
+/// `X-API-Key` are equal.
+fn letters(name: &[u8]) -> impl Iterator<Item = u8> {
+    let letters = name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
+    letters.map(u8::to_ascii_lowercase)
+}
+
+/// Returns the bits in [`TAILS`] of the last two letters of a name. Most names have none.
+fn candidates(name: &[u8]) -> u32 {
+    let mut letters = letters(name);
     let (before, last) = match name {
         // Most names have no separator here.
         [.., before, last] if before.is_ascii_alphabetic() && last.is_ascii_alphabetic() => {
-            (before, last)
+            (before.to_ascii_lowercase(), last.to_ascii_lowercase())
         }
         _ => match (letters.next(), letters.next()) {
             (Some(last), Some(before)) => (before, last),
-            _ => return false,
+            _ => return 0,
         },
     };
-    let number = |letter: &u8| letter.to_ascii_lowercase().wrapping_sub(b'a');
-    let (before, last) = (number(before), number(last));
-    let lasts = TAILS.get(usize::from(before)).copied().unwrap_or_default();
-    last < 26 && lasts & 1 << last != 0
+    let number = |letter: u8| usize::from(letter.wrapping_sub(b'a'));
+    let lasts = TAILS.get(number(before));
+    let bits = lasts.and_then(|lasts| lasts.get(number(last)));
+    bits.copied().unwrap_or_default()
 }
 
-/// A name in lower case without separators, so that `api_key`, `apiKey` and `X-API-Key` are equal.
-struct PlainName {
-    letters: [u8; LONGEST],
-    len: usize,
+fn ends_with(name: &[u8], end: &str) -> bool {
+    let mut letters = letters(name);
+    end.bytes().rev().all(|b| letters.next() == Some(b))
 }
 
-impl PlainName {
-    fn new(name: &[u8]) -> Self {
-        let mut plain = Self {
-            letters: [0; LONGEST],
-            len: 0,
-        };
-        let letters = name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
-        for (slot, letter) in plain.letters.iter_mut().rev().zip(letters) {
-            *slot = letter.to_ascii_lowercase();
-            plain.len += 1;
-        }
-        plain
-    }
-
-    fn text(&self) -> &[u8] {
-        self.letters.get(LONGEST - self.len..).unwrap_or_default()
-    }
-
-    fn is(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.text() == name.as_bytes())
-    }
-
-    fn ends_with_any(&self, endings: &[&str]) -> bool {
-        let text = self.text();
-        endings.iter().any(|end| text.ends_with(end.as_bytes()))
-    }
+fn is(name: &[u8], other: &str) -> bool {
+    letters(name).eq(other.bytes().rev())
 }
 
 /// Returns `true` if a value with this name is secret, for any type of the value.
 pub fn is_secret_name(name: &[u8]) -> bool {
-    if !may_be_secret(name) {
-        return false;
+    let mut left = candidates(name);
+    while left != 0 {
+        let at = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let found = match NAMES.get(at) {
+            Some(other) => is(name, other),
+            None => (ENDINGS.get(at - NAMES.len())).is_some_and(|end| ends_with(name, end)),
+        };
+        if found {
+            return !OTHER_TOKENS.iter().any(|other| is(name, other));
+        }
     }
-    let plain = PlainName::new(name);
-    (plain.is(&NAMES) || plain.ends_with_any(&ENDINGS)) && !plain.is(&OTHER_TOKENS)
+    false
 }
 
 /// Returns `true` if a field of an HTTP head with this name is secret.
 pub(super) fn is_secret_field(name: &[u8]) -> bool {
-    is_secret_name(name) || PlainName::new(name).ends_with_any(&WEB_ENDINGS)
+    is_secret_name(name) || WEB_ENDINGS.iter().any(|end| ends_with(name, end))
 }
 
 /// Returns `true` if a query parameter with this key is secret.
 pub(super) fn is_secret_query(key: &[u8]) -> bool {
-    is_secret_field(key) || PlainName::new(key).is(&QUERY_NAMES)
+    is_secret_field(key) || QUERY_NAMES.iter().any(|name| is(key, name))
 }
 
 #[cfg(test)]

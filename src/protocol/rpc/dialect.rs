@@ -106,7 +106,7 @@ impl Dialect {
     /// Returns the method with this name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
         let by_name = self.by_name.get_or_init(|| MessageIndex::new(self.methods));
-        by_name.forms(name).next()
+        by_name.forms(name).first().copied()
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.

@@ -38,6 +38,7 @@ pub(in crate::protocol) struct CallShape<'s, 'a> {
 }
 
 impl<'a> CallShape<'_, 'a> {
+    #[cold]
     fn report_flaw(
         &self,
         violation: ShapeViolation,
@@ -69,6 +70,7 @@ impl<'a> CallShape<'_, 'a> {
     }
 
     /// Reports an error of the id, with a related message.
+    #[cold]
     pub(super) fn report_id_flaw(
         &self,
         violation: ShapeViolation,
@@ -92,7 +94,7 @@ impl<'a> CallShape<'_, 'a> {
         report: &mut Report,
     ) -> Option<&'static MessageSchema> {
         let mut had = [false; MEMBERS.len()];
-        for (key, _) in root.members() {
+        for (key, _) in root.members().filter(|_| self.call.repeats) {
             let at = MEMBERS.iter().position(|name| key.is_text(name));
             let had = at.and_then(|at| had.get_mut(at));
             if had.is_some_and(|had| std::mem::replace(had, true)) {

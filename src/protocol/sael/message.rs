@@ -214,7 +214,8 @@ pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<
     if message.role == Some(Role::Error) {
         return root.get("message");
     }
-    NAMES.into_iter().find_map(|name| root.get(name))
+    let values = root.get_each::<{ NAMES.len() }, _>(&NAMES, |name| name);
+    (0..NAMES.len()).find_map(|n| values.get(n))
 }
 
 pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -229,9 +230,12 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     }
 }
 
+/// The start of a capability token.
+const PREFIX: &str = "qct.";
+
 /// Returns true if text looks like a capability token: the prefix, and parts in the right alphabet.
 pub fn is_token(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix("qct.") else {
+    let Some(rest) = text.strip_prefix(PREFIX) else {
         return false;
     };
     let mut parts = rest.split('.');
@@ -249,7 +253,10 @@ fn tokens(node: Node<'_>, notes: &mut Notes) {
     for child in node.children() {
         if child.is_map() || child.is_array() {
             tokens(child, notes);
-        } else if child.is_string() && child.text().is_some_and(|t| is_token(&t)) {
+        } else if child.is_string()
+            && child.key_bytes().starts_with(PREFIX.as_bytes())
+            && child.text().is_some_and(|t| is_token(&t))
+        {
             notes.secret(child);
         }
     }

@@ -86,6 +86,6 @@ impl Protocol for Sael {
         make: schema::make,
         content: message::content,
         annotate: message::annotate,
-        fixed_direction: |message: &Message<'_>| schema::fixed_direction(&message.kind),
+        fixed_direction: |message: &Message<'_>| schema::fixed_direction(schema::forms(&message.kind)),
     }
 }

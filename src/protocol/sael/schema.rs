@@ -283,37 +283,40 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
 
 static BY_NAME: LazyLock<MessageIndex> = LazyLock::new(|| MessageIndex::new(MESSAGES));
 
-/// Returns the forms of a kind.
-fn named(kind: &str) -> impl DoubleEndedIterator<Item = &'static MessageSchema> {
+/// The forms of a kind.
+pub(super) type KindForms = &'static [&'static MessageSchema];
+
+/// Returns the forms of a kind; none if it is unknown.
+pub(super) fn forms(kind: &str) -> KindForms {
     BY_NAME.forms(kind)
 }
 
 /// Returns the direction of a kind if it has only one.
-pub(super) fn fixed_direction(kind: &str) -> Option<Direction> {
-    let mut forms = named(kind);
-    let direction = forms.next()?.direction;
-    let is_only = forms.all(|form| form.direction == direction);
-    is_only.then_some(direction)
+pub(super) fn fixed_direction(forms: KindForms) -> Option<Direction> {
+    let (first, others) = forms.split_first()?;
+    let is_only = others.iter().all(|form| form.direction == first.direction);
+    is_only.then_some(first.direction)
 }
 
 /// Returns the direction of a message if its content shows it.
-pub(super) fn direction(kind: &str, root: Option<Node<'_>>) -> Option<Direction> {
-    let mut forms = named(kind);
-    let last = forms.next_back()?;
-    let is_known = fixed_direction(kind).is_some() || forms.any(|form| form.when.is_some());
-    let form = root.and_then(|root| form(named(kind), root));
-    is_known.then_some(form.unwrap_or(last).direction)
+pub(super) fn direction(forms: KindForms, root: Option<Node<'_>>) -> Option<Direction> {
+    fixed_direction(forms).or_else(|| {
+        let (last, others) = forms.split_last()?;
+        let is_known = others.iter().any(|form| form.when.is_some());
+        let found = root.and_then(|root| form(forms.iter().copied(), root));
+        is_known.then_some(found.unwrap_or(last).direction)
+    })
 }
 
 /// Returns the form of a kind that a side sends.
 pub(super) fn find(
-    kind: &str,
+    forms: KindForms,
     side: Option<Direction>,
     root: Option<Node<'_>>,
 ) -> Option<&'static MessageSchema> {
+    let mut forms = forms.iter().copied();
     let is_own = |message: &&MessageSchema| side.is_none_or(|side| message.direction == side);
-    let found = root.and_then(|root| form(named(kind), root));
-    let mut forms = named(kind);
+    let found = root.and_then(|root| form(forms.clone(), root));
     found.filter(is_own).or_else(|| forms.find(is_own))
 }
 
@@ -385,7 +388,7 @@ fn check(root: Node<'_>, header: Option<&str>) -> Result<()> {
         (None, None) => return refuse(root, &OBJECT),
         (None, Some(node)) => node.text().unwrap_or_default(),
     };
-    let Some(message) = form(named(&kind), root) else {
+    let Some(message) = form(forms(&kind).iter().copied(), root) else {
         let got = inside.map_or(kind.into_owned(), quote);
         return Err(Refusal::new("kind", kinds(), got));
     };

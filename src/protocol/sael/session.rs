@@ -27,6 +27,7 @@ mod tools;
 mod upgrade;
 
 use crate::protocol::correlation::{OpenRequests, Scoped};
+use crate::protocol::sael::schema::{self, KindForms};
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
@@ -35,6 +36,7 @@ use crate::protocol::session::{
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use ends::OVER;
+use envelope::Seq;
 use foldhash::HashMap;
 use state::{ENDED, EndedCall, Opening, SaelCall, SaelConnection, SessionState};
 use std::collections::VecDeque;
@@ -74,6 +76,8 @@ struct SaelMessage<'s, 'a> {
     seen: Current<'s, 'a>,
     root: Option<Node<'a>>,
     kind: &'s str,
+    forms: KindForms,
+    seq: Seq<'a>,
     conn: ConnId,
     /// The direction; if it is unknown, the side that such a message must come from.
     side: Option<Direction>,
@@ -139,7 +143,7 @@ impl SaelSession {
     }
 
     /// Handles a control message: the upgrade, a close.
-    fn control(&mut self, message: SaelMessage<'_, '_>) {
+    fn control(&mut self, message: &SaelMessage<'_, '_>) {
         let by = Some(message.index);
         match (message.kind, message.side) {
             ("http-request" | "http-response", _) => {
@@ -157,7 +161,7 @@ impl SaelSession {
     }
 
     /// Handles a message that is not a control message and has no fault.
-    fn handle_message(&mut self, message: SaelMessage<'_, '_>) {
+    fn handle_message(&mut self, message: &SaelMessage<'_, '_>) {
         if self.conns.is_full(message.conn) {
             let gone = self.conns.evict();
             self.disconnected.extend(gone.map(|conn| conn.session));
@@ -175,7 +179,7 @@ impl SaelSession {
         }
     }
 
-    fn client_message(&mut self, message: SaelMessage<'_, '_>) {
+    fn client_message(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
         conn.beat_last = message.kind == "HBT";
         match message.kind {
@@ -184,7 +188,7 @@ impl SaelSession {
             "LST" | "INV" | "SUB" => self.request(message),
             "UNS" | "CAN" => self.cancel(message),
             "ACK" => {
-                conn.odd = Some(envelope::seq(message).key);
+                conn.odd = Some(message.seq.key);
                 let text = "no peer knows ACK; the server answers ERR UNKNOWN_KIND";
                 message.broken("ack-undefined", message.whole(), text);
             }
@@ -197,10 +201,10 @@ impl SaelSession {
         }
     }
 
-    fn server_message(&mut self, message: SaelMessage<'_, '_>) {
+    fn server_message(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, state) = self.parts(message.conn);
         // Replayed frames are stored again.
-        state.send(envelope::seq(message).key);
+        state.send(message.seq.key);
         match message.kind {
             "HEY" => self.server_hey(message),
             "WIN" => calls::window(message, state),
@@ -215,15 +219,15 @@ impl SaelSession {
     }
 
     /// Handles a message with a fault: it is matched, but no rule is judged.
-    fn handle_partial(&mut self, message: SaelMessage<'_, '_>) {
+    fn handle_partial(&mut self, message: &SaelMessage<'_, '_>) {
         let mut quiet = Report::default();
         Current::handle(&message.seen, &mut quiet, |seen| {
-            self.match_only(SaelMessage { seen, ..message });
+            self.match_only(&SaelMessage { seen, ..*message });
         });
         message.report().answer = quiet.answer;
     }
 
-    fn match_only(&mut self, message: SaelMessage<'_, '_>) {
+    fn match_only(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
         match message.side {
             Some(Direction::ToServer) => {
@@ -233,10 +237,7 @@ impl SaelSession {
                 conn.beat_last = false;
                 if matches!(message.kind, "LST" | "INV" | "SUB") && message.get("seq").is_some() {
                     self.request(message);
-                    let key = (
-                        self.parts(message.conn).0.session,
-                        envelope::seq(message).key,
-                    );
+                    let key = (self.parts(message.conn).0.session, message.seq.key);
                     self.release(key);
                 }
             }
@@ -257,24 +258,26 @@ impl SaelSession {
             seen,
             root,
             kind: seen.message.kind.as_ref(),
+            forms: schema::forms(&seen.message.kind),
+            seq: envelope::seq(root),
             conn: seen.origin.conn,
             side: seen.origin.direction,
             header: seen.message.dialect.is_some(),
         };
         if seen.message.role == Some(Role::Control) {
-            return self.control(message);
+            return self.control(&message);
         }
         if message.kind == "skipped" {
             return;
         }
         if message.side.is_none() {
-            message.side = envelope::sender(message);
+            message.side = envelope::sender(&message);
         }
         let faulty = !seen.message.faults.is_empty() || seen.frame.fault.is_some();
         if faulty || !seen.message.valid {
-            self.handle_partial(message);
+            self.handle_partial(&message);
         } else {
-            self.handle_message(message);
+            self.handle_message(&message);
         }
     }
 }

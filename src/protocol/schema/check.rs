@@ -114,8 +114,8 @@ pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, report: ProblemS
         Type::Object(_) | Type::Tuple(_) | Type::Record(_) => false,
         Type::Either(types) => {
             // A problem inside an array or object is more useful than a mismatch of the whole.
-            let same = types.iter().find(|ty| is_container(node, ty));
-            match same {
+            let mut same = types.iter().filter(|_| node.is_array() || node.is_map());
+            match same.find(|ty| is_container(node, ty)) {
                 Some(ty) => return check(node, ty, at, report),
                 None => types.iter().any(|ty| fits(node, ty)),
             }
@@ -128,16 +128,20 @@ pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, report: ProblemS
                 report(problem);
             });
             if is_whole && !(form.is)(node) {
-                let (at, wrong) = (*at, Wrong::Form(form));
-                report(&TypeProblem { node, at, wrong });
+                report_problem(node, *at, Wrong::Form(form), report);
             }
             return;
         }
     };
     if !is {
-        let (at, wrong) = (*at, Wrong::Type(ty));
-        report(&TypeProblem { node, at, wrong });
+        report_problem(node, *at, Wrong::Type(ty), report);
     }
+}
+
+/// Reports a problem. Few values have one: `cold` keeps this apart from the code that every message runs.
+#[cold]
+fn report_problem<'a>(node: Node<'a>, at: At<'_>, wrong: Wrong<'_>, report: ProblemSink<'_, 'a>) {
+    report(&TypeProblem { node, at, wrong });
 }
 
 /// Returns true if a value has a type.
@@ -178,58 +182,64 @@ fn each<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, report: ProblemSink
         match node.at(n) {
             Some(value) => check(value, &member.ty, &at, report),
             None if member.presence == Presence::Required => {
-                let wrong = Wrong::Missing(member);
-                report(&TypeProblem { node, at, wrong });
+                report_problem(node, at, Wrong::Missing(member), report);
             }
             None => {}
         }
     }
 }
 
+/// The number of members that are found in one pass over an object. Few types have more.
+const AT_ONCE: usize = 16;
+
 /// Compares the members of an object, or of an array that has them at fixed positions.
 fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, report: ProblemSink<'_, 'a>) {
-    let mut one: Option<&str> = None;
-    let keys = node.keys();
-    for (n, member) in members.iter().enumerate() {
-        let mut name = member.name;
-        let value = if node.is_array() {
-            let value = node.at(member.position.unwrap_or(n));
-            value.filter(|value| !value.is_null())
-        } else if let Some(value) = keys.get(name) {
-            Some(value)
-        } else if let Some((other, _)) = member.spelled {
-            let value = keys.get(other);
-            name = value.map_or(name, |_| other);
-            value
-        } else {
-            None
-        };
-        let at = At::Member(at, name, member);
-        let Some(value) = value else {
-            if member.presence == Presence::Required {
-                let wrong = Wrong::Missing(member);
-                report(&TypeProblem { node, at, wrong });
+    // The first member of those that exclude each other, and the one that is present.
+    let (mut first, mut one): (Option<&Member>, Option<&str>) = (None, None);
+    for (chunk, some) in members.chunks(AT_ONCE).enumerate() {
+        let values = (!node.is_array()).then(|| node.get_each::<AT_ONCE, _>(some, |m| m.name));
+        for (n, member) in some.iter().enumerate() {
+            let mut name = member.name;
+            let mut value = match &values {
+                Some(values) => values.get(n),
+                None => node.at(member.position.unwrap_or(chunk * AT_ONCE + n)),
+            };
+            if values.is_none() {
+                value = value.filter(|value| !value.is_null());
+            } else if value.is_none()
+                && let Some((other, _)) = member.spelled
+            {
+                value = node.get(other);
+                name = value.map_or(name, |_| other);
             }
-            continue;
-        };
-        if member.presence == Presence::Nullable && value.is_null() {
-            continue;
+            if member.presence == Presence::One {
+                first = first.or(Some(member));
+            }
+            let at = At::Member(at, name, member);
+            let Some(value) = value else {
+                if member.presence == Presence::Required {
+                    report_problem(node, at, Wrong::Missing(member), report);
+                }
+                continue;
+            };
+            if member.presence == Presence::Nullable && value.is_null() {
+                continue;
+            }
+            if member.presence == Presence::One
+                && let Some(other) = one.replace(name)
+            {
+                report_problem(value, at, Wrong::Beside(other, member), report);
+            }
+            if !matches!(member.ty, Type::Any) {
+                check(value, &member.ty, &at, report);
+            }
         }
-        if member.presence == Presence::One
-            && let Some(other) = one.replace(name)
-        {
-            let (node, wrong) = (value, Wrong::Beside(other, member));
-            report(&TypeProblem { node, at, wrong });
-        }
-        check(value, &member.ty, &at, report);
     }
-    let first = || members.iter().find(|m| m.presence == Presence::One);
     if one.is_none()
-        && let Some(first) = first()
+        && let Some(first) = first
     {
         let at = At::Member(at, first.name, first);
-        let wrong = Wrong::None(first, members);
-        report(&TypeProblem { node, at, wrong });
+        report_problem(node, at, Wrong::None(first, members), report);
     }
 }
 

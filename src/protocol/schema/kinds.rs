@@ -23,27 +23,25 @@ pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<K
 }
 
 /// Messages by name, for a lookup in each message. It compares numbers, which is faster than comparing texts.
-pub(crate) struct MessageIndex(Vec<(u32, &'static MessageSchema)>);
+pub(crate) struct MessageIndex(Vec<(u32, Vec<&'static MessageSchema>)>);
 
 impl MessageIndex {
     pub(crate) fn new(messages: &'static [MessageSchema]) -> Self {
-        let mut all: Vec<_> = messages.iter().map(|m| (Self::key(m.name), m)).collect();
-        all.sort_by_key(|(key, _)| *key);
-        Self(all)
+        let mut all: Vec<_> = messages.iter().collect();
+        all.sort_by_key(|message| (Self::key(message.name), message.name));
+        let forms = all.chunk_by(|one, next| one.name == next.name);
+        let keyed = forms.filter_map(|forms| Some((Self::key(forms.first()?.name), forms.into())));
+        Self(keyed.collect())
     }
 
     /// Returns the forms of one name, in the order of the schema.
-    pub(crate) fn forms<'m>(
-        &'m self,
-        name: &'m str,
-    ) -> impl DoubleEndedIterator<Item = &'static MessageSchema> + 'm {
+    pub(crate) fn forms(&self, name: &str) -> &[&'static MessageSchema] {
         let key = Self::key(name);
         let start = self.0.partition_point(|(other, _)| *other < key);
         let rest = self.0.get(start..).unwrap_or_default();
-        let len = rest.iter().take_while(|(other, _)| *other == key).count();
-        let same = rest.get(..len).unwrap_or_default();
-        let same = same.iter().map(|(_, message)| *message);
-        same.filter(move |message| message.name == name)
+        let mut same = rest.iter().take_while(|(other, _)| *other == key);
+        let found = same.find(|(_, forms)| forms.first().is_some_and(|form| form.name == name));
+        found.map_or(&[], |(_, forms)| forms)
     }
 
     /// Returns the length, the first and the last byte: few names have the same.

@@ -104,7 +104,7 @@ pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Re
 
 /// Returns the first repeated key of an object.
 pub fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
-    if !object.is_map() || object.keys().are_unique() == Some(true) {
+    if !object.is_map() || object.has_unique_keys() == Some(true) {
         return None;
     }
     let mut known = HashSet::new();

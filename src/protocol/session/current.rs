@@ -43,11 +43,13 @@ impl<'a> Current<'_, 'a> {
     }
 
     /// Adds a broken rule: see [`Report::broken`].
+    #[cold]
     pub fn broken(&self, rule: &'static str, place: Place, text: impl Into<String>) {
         self.report().broken(rule, place, text);
     }
 
     /// Adds a broken rule that involves another message.
+    #[cold]
     pub fn broken_by(
         &self,
         rule: &'static str,

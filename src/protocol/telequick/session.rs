@@ -110,7 +110,6 @@ impl<'s> TelequickSession<'s> {
     fn correlate(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>, sound: bool) {
         let method = self.method(seen);
         self.check_stream(seen);
-        let conn = conn::entry(&mut self.conns, seen.origin);
         match seen.message.role {
             Some(Role::Request) => {
                 let conn = conn::entry(&mut self.conns, conn::whole(seen.origin));
@@ -131,11 +130,12 @@ impl<'s> TelequickSession<'s> {
             Some(Role::Item) if seen.message.kind == name::EVENT => self.push(seen, parts),
             // A bare envelope that fits several structs: it can only answer a single open request.
             None if seen.origin.direction == Some(Direction::ToClient)
-                && seen.frame.framing == Framing::Bare
-                && conn.open_alone().is_some() =>
+                && seen.frame.framing == Framing::Bare =>
             {
-                let method = conn.open_alone().and_then(|id| self.schema.method(id));
-                self.answer(seen, method, sound);
+                let alone = conn::entry(&mut self.conns, seen.origin).open_alone();
+                if let Some(id) = alone {
+                    self.answer(seen, self.schema.method(id), sound);
+                }
             }
             _ => {}
         }
@@ -300,8 +300,9 @@ impl<'s> TelequickSession<'s> {
     fn handle(&mut self, seen: Current<'_, '_>) {
         let (frame, message) = (seen.frame, seen.message);
         let sound = frame.fault.is_none() && message.faults.is_empty() && message.valid;
-        let conn = conn::entry(&mut self.conns, seen.origin);
-        if let Some((len, size)) = bare_envelope_as_frame(seen).filter(|_| !conn.queues.is_empty())
+        if let Some((len, size)) = bare_envelope_as_frame(seen)
+            && let conn = conn::entry(&mut self.conns, seen.origin)
+            && !conn.queues.is_empty()
         {
             let text = format!(
                 "an answer without length and method id: version, payload_size {size} and the fields are \

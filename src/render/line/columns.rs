@@ -105,10 +105,16 @@ fn char_width(c: char) -> usize {
 
 /// Returns the start of a text that fits the width, with an ellipsis if the text is cut.
 pub(super) fn fit(text: &str, space: usize) -> Cow<'_, str> {
-    let (mut used, mut end) = (0, 0);
-    for (at, c) in text.char_indices() {
+    if text.len() <= space {
+        return Cow::Borrowed(text);
+    }
+    // ASCII text has a column for each byte: only what follows it is measured.
+    let plain = text.bytes().take(space).position(|b| !b.is_ascii());
+    let plain = plain.unwrap_or(space).saturating_sub(1);
+    let (mut used, mut end) = (plain, plain);
+    for (at, c) in text.get(plain..).unwrap_or_default().char_indices() {
         if used < space {
-            end = at;
+            end = plain + at;
         }
         used += char_width(c);
         if used > space {
@@ -151,6 +157,27 @@ fn cut(line: &str, mut space: usize, out: &mut String) {
         if !full {
             space -= wide;
             out.push(c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit;
+
+    #[test]
+    fn a_text_is_cut_at_its_column() {
+        for (text, space, want) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("abcd", 0, ""),
+            ("aécd", 3, "aé…"),
+            ("ab長d", 4, "ab…"),
+            ("ab長", 4, "ab長"),
+            ("abc…def", 4, "abc…"),
+            ("長長長", 3, "長…"),
+        ] {
+            assert_eq!(fit(text, space), want, "{text} {space}");
         }
     }
 }

@@ -161,6 +161,9 @@ fn push_text(text: &str, out: &mut String) {
 
 /// Returns at most the first `max` characters.
 fn start(text: &str, max: usize) -> &str {
+    if text.len() <= max {
+        return text;
+    }
     let end = text
         .char_indices()
         .nth(max)
@@ -172,7 +175,12 @@ fn start(text: &str, max: usize) -> &str {
 fn push_blob(bytes: &[u8], out: &mut String) {
     out.push_str("0x");
     let start = bytes.get(..MAX_BYTES).unwrap_or(bytes);
-    out.push_str(&::hex::encode(start));
+    let mut digits = [0; 2 * MAX_BYTES];
+    if let Some(digits) = digits.get_mut(..2 * start.len())
+        && ::hex::encode_to_slice(start, digits).is_ok()
+    {
+        out.push_str(std::str::from_utf8(digits).unwrap_or_default());
+    }
     if bytes.len() > MAX_BYTES {
         let _ = write!(out, "… ({} bytes)", bytes.len());
     }

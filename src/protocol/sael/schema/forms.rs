@@ -63,9 +63,8 @@ pub(super) const SPAN: Type = Type::Form(
 );
 
 fn is_trace(node: Node<'_>, digits: usize) -> bool {
-    let is_hex = |id: &str| id.len() == digits && id.bytes().all(|b| b.is_ascii_hexdigit());
-    let text = node.text();
-    text.is_some_and(|id| is_hex(&id) && id.bytes().any(|b| b != b'0'))
+    let id = node.key_bytes();
+    id.len() == digits && id.iter().all(u8::is_ascii_hexdigit) && id.iter().any(|b| *b != b'0')
 }
 
 /// A stage of a pipeline: exactly one of the first five members.

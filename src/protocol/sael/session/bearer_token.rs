@@ -9,7 +9,7 @@ const LONG: i64 = 366 * 86_400;
 
 /// Makes every check of a token that is possible here.
 pub(super) fn check_token(
-    message: SaelMessage<'_, '_>,
+    message: &SaelMessage<'_, '_>,
     token: &Token<'_>,
     place: Place,
     secret: Option<&[u8]>,

@@ -2,13 +2,13 @@
 
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{SaelMessage, SaelSession, envelope, pipeline, short};
+use super::{SaelMessage, SaelSession, pipeline, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::sael::capability::{self, Grant};
 use crate::tape::Node;
 
 /// Handles WIN.
-pub(super) fn window(message: SaelMessage<'_, '_>, state: &mut SessionState) {
+pub(super) fn window(message: &SaelMessage<'_, '_>, state: &mut SessionState) {
     let window = message.get("window").and_then(Node::as_i128);
     if let Some(window) = window.filter(|window| *window >= 0) {
         state.window = Some(window);
@@ -23,8 +23,8 @@ pub(super) fn window(message: SaelMessage<'_, '_>, state: &mut SessionState) {
 
 impl SaelSession {
     /// Handles a request.
-    pub(super) fn request(&mut self, message: SaelMessage<'_, '_>) {
-        let seq = envelope::seq(message);
+    pub(super) fn request(&mut self, message: &SaelMessage<'_, '_>) {
+        let seq = message.seq;
         let sort = match message.kind {
             "LST" => SaelRequestKind::List,
             "SUB" => SaelRequestKind::Subscription,
@@ -96,7 +96,7 @@ impl SaelSession {
     }
 
     /// Handles an INV.
-    fn invoke(&mut self, message: SaelMessage<'_, '_>, call: &mut SaelCall) {
+    fn invoke(&mut self, message: &SaelMessage<'_, '_>, call: &mut SaelCall) {
         let stages = message.get("pipeline");
         let tool = message.get("tool");
         let filled = stages.is_some_and(|p| p.children().next().is_some() || !p.is_array());
@@ -105,7 +105,10 @@ impl SaelSession {
             (Some(stages), _) if filled => {
                 pipeline::check(message, stages, true, &mut tools);
             }
-            (_, Some(tool)) => tools.push((tool, message.get("input"))),
+            (_, Some(tool)) => {
+                let is_known = self.tools.known;
+                tools.extend(is_known.then(|| (tool, message.get("input"))));
+            }
             (stages, None) => {
                 let text = match stages {
                     Some(_) => "the pipeline is empty, and there is no tool",
@@ -161,8 +164,8 @@ impl SaelSession {
     }
 
     /// Handles UNS or CAN.
-    pub(super) fn cancel(&mut self, message: SaelMessage<'_, '_>) {
-        let seq = envelope::seq(message);
+    pub(super) fn cancel(&mut self, message: &SaelMessage<'_, '_>) {
+        let seq = message.seq;
         if !seq.good {
             return;
         }
@@ -234,7 +237,7 @@ impl SaelSession {
     }
 
     /// Closes a request.
-    pub(super) fn close(&mut self, key: (u32, i128), message: SaelMessage<'_, '_>, how: CallEnd) {
+    pub(super) fn close(&mut self, key: (u32, i128), message: &SaelMessage<'_, '_>, how: CallEnd) {
         let Some((asked, call)) = self.calls.close(&key) else {
             return;
         };

@@ -19,8 +19,8 @@ use std::sync::LazyLock;
 const LARGEST: i128 = (1 << 53) - 1;
 
 /// Returns the direction of a message if only the message shows it.
-pub(super) fn sender(message: SaelMessage<'_, '_>) -> Option<Direction> {
-    schema::direction(message.kind, message.root)
+pub(super) fn sender(message: &SaelMessage<'_, '_>) -> Option<Direction> {
+    schema::direction(message.forms, message.root)
 }
 
 /// `seq`, as the reference server reads it.
@@ -33,21 +33,21 @@ pub(super) struct Seq<'a> {
     pub(super) good: bool,
 }
 
-pub(super) fn seq<'a>(message: SaelMessage<'_, 'a>) -> Seq<'a> {
-    let node = message.get("seq");
-    let key = node.map_or(0, |node| match node.as_i128() {
+pub(super) fn seq(root: Option<Node<'_>>) -> Seq<'_> {
+    let node = root.and_then(|root| root.get("seq"));
+    let integer = node.and_then(Node::as_i128);
+    let key = match integer {
         Some(n) if (-LARGEST..=LARGEST).contains(&n) => n,
         #[allow(clippy::cast_precision_loss)] // the server has the same loss
         Some(n) => n as f64 as i128,
-        None => number(node).map_or(0, |f| f.trunc() as i128),
-    });
-    let good = node.and_then(Node::as_i128);
-    let good = good.is_some_and(|n| (1..=LARGEST).contains(&n));
+        None => node.and_then(number).map_or(0, |f| f.trunc() as i128),
+    };
+    let good = integer.is_some_and(|n| (1..=LARGEST).contains(&n));
     Seq { node, key, good }
 }
 
 /// Checks the parts that do not depend on earlier messages. Returns false if no further checks apply.
-pub(super) fn check(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
+pub(super) fn check(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
     let [client_bye, server_bye] = conn.bye;
     let is_server = message.side == Some(ToClient);
     let bye = if is_server { server_bye } else { client_bye };
@@ -62,7 +62,7 @@ pub(super) fn check(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> 
         return false;
     }
     form(message, conn);
-    if message.get("v").is_none() && !message.header && matches!(message.kind, "HEY" | "RSM") {
+    if matches!(message.kind, "HEY" | "RSM") && !message.header && message.get("v").is_none() {
         let text = format!("{} has no version: v should be 1", message.kind);
         message.broken("version-missing", message.whole(), text);
     }
@@ -80,9 +80,10 @@ pub(super) fn check(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> 
 }
 
 /// Checks the kind and its direction.
-fn check_kind(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
-    let node = message.get("kind");
+fn check_kind(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
+    let node = || message.get("kind");
     if role(message.kind).is_none() {
+        let node = node();
         let text = match node {
             _ if message.header => {
                 format!("kind {} is not one of the 17 kinds of frames", message.kind)
@@ -94,10 +95,10 @@ fn check_kind(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
             None => "there is no kind".to_owned(),
         };
         message.broken("kind-unknown", message.place(node), text);
-        conn.odd = Some(seq(message).key);
+        conn.odd = Some(message.seq.key);
         return false;
     }
-    if let (Some(wanted), Some(side)) = (schema::fixed_direction(message.kind), message.side)
+    if let (Some(wanted), Some(side)) = (schema::fixed_direction(message.forms), message.side)
         && wanted != side
     {
         let (who, whose) = match side {
@@ -108,15 +109,15 @@ fn check_kind(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
             "{} comes from the {who}, but only the {whose} may send it",
             message.kind
         );
-        message.broken("kind-direction", message.place(node), text);
-        conn.odd = Some(seq(message).key);
+        message.broken("kind-direction", message.place(node()), text);
+        conn.odd = Some(message.seq.key);
         return false;
     }
     true
 }
 
 /// Checks the form: JSON or `MessagePack`, text or binary, with or without a header.
-fn form(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
+fn form(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     if message.header && conn.reported.first_of(message.side, "header-form") {
         let text = "the frame begins with a version byte and its kind, which no peer reads";
         message.broken("header-form", message.whole(), text);
@@ -152,7 +153,7 @@ fn form(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
 }
 
 /// Returns the version of a message.
-pub(super) fn version_of(message: SaelMessage<'_, '_>) -> Option<i128> {
+pub(super) fn version_of(message: &SaelMessage<'_, '_>) -> Option<i128> {
     message.get("v").and_then(Node::as_i128).or_else(|| {
         let first = message.header.then(|| message.frame.view.body().first());
         first.flatten().map(|byte| i128::from(*byte))
@@ -160,7 +161,7 @@ pub(super) fn version_of(message: SaelMessage<'_, '_>) -> Option<i128> {
 }
 
 /// Reports a token outside the `auth` of HEY.
-fn report_exposed_token(message: SaelMessage<'_, '_>) {
+fn report_exposed_token(message: &SaelMessage<'_, '_>) {
     static TOKEN: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("qct.v"));
     let body = message.seen.message.body.of(message.frame.view.bytes);
     if TOKEN.find(body).is_none() {
@@ -189,8 +190,8 @@ fn report_exposed_token(message: SaelMessage<'_, '_>) {
 }
 
 /// Checks the members of the schema.
-fn shape(message: SaelMessage<'_, '_>) {
-    let Some(form) = schema::find(message.kind, message.side, message.root) else {
+fn shape(message: &SaelMessage<'_, '_>) {
+    let Some(form) = schema::find(message.forms, message.side, message.root) else {
         return;
     };
     let what = (&form.ty, message.kind);
@@ -211,9 +212,9 @@ fn shape(message: SaelMessage<'_, '_>) {
 }
 
 /// Checks the trace ids.
-pub(super) fn check_traces(message: SaelMessage<'_, '_>) {
+pub(super) fn check_traces(message: &SaelMessage<'_, '_>) {
     if let Some((form, root)) =
-        schema::find(message.kind, message.side, message.root).zip(message.root)
+        schema::find(message.forms, message.side, message.root).zip(message.root)
     {
         let is_trace = |rule: &&str| matches!(*rule, "trace-id" | "span-id");
         let rule = |problem: &TypeProblem<'_, '_>| problem.rule().filter(is_trace);

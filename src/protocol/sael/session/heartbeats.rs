@@ -23,7 +23,7 @@ fn seconds(time: i64) -> i64 {
 }
 
 /// Handles the passage of time.
-pub(super) fn tick(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
+pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let client = message.side == Some(Direction::ToServer);
     if let Some(now) = message.time() {
         let silence = conn.client_last.and_then(|last| {
@@ -82,7 +82,7 @@ pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
 }
 
 /// Handles HBT.
-pub(super) fn sent(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
+pub(super) fn sent(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     if let Some(ts) = message.get("ts")
         && let Some(n) = ts.as_i128().filter(|n| *n >= MILLISECONDS)
         && conn.reported.first("heartbeat-unit")
@@ -102,7 +102,7 @@ pub(super) fn sent(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
 }
 
 /// Handles HBA: it answers the heartbeat with the same `ts`, otherwise the oldest one.
-pub(super) fn answered(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
+pub(super) fn answered(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let node = message.get("ts");
     let (ts, place, index) = (stamp(node), message.place(node), message.index);
     match conn.heartbeats.answered(&ts) {

@@ -19,7 +19,7 @@ const LONGEST: usize = 256;
 const NAMES: usize = 1 << 16;
 
 /// Handles the first message of each side.
-pub(super) fn first(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
+pub(super) fn first(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     match message.side {
         Some(Direction::ToServer) if conn.opening == Opening::Nothing => {
             conn.opening = match message.kind {
@@ -70,7 +70,7 @@ pub(super) fn report_unanswered_hello(conn: &mut SaelConnection, report: &mut Re
 
 impl SaelSession {
     /// Handles HEY of the client.
-    pub(super) fn client_hey(&mut self, message: SaelMessage<'_, '_>) {
+    pub(super) fn client_hey(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
         if conn.greeted || conn.hello.is_some() {
             if conn.greeted && conn.opening != Opening::Without {
@@ -124,7 +124,7 @@ impl SaelSession {
     }
 
     /// Handles HEY of the server.
-    pub(super) fn server_hey(&mut self, message: SaelMessage<'_, '_>) {
+    pub(super) fn server_hey(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, state) = self.parts(message.conn);
         if let Some(hello) = conn.hello.take() {
             message.answers(&hello, true);
@@ -199,7 +199,7 @@ impl SaelSession {
     }
 
     /// Handles a resumed session: streams that were open on another connection are cancelled.
-    fn resumed(&mut self, message: SaelMessage<'_, '_>) {
+    fn resumed(&mut self, message: &SaelMessage<'_, '_>) {
         let session = self.parts(message.conn).0.session;
         let mut cancelled = 0;
         self.calls.retain(session, |_, _, call| {
@@ -215,7 +215,7 @@ impl SaelSession {
     }
 
     /// Handles RSM.
-    pub(super) fn resume(&mut self, message: SaelMessage<'_, '_>) {
+    pub(super) fn resume(&mut self, message: &SaelMessage<'_, '_>) {
         let id = message.get("session_id");
         let found = name(id).and_then(|name| self.named.get(&name).copied());
         if let Some(session) = found {
@@ -266,7 +266,7 @@ impl SaelSession {
     }
 
     /// Counts a replayed frame.
-    pub(super) fn replayed(&mut self, message: SaelMessage<'_, '_>, key: i128, last: bool) {
+    pub(super) fn replayed(&mut self, message: &SaelMessage<'_, '_>, key: i128, last: bool) {
         let (conn, _) = self.parts(message.conn);
         let Some(replay) = &mut conn.replay else {
             return;
@@ -295,8 +295,8 @@ impl SaelSession {
     }
 
     /// Handles an ERR that refuses a greeting; returns true if it does.
-    pub(super) fn refuses(&mut self, message: SaelMessage<'_, '_>, code: &str) -> bool {
-        let seq = envelope::seq(message);
+    pub(super) fn refuses(&mut self, message: &SaelMessage<'_, '_>, code: &str) -> bool {
+        let seq = message.seq;
         let (conn, _) = self.parts(message.conn);
         let login = matches!(
             code,

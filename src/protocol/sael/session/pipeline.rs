@@ -13,7 +13,7 @@ pub(super) type PipelineCall<'a> = Vec<(Node<'a>, Option<Node<'a>>)>;
 
 /// Checks the stages of a pipeline, and collects the tools that it calls. `first`: no stage precedes them.
 pub(super) fn check<'a>(
-    message: SaelMessage<'_, 'a>,
+    message: &SaelMessage<'_, 'a>,
     stages: Node<'a>,
     first: bool,
     tools: &mut PipelineCall<'a>,
@@ -48,7 +48,7 @@ pub(super) fn check<'a>(
     }
 }
 
-fn binding(message: SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'_>, first: bool) {
+fn binding(message: &SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'_>, first: bool) {
     if kind != "tool" {
         let text = format!("stage {n} has input_bind, but is {kind}: only a tool has an input");
         message.broken("bind-without-tool", message.at(bind), text);
@@ -63,7 +63,7 @@ fn binding(message: SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'_
     }
 }
 
-fn filter(message: SaelMessage<'_, '_>, n: usize, node: Node<'_>) {
+fn filter(message: &SaelMessage<'_, '_>, n: usize, node: Node<'_>) {
     let Some(text) = node.text().filter(|_| node.is_string()) else {
         return;
     };

@@ -63,7 +63,7 @@ impl Tools {
     }
 
     /// Handles LST of the server.
-    pub(super) fn list(&mut self, message: SaelMessage<'_, '_>) {
+    pub(super) fn list(&mut self, message: &SaelMessage<'_, '_>) {
         let Some(list) = message.get("tools").filter(|list| list.is_array()) else {
             return;
         };
@@ -105,7 +105,7 @@ impl Tools {
     }
 }
 
-fn read(message: SaelMessage<'_, '_>, spec: Node<'_>, name: &str, budget: &mut Budget) -> Tool {
+fn read(message: &SaelMessage<'_, '_>, spec: Node<'_>, name: &str, budget: &mut Budget) -> Tool {
     let flag = |key: &str| spec.get(key).and_then(Node::as_bool);
     let mut tool = Tool {
         streaming: flag("streaming"),

@@ -10,7 +10,7 @@ use crate::span::Span;
 const FIELD: &str = "sec-websocket-protocol";
 
 /// Handles a head.
-pub(super) fn head(message: SaelMessage<'_, '_>, conn: &mut SaelConnection) {
+pub(super) fn head(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let Head::Http { status, .. } = message.frame.head else {
         return;
     };

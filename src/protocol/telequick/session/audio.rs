@@ -58,6 +58,8 @@ struct AudioFrame<'a> {
     sid: Node<'a>,
     payload: Node<'a>,
     codec: Node<'a>,
+    /// The codec, if it is known.
+    known: Option<&'static str>,
     number: Node<'a>,
     seq: u64,
     ends: bool,
@@ -65,19 +67,25 @@ struct AudioFrame<'a> {
 
 impl<'a> AudioFrame<'a> {
     fn of(fields: Node<'a>) -> Option<Self> {
-        let number = fields.get(name::NUMBER)?;
+        const FIELDS: [&str; 5] = [
+            name::CALL,
+            name::PAYLOAD,
+            name::CODEC,
+            name::NUMBER,
+            "end_of_stream",
+        ];
+        let values = fields.get_each::<{ FIELDS.len() }, _>(&FIELDS, |name| name);
+        let [sid, payload, codec, number, ends] = std::array::from_fn(|n| values.get(n));
+        let (codec, number) = (codec?, number?);
         Some(Self {
-            sid: fields.get(name::CALL)?,
-            payload: fields.get(name::PAYLOAD)?,
-            codec: fields.get(name::CODEC)?,
+            sid: sid?,
+            payload: payload?,
+            codec,
+            known: CODECS.into_iter().find(|known| codec.is_text(known)),
             number,
             seq: u64::try_from(number.as_i128()?).ok()?,
-            ends: fields.get("end_of_stream").and_then(Node::as_bool) == Some(true),
+            ends: ends.and_then(Node::as_bool) == Some(true),
         })
-    }
-
-    fn codec(&self) -> Option<&'static str> {
-        CODECS.into_iter().find(|c| self.codec.is_text(c))
     }
 }
 
@@ -95,18 +103,11 @@ impl Audio {
         };
         let (conn, direction) = (seen.origin.conn, seen.origin.direction);
         let name = (direction, frame.sid.raw_text());
-        let new = self.calls.get_in(conn, name).is_none();
-        if new {
-            let audio = CallAudio {
-                direction,
-                rows: [None, None],
-                reported: ReportedAudio::default(),
-            };
-            self.calls.put_in(conn, name, audio);
-        }
-        let Some(audio) = self.calls.get_in(conn, name) else {
-            return;
-        };
+        let audio = self.calls.entry_in(conn, name, || CallAudio {
+            direction,
+            rows: [None, None],
+            reported: ReportedAudio::default(),
+        });
         audio.count(&frame, gaps, seen);
         audio.reported.check_content(&frame, seen);
         if frame.ends {
@@ -161,7 +162,7 @@ impl CallAudio {
             let rule = if seq > next { "seq-gap" } else { "seq-back" };
             seen.broken_by(rule, seen.at(frame.number), related, text);
         }
-        let codec = frame.codec();
+        let codec = frame.known;
         if codec != row.codec && alone {
             let before = row.codec.unwrap_or("another");
             let text = format!(
@@ -206,7 +207,7 @@ impl Row {
             last: seen.whole(),
             ended: frame.ends,
             was_ended: false,
-            codec: frame.codec(),
+            codec: frame.known,
             gaps,
         }
     }
@@ -215,7 +216,7 @@ impl Row {
 impl ReportedAudio {
     /// Checks the content of one frame.
     fn check_content(&mut self, frame: &AudioFrame<'_>, seen: Current<'_, '_>) {
-        let codec = frame.codec();
+        let codec = frame.known;
         let once = |reported: &mut bool| !std::mem::replace(reported, true);
         // Invalid text has its own finding.
         let text = frame.codec.text().is_some();

@@ -228,12 +228,8 @@ impl<'s> PhoneCalls<'s> {
             self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
         }
         let name = (seen.origin.conn, sid.raw_text());
-        if self.reported.get(name).is_none() {
-            self.reported.put(name, ReportedEvents::default());
-        }
-        if let Some(reported) = self.reported.get(name) {
-            reported.next(phase, turn, kind, seen);
-        }
+        let reported = self.reported.entry_in((), name, ReportedEvents::default);
+        reported.next(phase, turn, kind, seen);
         if phase == CallPhase::Over {
             self.by_sid.finish_entry(sid.raw_text());
             self.reported.finish_entry(name);

@@ -52,6 +52,22 @@ impl<V, G: Copy + Ord> RecentTable<V, G> {
         Some(&mut entry.value)
     }
 
+    /// Returns the state of a name in a group; creates it if there is none.
+    pub fn entry_in(&mut self, group: G, name: impl Hash, new: impl FnOnce() -> V) -> &mut V {
+        let key = (group, self.names.hash_one(name));
+        if self.entries.len() >= self.capacity && !self.entries.contains_key(&key) {
+            self.evict();
+        }
+        self.clock += 1;
+        let entry = self.entries.entry(key).or_insert_with(|| RecentEntry {
+            last_used: 0,
+            done: false,
+            value: new(),
+        });
+        entry.last_used = self.clock;
+        &mut entry.value
+    }
+
     /// Stores the state of a name, and replaces the one before.
     pub fn put_in(&mut self, group: G, name: impl Hash, value: V) {
         let key = (group, self.names.hash_one(name));

@@ -203,10 +203,11 @@ impl FrameCheck<'_> {
     fn envelope(&self, layout: &Struct, envelope: &Parts<'_>, whole: Place) {
         let version = envelope.version.and_then(Node::as_i128).unwrap_or(0);
         let mut present = 0;
-        let fields = envelope.fields.into_iter().flat_map(Node::members);
-        for ((_, value), field) in fields.zip(&layout.fields) {
-            present += 1;
-            self.value(&field.kind, field, value);
+        if let Some(fields) = envelope.fields {
+            for ((_, value), field) in fields.members().zip(&layout.fields) {
+                present += 1;
+                self.value(&field.kind, field, value);
+            }
         }
         let absent = layout.fields.get(present..).unwrap_or_default();
         // Real peers write no vectors; an absent one means an empty one.
