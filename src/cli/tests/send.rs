@@ -464,17 +464,15 @@ read -r ack; read -r line; printf '{"jsonrpc":"2.0","id":0,"result":["0x2"]}\n';
 
 #[test]
 fn invalid_requests_are_refused_before_connecting() {
-    for (args, status, wanted) in [
+    for (args, wanted) in [
         (
             &["oracle", "invok", "--connect", TCP][..],
-            1,
             "wanted one of ready",
         ),
-        (&["oracle", "invoke", "f"], 2, "no peer"),
-        (&["oracle", "--connect", TCP], 2, "required"),
+        (&["oracle", "invoke", "f"], "no peer"),
+        (&["oracle", "--connect", TCP], "required"),
         (
             &["saikuro", "call", "a", "--connect", "ftp://x"],
-            2,
             "ftp:// is not an address",
         ),
         (
@@ -486,12 +484,11 @@ fn invalid_requests_are_refused_before_connecting() {
                 "--connect",
                 "tcp://127.0.0.1:1",
             ],
-            2,
             "--cacert and --insecure need TLS",
         ),
     ] {
         let (code, out, err) = send(args, "");
-        assert_eq!((code, out.as_str()), (status, ""), "{args:?}: {err}");
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
         assert!(err.contains(wanted), "{args:?}: {err}");
     }
 }
