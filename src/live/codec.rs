@@ -282,7 +282,10 @@ impl<'p> Codec<'p> {
                 transport.received(decoded, is_client, &mut self.encoder, out)
             }
             Transport::Http(transport) if is_client => transport.read_response(decoded),
-            Transport::Http(transport) => transport.read_request(decoded, out),
+            Transport::Http(transport) => {
+                let accepted_body = self.config.protocol.descriptor().accepted_body;
+                transport.read_request(decoded, accepted_body, out)
+            }
         }
     }
 

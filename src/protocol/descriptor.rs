@@ -120,6 +120,8 @@ pub struct Descriptor {
     pub is_fallback: bool,
     /// The common parts of its requests over HTTP; `None` if they are independent.
     pub http: Option<HttpSession>,
+    /// The body of the HTTP response to a message that has no answer.
+    pub accepted_body: &'static str,
 }
 
 impl Descriptor {
@@ -150,6 +152,7 @@ impl Descriptor {
             is_sequential: false,
             is_fallback: false,
             http: None,
+            accepted_body: "",
         }
     }
 }

@@ -3,8 +3,8 @@
 //! ```text
 //!   POST request       -->  200 application/json {response}
 //!                           200 text/event-stream data: {callback} … data: {response}
-//!   POST response      -->  202 ""
-//!   POST notification  -->  202 ""
+//!   POST response      -->  202
+//!   POST notification  -->  202
 //! ```
 //!
 //! If a server sends another message before the answer, the response is a stream of events. The answer to a callback is
@@ -167,7 +167,12 @@ impl HttpCodec {
     }
 
     /// Server: handles a request. Requests without an answer of the protocol are answered at once.
-    pub(super) fn read_request(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Signal {
+    pub(super) fn read_request(
+        &mut self,
+        decoded: &Decoded<'_>,
+        accepted_body: &str,
+        out: &mut Vec<u8>,
+    ) -> Signal {
         let refused = if head::status(decoded) != Some(0) {
             Some("the peer does not send an HTTP request".to_owned())
         } else if self.exchanges.len() >= MAX_ENTRIES {
@@ -194,7 +199,7 @@ impl HttpCodec {
             }
             ("POST", true) if has("method") && has("id") => None,
             ("POST", true) if has("method") || has("result") || has("error") => {
-                Some(("202 Accepted", "\"\"".to_owned()))
+                Some(("202 Accepted", accepted_body.to_owned()))
             }
             ("GET" | "HEAD", _) if path == "/health" => {
                 Some(("200 OK", r#"{"status":"healthy"}"#.to_owned()))
@@ -293,8 +298,13 @@ impl Exchange {
         } else {
             ""
         };
+        let content = if body.is_empty() {
+            ""
+        } else {
+            "content-type: application/json\r\n"
+        };
         let head = format!(
-            "HTTP/1.1 {status}\r\ncontent-length: {}\r\ncontent-type: application/json\r\n{close}\r\n",
+            "HTTP/1.1 {status}\r\ncontent-length: {}\r\n{content}{close}\r\n",
             body.len()
         );
         self.out.extend_from_slice(head.as_bytes());

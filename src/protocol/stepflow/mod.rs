@@ -46,6 +46,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
             "an object without method, result and error",
         ),
     ],
+    // Real servers send an empty JSON string.
+    accepted_body: "\"\"",
     ..Descriptor::new(
         &schema::KINDS,
         &schema::RECIPES,

@@ -161,6 +161,31 @@ fn each_request_over_http_is_answered_on_its_connection() {
 }
 
 #[test]
+fn notification_over_http_is_accepted() {
+    for (protocol, body) in [
+        ("mcp", ""),
+        ("acp", ""),
+        ("jsonrpc", ""),
+        ("stepflow", "\"\""),
+    ] {
+        let server = Server::new(protocol, "", &["--listen", "http://127.0.0.1:0"]);
+        let mut stream = server.dial();
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#;
+        let note = post("1.1", "connection: close\r\n", note);
+        stream.write_all(note.as_bytes()).unwrap();
+        let got = String::from_utf8(read_all(&stream)).unwrap();
+        let (head, rest) = got.split_once("\r\n\r\n").expect(&got);
+        assert!(head.starts_with("HTTP/1.1 202 "), "{protocol}: {got}");
+        assert_eq!(
+            head.contains("content-type"),
+            !body.is_empty(),
+            "{protocol}: {got}"
+        );
+        assert_eq!(rest, body, "{protocol}: {got}");
+    }
+}
+
+#[test]
 fn http_connection_ends_after_last_answer() {
     let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
     let list = request("a", "components/list", "{}");
