@@ -25,7 +25,7 @@ const FIRST_KEYS: [&[u8]; 5] = [
     b"conn\"",
 ];
 
-/// Is it output of decode?
+/// Says if text is output of decode.
 pub(super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
     #[derive(Deserialize)]
     struct LineHead {

@@ -5,7 +5,7 @@
 //!   fe ff 00 30 00 65 00 20 ...     big-endian
 //! ```
 
-/// So many bytes are examined: the byte order mark, and characters of Latin-1.
+/// The number of bytes that are examined: the byte order mark, and characters of Latin-1.
 const PROBE: usize = 16;
 
 /// Text in UTF-16.

@@ -8,9 +8,9 @@ use std::process::Stdio;
 
 /// A session: its name, protocol and transport, the rules that it breaks, and what is said.
 ///
-/// Each line of the script has a connection, a direction (`>` to the server) and a message, or `end` for the end of the
-/// direction, or `lost` where earlier bytes are not in the capture. Over HTTP, a message is preceded by `POST` or a status, and by fields. `events` is the head of a stream of
-/// events, `event` one of them, and `chunk` one in a chunk.
+/// Each line of the script has a connection, a direction (`>` to the server, `-` unknown) and a message, or `end` for the
+/// end of the direction, or `lost` where earlier bytes are not in the capture. Over HTTP, `POST` or a status and fields
+/// precede a message. `events` is the head of a stream of events, `event` one of them, and `chunk` one in a chunk.
 struct Session {
     name: &'static str,
     protocol: &'static str,
@@ -78,6 +78,16 @@ const SESSIONS: &[Session] = &[
 1< events
 1< end
 1> end",
+    },
+    Session {
+        name: "the end of the connection does not say which side closed it",
+        protocol: "mcp",
+        transport: "http",
+        rules: &["mcp/unanswered"],
+        script: r"
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a CALL_2026
+1< events
+1- end",
     },
     Session {
         name: "a client that only ends its direction gets the answer",
@@ -326,6 +336,7 @@ fn record(number: usize, session: &Session) -> PathBuf {
         lines.push(match bytes(session, message) {
             _ if message == "lost" => json!({"conn": conn, "event": "lost", "dir": dir, "len": 0}),
             Some(text) => json!({"conn": conn, "dir": dir, "text": text}),
+            None if way == "-" => json!({"conn": conn, "event": "eof"}),
             None => json!({"conn": conn, "event": "eof", "dir": dir}),
         });
     }

@@ -65,8 +65,8 @@ pub static KNOWN: [Known; 10] = [
     known("signature", SettingKind::Signatures, ""),
 ];
 
-/// Names that a project's file must not contain: they do more than change how input is read and shown. All but the first
-/// are no settings.
+/// Names that a project's file must not contain: they do more than change how input is read and shown. Only the first
+/// is a setting.
 pub const ACTIVE: [&str; 7] = [
     "show-secrets",
     "listen",

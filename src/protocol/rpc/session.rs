@@ -393,13 +393,16 @@ impl<E: Extension> Session for RpcSession<E> {
             // An answer may come on another connection.
             _ if http => {
                 let connection = self.connections.get_mut(origin.conn);
-                if let Some(connection) = connection.filter(|_| what == ConnectionChange::Ended) {
-                    connection.server_left |= origin.direction == Some(Direction::ToClient);
-                    let client_left = !connection.server_left;
-                    self.pairs.open.retain(id_space, |_, _, request| {
-                        request.client_left |= client_left;
-                        true
-                    });
+                let ended = origin.direction.filter(|_| what == ConnectionChange::Ended);
+                match (connection, ended) {
+                    (Some(connection), Some(Direction::ToClient)) => connection.server_left = true,
+                    (Some(connection), Some(Direction::ToServer)) if !connection.server_left => {
+                        self.pairs.open.retain(id_space, |_, _, request| {
+                            request.client_left = true;
+                            true
+                        });
+                    }
+                    _ => {}
                 }
             }
             _ => {
