@@ -12,12 +12,12 @@ use super::control::control;
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
-use super::open_requests::OpenCounts;
+use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::{Decoded, FrameSink, Metadata, Origin, diagnose};
 use crate::encoding::Parsed;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
-use crate::protocol::{Context, Evidence, Message, Protocol};
+use crate::protocol::{Evidence, Message, Protocol};
 use crate::span::Span;
 
 /// One direction of one connection.
@@ -41,8 +41,9 @@ pub(super) struct Stream<'p> {
     pub(super) coverage: Option<Coverage>,
     /// The latest time of the bytes that are not a complete frame yet.
     pub(super) time: Option<i64>,
+    /// Its requests are also those that the answers of the connection's other direction answer.
     /// Moved into the run during a chunk.
-    pub(super) open: OpenCounts,
+    pub(super) open: OpenRequests,
     pub(super) recovery: Recovery,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) protocol: &'p dyn Protocol,
     /// Another protocol fits the stream too.
     pub(super) tie: bool,
-    pub(super) open: OpenCounts,
+    pub(super) open: OpenRequests,
     pub(super) origin: Origin,
     /// The time of the current chunk.
     pub(super) chunk_time: Option<i64>,
@@ -266,12 +267,11 @@ impl Run<'_, '_, '_, '_> {
     ) -> FrameOutcome {
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
-            let (context, entry) = self.context(frame);
+            let (context, entry) = self.open.context(self.origin.direction, frame.head);
             let mut message = self.protocol.read(frame, &context, self.parsed);
             if message.faults.is_empty() {
-                if self.origin.direction.is_none() {
-                    self.open.observe(frame.head, entry, &message);
-                }
+                let direction = self.origin.direction;
+                self.open.observe(direction, frame.head, entry, &message);
                 message.guess |= self.tie;
                 let decoded = Decoded {
                     index: *self.index,
@@ -307,7 +307,7 @@ impl Run<'_, '_, '_, '_> {
         {
             return outcome;
         }
-        let (context, entry) = self.context(frame);
+        let (context, entry) = self.open.context(self.origin.direction, frame.head);
         let (mut remarks, mut injected) = (Vec::new(), String::new());
         let diagnosed = frame.fault.as_ref().and_then(|fault| {
             let cause = diagnose::diagnose(frame, fault.error.code, self.protocol);
@@ -395,9 +395,8 @@ impl Run<'_, '_, '_, '_> {
             remarks = diagnose::compare_metadata(&mine, frame, root);
             injected = injections(&mine, frame.offset);
         }
-        if self.origin.direction.is_none() {
-            self.open.observe(frame.head, entry, &message);
-        }
+        let direction = self.origin.direction;
+        self.open.observe(direction, frame.head, entry, &message);
         message.guess |= self.tie;
         let decoded = Decoded {
             index: *self.index,
@@ -419,16 +418,5 @@ impl Run<'_, '_, '_, '_> {
             None if matches!(first, Some("ends-early" | "bad-utf8")) => FrameOutcome::Short,
             None => FrameOutcome::Good,
         }
-    }
-
-    /// Returns the context of a frame for the protocol, and the entry of its open requests.
-    fn context(&self, frame: &Frame<'_>) -> (Context, Option<usize>) {
-        let direction = self.origin.direction;
-        let entry = match direction {
-            Some(_) => None,
-            None => self.open.entry(frame.head),
-        };
-        let open = self.open.guess(entry);
-        (Context { direction, open }, entry)
     }
 }

@@ -1,7 +1,7 @@
 //! Frames in a compact form, from which a frame is decoded again: for outputs that go back to earlier messages.
 //!
 //! ```text
-//!   protocol framing marks open control stream offset len head places body bytes
+//!   protocol framing marks open method control stream offset len head places body bytes
 //! ```
 //!
 //! All numbers are LEB128. Protocols, framings and names of control frames are numbers of lists in
@@ -90,6 +90,7 @@ impl<'p> StoredFrames<'p> {
             framing,
             marks,
             open,
+            message.answered_method.map_or(0, |id| u64::from(id) + 1),
             control.map_or(0, |n| n + 1),
         ] {
             push(number, out);
@@ -118,6 +119,7 @@ impl<'p> StoredFrames<'p> {
         let protocol = *self.protocols.get(input.size()?)?;
         let framing = *self.framings.get(input.size()?)?;
         let (marks, open) = (input.next()?, input.next()?);
+        let method = u32::try_from(input.next()?.wrapping_sub(1)).ok();
         let control_name = match input.size()? {
             0 => None,
             n => Some(*self.controls.get(n - 1)?),
@@ -147,6 +149,7 @@ impl<'p> StoredFrames<'p> {
         let context = Context {
             direction: origin.direction,
             open: (open > 0).then_some(open > 1),
+            open_methods: method.as_slice(),
         };
         parsed.clear();
         let mut message = match control_name {

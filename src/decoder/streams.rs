@@ -1,7 +1,7 @@
 //! The streams of a conversation: created when their framing is known, and fed with bytes.
 
 use super::coverage::Coverage;
-use super::open_requests::OpenCounts;
+use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::run::{Run, Stream};
 use super::{DecodeOptions, Decoder, FrameSink, HeldBytes, Metadata, Origin};
@@ -47,7 +47,7 @@ impl Decoder<'_> {
             ended: false,
             wrong: None,
             time: None,
-            open: OpenCounts::default(),
+            open: OpenRequests::default(),
             coverage: (self.options.want == Want::Exact)
                 .then(|| Coverage::new(self.options.limits)),
             recovery: Recovery::after(gap),
@@ -89,13 +89,21 @@ impl Decoder<'_> {
         act: impl FnOnce(&mut Run<'_, '_, '_, '_>, &mut Stream<'_>),
     ) {
         self.share_requests(key);
+        let asking = match key.direction {
+            Some(Direction::ToClient) => key.back(),
+            _ => key,
+        };
+        let open = self
+            .streams
+            .get_mut(&asking)
+            .map(|s| std::mem::take(&mut s.open));
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
         let mut run = Run {
             protocol: stream.protocol,
             tie: stream.tie,
-            open: std::mem::take(&mut stream.open),
+            open: open.unwrap_or_default(),
             chunk_time: origin.time,
             origin,
             parsed: &mut self.parsed,
@@ -105,8 +113,11 @@ impl Decoder<'_> {
             sink,
         };
         act(&mut run, stream);
-        stream.open = run.open;
+        let open = run.open;
         stream.recovery = run.recovery;
+        if let Some(asking) = self.streams.get_mut(&asking) {
+            asking.open = open;
+        }
     }
 
     /// Handles `len` missing bytes: a partial message ends, and reading continues at the next

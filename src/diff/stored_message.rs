@@ -62,6 +62,8 @@ pub struct StoredMessage {
     offset: u64,
     len: u64,
     framing: Framing,
+    /// The method id of the request that it answers, if it has none of its own.
+    answered_method: Option<u32>,
     rare: Option<Box<RareParts>>,
 }
 
@@ -93,6 +95,7 @@ impl StoredMessage {
             offset: frame.offset,
             len: frame.len,
             framing: frame.framing,
+            answered_method: message.answered_method,
             rare: rare.map(Box::new),
         }
     }
@@ -150,6 +153,7 @@ impl StoredMessage {
     ) -> T {
         let context = Context {
             direction: self.direction,
+            open_methods: self.answered_method.as_slice(),
             ..Context::default()
         };
         let frame = self.frame();

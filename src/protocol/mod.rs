@@ -4,6 +4,7 @@
 //! alone. It knows nothing of sockets, screens or other protocols. A new protocol is a folder and a line in [`registry`].
 
 pub mod acp;
+mod context;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
 mod descriptor;
@@ -36,6 +37,7 @@ use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, LengthMode};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
+pub use context::Context;
 pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueTypes};
 pub use notes::{Notes, Remark};
 pub(crate) use notes::{
@@ -287,6 +289,8 @@ pub struct Message<'a> {
     pub id_span: Option<Span>,
     /// The subject: method, target, selector, tool, topic.
     pub subject: Option<SpannedText<'a>>,
+    /// The method id of the request that the message answers, if only the open requests of its stream tell it.
+    pub answered_method: Option<u32>,
     /// The kind is one of several that fit, and nothing decides between them.
     pub guess: bool,
     /// The encoded message in the view. It is shorter than the frame's body if the protocol has a header of its own
@@ -324,17 +328,6 @@ impl Message<'_> {
                 .value
                 .is_none_or(|parsed| !parsed.seen().lone_surrogate)
     }
-}
-
-/// Facts about a frame that are not in the frame.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct Context {
-    /// The direction, if it is known.
-    pub direction: Option<Direction>,
-    /// Is set only if the direction is unknown and a request with the frame's method id is open: true if the kind of
-    /// that request is a guess.
-    pub open: Option<bool>,
 }
 
 /// The form in which a message is written, if a protocol has several.
@@ -399,7 +392,7 @@ pub trait Protocol: Sync {
     fn read<'a>(
         &'a self,
         frame: &Frame<'a>,
-        context: &Context,
+        context: &Context<'_>,
         parsed: &'a mut Parsed,
     ) -> Message<'a>;
     /// Writes one message, given as `decode -f json` shows it, as the body of a frame. A message that the protocol does

@@ -66,7 +66,6 @@ impl<T> PerDirection<T> {
     }
 
     /// Returns all values.
-    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter()
     }

@@ -35,10 +35,12 @@ pub(super) struct EnvelopePlan<'a> {
     pub header: Option<EnvelopeHeader>,
     /// The struct, as an index into the structs of the schema.
     pub layout: Option<u32>,
+    /// The method id of the request that a bare envelope answers.
+    pub answered_method: Option<u32>,
     /// The bytes do not decide the struct.
     pub guess: bool,
     pub depth: u32,
-    pub context: Context,
+    direction: Option<Direction>,
 }
 
 /// The fit of a struct. A struct without fields reads any bytes as its tail, which proves nothing.
@@ -56,7 +58,7 @@ impl<'a> EnvelopePlan<'a> {
         schema: &'a Schema,
         forced: Option<u32>,
         frame: &Frame<'a>,
-        context: Context,
+        context: &Context<'_>,
         depth: u32,
     ) -> Option<Self> {
         let mut body = frame.view.body;
@@ -84,18 +86,48 @@ impl<'a> EnvelopePlan<'a> {
             method: head.and_then(|(id, _)| schema.method(id)),
             header: EnvelopeHeader::read(frame.view.bytes, body),
             layout: forced,
+            answered_method: None,
             guess: false,
             depth: depth.min(schema.depth),
-            context,
+            direction: context.direction,
         };
+        if head.is_none() && plan.direction == Some(Direction::ToClient) {
+            plan.find_request(context.open_methods);
+        }
         if forced.is_none() {
-            (plan.layout, plan.guess) = plan.choose();
+            (plan.layout, plan.guess) = plan.choose(context.open);
         }
         Some(plan)
     }
 
-    /// Returns the struct, and true if it is a guess.
-    fn choose(&self) -> (Option<u32>, bool) {
+    /// Sets the method of a bare envelope to that of the request that it answers. If several are open, it is the oldest
+    /// whose answer has the best fit.
+    fn find_request(&mut self, open: &[u32]) {
+        let Some(header) = self.header else {
+            return;
+        };
+        let mut best: Option<(_, u32, &'a RpcMethod)> = None;
+        for id in open {
+            let Some(method) = self.schema.method(*id).filter(|method| !method.streaming) else {
+                continue;
+            };
+            let score = self.rank(method.output, header);
+            let fit = (score.read, score.fit.0);
+            if best.is_none_or(|(most, ..)| fit > most) {
+                best = Some((fit, *id, method));
+            }
+        }
+        // Bytes that are exactly one other struct are not cut to fit the request.
+        let other = || header.fields.len > 0 && self.only_fitting_struct().is_some();
+        if let Some((fit, id, method)) = best
+            && (fit.1 || !other())
+        {
+            (self.answered_method, self.method) = (Some(id), Some(method));
+        }
+    }
+
+    /// Returns the struct, and true if it is a guess. `open` is [`Context::open`].
+    fn choose(&self, open: Option<bool>) -> (Option<u32>, bool) {
         let Some(method) = self.method else {
             return (self.only_fitting_struct(), true);
         };
@@ -103,23 +135,25 @@ impl<'a> EnvelopePlan<'a> {
         let Some(input) = method.input.filter(|input| *input != output) else {
             return (Some(output), false);
         };
-        match (self.context.direction, self.header) {
+        match (self.direction, self.header) {
             (Some(Direction::ToServer), _) | (None, None) => (Some(input), false),
             (Some(Direction::ToClient), _) => (Some(output), false),
             (None, Some(header)) => {
                 let [asked, answered] = [input, output].map(|layout| self.rank(layout, header));
-                let open = self.context.open.is_some();
-                let order = answered.read.cmp(&asked.read);
+                let is_open = open.is_some();
+                // A struct that reads all bytes beats one that leaves a tail, whatever is open.
+                let exact = |score: &FitScore| (score.read, score.fit.0);
+                let order = exact(&answered).cmp(&exact(&asked));
                 let by_fields = order.then(answered.fit.cmp(&asked.fit));
-                let answers = order.then(open.cmp(&false)).then(by_fields).is_gt();
+                let answers = order.then(is_open.cmp(&false)).then(by_fields).is_gt();
                 let (chosen, other) = if answers {
                     (answered, asked)
                 } else {
                     (asked, answered)
                 };
-                let tie = !open && by_fields.is_eq();
+                let tie = !is_open && by_fields.is_eq();
                 // The answer to a guess is a guess, and so is a struct that cannot be read while the other can.
-                let doubt = order.is_eq() && answers && self.context.open == Some(true);
+                let doubt = order.is_eq() && answers && open == Some(true);
                 let guess = tie || doubt || (other.read.1 && !chosen.read.1);
                 (Some(if answers { output } else { input }), guess)
             }
@@ -169,7 +203,7 @@ impl<'a> EnvelopePlan<'a> {
     pub fn role(&self) -> Option<Role> {
         let layout = self.layout?;
         let of = |method: &RpcMethod| Schema::role_in(method, layout);
-        let by_direction = match self.context.direction {
+        let by_direction = match self.direction {
             Some(Direction::ToServer) => Some(Role::Request),
             Some(Direction::ToClient) => Some(Role::Response),
             None => None,

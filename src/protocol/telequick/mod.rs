@@ -168,7 +168,7 @@ impl Protocol for Telequick {
             ..Message::default()
         };
         let depth = parsed.depth();
-        let planned = EnvelopePlan::new(schema, self.forced, frame, *context, depth)
+        let planned = EnvelopePlan::new(schema, self.forced, frame, context, depth)
             .filter(|_| frame.control.is_none());
         let Some(plan) = planned else {
             parsed.clear();
@@ -181,7 +181,9 @@ impl Protocol for Telequick {
         message.body = plan.body;
         let body = plan.body;
         message.evidence = plan.evidence();
+        message.answered_method = plan.answered_method;
         let subject = match (plan.method, frame.head) {
+            _ if plan.answered_method.is_some() => None,
             (Some(method), _) => Some(Cow::Borrowed(schema.types.name(method.name))),
             (None, Head::Method { id, .. }) => Some(Cow::Owned(format!("0x{id:08x}"))),
             _ => None,

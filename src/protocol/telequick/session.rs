@@ -84,6 +84,7 @@ impl<'s> TelequickSession<'s> {
 
     /// Checks a frame that has no fault.
     fn check_single(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>) {
+        conn::count_inclusive(&mut self.conns, seen);
         let conn = conn::entry(&mut self.conns, seen.origin);
         let stream = conn.streams.get_mut(seen.origin.direction);
         if let Head::Method { id, mode, .. } = seen.frame.head {
@@ -102,7 +103,7 @@ impl<'s> TelequickSession<'s> {
     fn method(&self, seen: Current<'_, '_>) -> Option<&'s RpcMethod> {
         match seen.frame.head {
             Head::Method { id, .. } => self.schema.method(id),
-            _ => None,
+            _ => self.schema.method(seen.message.answered_method?),
         }
     }
 
@@ -278,6 +279,7 @@ impl<'s> TelequickSession<'s> {
         for link in links {
             if let Some(conn) = self.conns.remove(&link) {
                 self.report_unanswered(&conn, true, report);
+                conn.report_inclusive(report);
                 for number in conn.queues.values().flatten() {
                     self.open.close(number);
                 }
@@ -398,6 +400,7 @@ impl Session for TelequickSession<'_> {
     fn finish(&mut self, report: &mut Report) {
         for conn in self.conns.values() {
             self.report_unanswered(conn, false, report);
+            conn.report_inclusive(report);
         }
     }
 

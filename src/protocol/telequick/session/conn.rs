@@ -5,9 +5,9 @@
 //!     stream    one for each direction: length mode, frames that could not be read
 //! ```
 
-use crate::framing::LengthMode;
-use crate::protocol::session::Current;
+use crate::framing::{Head, LengthMode};
 use crate::protocol::session::memory::PerDirection;
+use crate::protocol::session::{Current, Place, Report};
 use crate::protocol::{Link, Origin, Role};
 use crate::span::Span;
 use foldhash::HashMap;
@@ -62,6 +62,8 @@ struct FirstMode {
 pub(super) struct DirectionStream {
     pub is_active: bool,
     pub ended: bool,
+    /// The first frame of the connection whose length counts itself, and the number of such frames.
+    inclusive: Option<(Place, u64)>,
     /// The length mode of requests and answers, and of audio and events.
     calls: FirstMode,
     pushes: FirstMode,
@@ -77,6 +79,19 @@ impl TelequickConnection {
         (self.queues.len() == 1 && queue.len() == 1).then_some(*method)
     }
 
+    /// Reports the frames whose length counts itself, once for each side.
+    pub fn report_inclusive(&self, report: &mut Report) {
+        for (first, count) in self.streams.iter().filter_map(|side| side.inclusive) {
+            let more = match count {
+                1 => String::new(),
+                2 => ", as in 1 further frame of this side".to_owned(),
+                n => format!(", as in {} further frames of this side", n - 1),
+            };
+            let text = format!("length counts its own four bytes{more}; the document forbids it");
+            report.broken("inclusive-length", first, text);
+        }
+    }
+
     /// Removes the oldest open request of a method.
     pub fn take(&mut self, method: u32) -> Option<u64> {
         let queue = self.queues.get_mut(&method)?;
@@ -85,6 +100,22 @@ impl TelequickConnection {
             self.queues.remove(&method);
         }
         oldest
+    }
+}
+
+/// Counts a frame whose length counts itself, for its side of the connection.
+pub(super) fn count_inclusive(
+    conns: &mut BTreeMap<Link, TelequickConnection>,
+    seen: Current<'_, '_>,
+) {
+    let Head::Method { mode, .. } = seen.frame.head else {
+        return;
+    };
+    if mode == Some(LengthMode::Inclusive) {
+        let connection = entry(conns, whole(seen.origin));
+        let side = connection.streams.get_mut(seen.origin.direction);
+        let first = || (length_place(seen), 0);
+        side.inclusive.get_or_insert_with(first).1 += 1;
     }
 }
 
@@ -111,26 +142,20 @@ pub(super) fn entry(
         })
 }
 
+fn length_place(seen: Current<'_, '_>) -> Place {
+    seen.span(Span::new(0, 4))
+}
+
 impl DirectionStream {
     /// Checks the mode of a length.
     pub fn check_length(&mut self, mode: LengthMode, seen: Current<'_, '_>) {
-        let place = || seen.span(Span::new(0, 4));
-        let reported = [&self.calls, &self.pushes]
-            .iter()
-            .any(|f| matches!(f.first, Some((LengthMode::Inclusive, _))));
         // The SDKs write requests inclusive, and audio exclusive; their readers decide by the method.
         let mode_use = match seen.message.role {
             Some(Role::Item) => &mut self.pushes,
             _ => &mut self.calls,
         };
         match mode_use.first {
-            None => {
-                mode_use.first = Some((mode, seen.index));
-                if mode == LengthMode::Inclusive && !reported {
-                    let text = "length counts its own four bytes; the document forbids it";
-                    seen.broken("inclusive-length", place(), text);
-                }
-            }
+            None => mode_use.first = Some((mode, seen.index)),
             Some((first, index)) if first != mode && !mode_use.changed => {
                 mode_use.changed = true;
                 let text = format!(
@@ -138,7 +163,7 @@ impl DirectionStream {
                     mode.name(),
                     first.name()
                 );
-                seen.broken_by("flavour-change", place(), index, text);
+                seen.broken_by("flavour-change", length_place(seen), index, text);
             }
             Some(_) => {}
         }
