@@ -2,7 +2,7 @@
 
 pub(super) mod show;
 
-use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
+use super::input::{self, FrameDisplay, InputRun, no_protocol};
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::values::read_string;
@@ -342,7 +342,7 @@ impl FrameDisplay for SideReader<'_> {
     fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
         if bytes > 0 && pipeline.decoder.protocol().is_none() {
             self.undetected = true;
-            self.run.note(source, NO_PROTOCOL, true);
+            self.run.note(source, &no_protocol(&pipeline.decoder), true);
         }
         Ok(())
     }

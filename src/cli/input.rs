@@ -20,7 +20,7 @@ use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol};
 use anyhow::{Context as _, Result};
 use detection::report_unrecognised;
-pub use detection::{NO_PROTOCOL, report_undetected};
+pub use detection::{no_protocol, report_undetected};
 pub use files::has_capture_name;
 use files::{Source, Unit, list_units, open};
 use plausibility::FlagPlausibility;

@@ -3,7 +3,7 @@
 mod show;
 
 use super::Exit;
-use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
+use super::input::{self, FrameDisplay, InputRun, no_protocol};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output;
@@ -153,7 +153,7 @@ impl FrameDisplay for StatScreen {
         };
         let Some(protocol) = decoder.protocol().or(conversation.protocol()) else {
             if bytes > 0 {
-                self.run.note(source, NO_PROTOCOL, true);
+                self.run.note(source, &no_protocol(decoder), true);
             }
             return Ok(());
         };

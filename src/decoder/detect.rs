@@ -11,7 +11,7 @@ mod candidate;
 
 use super::DecodeOptions;
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Framer, Framing, starts_http3};
+use crate::framing::{Framer, Framing, header_framings, starts_http3};
 use crate::protocol::{Direction, Lane, Protocol};
 use candidate::{Candidate, is_single_value};
 
@@ -57,6 +57,8 @@ pub(super) struct Detector<'p> {
     stop: usize,
     /// The protocol is known, and only the framing is detected.
     framing_only: bool,
+    /// The first line may still show the framing.
+    is_first_line: bool,
 }
 
 impl<'p> Detector<'p> {
@@ -102,6 +104,7 @@ impl<'p> Detector<'p> {
                     certain_at: None,
                     unread: 0,
                     what: String::new(),
+                    resembles: None,
                 });
             }
         }
@@ -121,6 +124,23 @@ impl<'p> Detector<'p> {
             limit,
             stop: MAX_HELD.min(limit) + 1,
             framing_only,
+            is_first_line: is_open,
+        }
+    }
+
+    /// Returns what the bytes look like: a message of a protocol that no candidate reads.
+    pub(super) fn resembles(&self) -> Option<&str> {
+        self.candidates.iter().find_map(|c| c.resembles.as_deref())
+    }
+
+    /// Leaves out the framings that a complete first line rules out.
+    fn read_first_line(&mut self) {
+        let Some(named) = header_framings(&self.bytes).filter(|_| self.is_first_line) else {
+            return;
+        };
+        self.is_first_line = false;
+        if self.candidates.iter().any(|c| named.contains(&c.framing)) {
+            self.candidates.retain(|c| named.contains(&c.framing));
         }
     }
 
@@ -129,6 +149,7 @@ impl<'p> Detector<'p> {
         for candidate in self.candidates.iter_mut().filter(|_| gap.is_some()) {
             candidate.framer.seek();
         }
+        self.is_first_line &= gap.is_none();
         self
     }
 
@@ -137,6 +158,7 @@ impl<'p> Detector<'p> {
         if self.may_be_http3(false) {
             return ProtocolVerdict::Wait;
         }
+        self.read_first_line();
         if let ([only], true) = (self.candidates.as_slice(), self.is_named) {
             return ProtocolVerdict::Decided(only.protocol, only.framing, guess(only, None, false));
         }
@@ -166,6 +188,7 @@ impl<'p> Detector<'p> {
 
     /// Handles missing bytes. A message that they cut is no fault of a pair, but can show its protocol.
     pub(super) fn gap(&mut self) -> ProtocolVerdict<'p> {
+        self.is_first_line = false;
         let faults: Vec<u32> = self.candidates.iter().map(|c| c.faults).collect();
         self.run(self.bytes.len(), true);
         if let Some(winner) = self.first_certain() {

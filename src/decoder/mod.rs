@@ -205,6 +205,8 @@ pub struct Decoder<'p> {
     undetected: usize,
     /// `true` if detection failed.
     given_up: bool,
+    /// What the bytes looked like when detection failed.
+    resembles: Option<String>,
     /// Present if each connection has its own protocol.
     separate: Option<SeparateDetection<'p>>,
     parsed: Parsed,
@@ -231,6 +233,7 @@ impl<'p> Decoder<'p> {
             guess: None,
             undetected: 0,
             given_up: false,
+            resembles: None,
             separate: None,
             parsed,
             index: 0,
@@ -331,10 +334,7 @@ impl<'p> Decoder<'p> {
             self.settle(false, sink);
         }
         if self.protocol.is_none() && self.separate.is_none() {
-            self.given_up = true;
-            self.held = Vec::new();
-            self.held_metadata = Vec::new();
-            self.detecting.clear();
+            self.give_up();
         }
         self.push(origin, rest, sink);
     }

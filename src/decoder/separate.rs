@@ -1,7 +1,7 @@
 //! Detection for each connection on its own: a capture of another program can hold traffic of several protocols.
 
 use super::detect::{Detector, ProtocolVerdict};
-use super::{Decoder, FrameSink, HeldBytes, MAX_HEAD};
+use super::{DecodeOptions, Decoder, FrameSink, Guess, HeldBytes, MAX_HEAD};
 use crate::protocol::{Lane, Origin, Protocol};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -312,6 +312,35 @@ impl<'p> Decoder<'p> {
         dropped
     }
 
+    /// Returns a protocol that reads undetected bytes in another framing than the given one.
+    pub fn readable_as(&self) -> Option<Guess> {
+        self.options.framing?;
+        let options = DecodeOptions {
+            framing: None,
+            ..self.options.clone()
+        };
+        self.detecting.iter().find_map(|(lane, waiting)| {
+            let mut detector = Detector::new(&options.protocols, &options, *lane, false);
+            let verdict = match detector.push(&waiting.bytes) {
+                ProtocolVerdict::Wait => detector.settle(true),
+                verdict => verdict,
+            };
+            match verdict {
+                ProtocolVerdict::Decided(_, _, guess) => Some(guess),
+                _ => None,
+            }
+        })
+    }
+
+    /// Ends detection: all bytes are only counted from here on.
+    pub(super) fn give_up(&mut self) {
+        self.given_up = true;
+        self.resembles = self.resembles().map(str::to_owned);
+        self.held = Vec::new();
+        self.held_metadata = Vec::new();
+        self.detecting.clear();
+    }
+
     /// Returns the connections whose bytes no protocol recognises, at most 1024 of them.
     pub(crate) fn unrecognised_connections(&self) -> Vec<u32> {
         let mut all: BTreeSet<u32> = self.detecting.keys().filter_map(|key| key.conn).collect();
@@ -323,5 +352,11 @@ impl<'p> Decoder<'p> {
     /// Returns the number of bytes that no protocol recognises, after the end of the input.
     pub fn undetected(&self) -> usize {
         self.undetected + self.separate.as_ref().map_or(0, |separate| separate.unread)
+    }
+
+    /// Returns what undetected bytes look like: a message of a protocol that is none of the options'.
+    pub fn resembles(&self) -> Option<&str> {
+        let now = || self.detecting.values().find_map(Detector::resembles);
+        self.resembles.as_deref().or_else(now)
     }
 }

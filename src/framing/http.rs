@@ -17,7 +17,7 @@ mod body;
 mod chunked;
 mod emit;
 mod events;
-mod head;
+pub(super) mod head;
 mod inflate;
 mod requests;
 mod resync;

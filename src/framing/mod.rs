@@ -20,6 +20,7 @@ mod content_length;
 mod custom;
 mod describe;
 pub(crate) mod fields;
+mod first_line;
 pub use fields::{ENDINGS as SECRET_ENDINGS, NAMES as SECRET_NAMES};
 mod frame;
 mod framer;
@@ -39,6 +40,7 @@ mod write;
 pub(crate) use backlog::Backlog;
 pub(crate) use content_length::{FrameStart, frame_start, header_length, starts_block};
 pub use custom::{CustomFraming, FramingReader};
+pub(crate) use first_line::header_framings;
 #[cfg(feature = "diff")]
 pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};

@@ -12,6 +12,7 @@ mod conformance;
 mod conversation;
 mod crashes;
 mod damage;
+mod detection;
 mod escaping;
 mod formats;
 mod input_forms;

@@ -3,8 +3,22 @@
 use super::FrameDisplay;
 use crate::decoder::Decoder;
 
-/// The note about bytes that no protocol recognizes.
-pub const NO_PROTOCOL: &str = "no protocol recognises these bytes: name it with -p";
+/// Returns the note about bytes that no protocol recognizes.
+pub fn no_protocol(decoder: &Decoder<'_>) -> String {
+    if let Some(what) = decoder.resembles() {
+        return format!("this is {what}, which wiretool does not read");
+    }
+    match (decoder.options().framing, decoder.readable_as()) {
+        (Some(given), Some(guess)) => format!(
+            "no protocol recognises these bytes as {}: they are {} with --framing {}",
+            given.name(),
+            guess.protocol,
+            guess.framing.name()
+        ),
+        _ => "no protocol recognises these bytes: name it with -p, and the framing with --framing"
+            .to_owned(),
+    }
+}
 
 /// Reports the evidence for the protocol, and the second candidate.
 pub fn report_detection(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) {
@@ -30,12 +44,11 @@ pub fn report_detection(source: &str, decoder: &Decoder<'_>, show: &mut dyn Fram
 /// Reports bytes that no protocol recognizes; returns true if there are any.
 pub fn report_undetected(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) -> bool {
     let undetected = decoder.undetected() > 0;
-    let text = if undetected {
-        "no protocol recognises these bytes: name it with -p, and the framing with --framing"
-    } else {
-        "the input has no bytes to decode"
+    let text = match undetected {
+        true => no_protocol(decoder),
+        false => "the input has no bytes to decode".to_owned(),
     };
-    show.note(source, text, true);
+    show.note(source, &text, true);
     undetected
 }
 

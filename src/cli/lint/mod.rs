@@ -5,7 +5,7 @@ mod rules;
 mod source;
 
 use super::Exit;
-use super::input::{self, FrameDisplay, InputRun, NO_PROTOCOL};
+use super::input::{self, FrameDisplay, InputRun, no_protocol};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output;
@@ -213,7 +213,7 @@ impl FrameDisplay for LintScreen {
                     .reporter
                     .write_summary(conversation, &[], self.run.verbose);
             }
-            self.run.note(source, NO_PROTOCOL, true);
+            self.run.note(source, &no_protocol(decoder), true);
             return self.reporter.flush();
         }
         // An empty input is noted once, for all inputs.

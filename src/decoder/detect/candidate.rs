@@ -27,6 +27,8 @@ pub(super) struct Candidate<'p> {
     /// The number of bytes before gaps in which it understood nothing.
     pub(super) unread: usize,
     pub(super) what: String,
+    /// The description of the first message that is one of another protocol, which wiretool does not read.
+    pub(super) resembles: Option<String>,
 }
 
 impl Candidate<'_> {
@@ -133,6 +135,12 @@ impl Candidate<'_> {
                             && matches!(frame.framing, Framing::Http | Framing::WebSocket);
                         let own = message.evidence == Evidence::Certain && !passed_over;
                         self.broken += u32::from(own);
+                        if let (None, [error, ..]) = (&frame.fault, message.faults.as_slice())
+                            && error.code == "not-a-message"
+                            && error.hint.is_some()
+                        {
+                            self.resembles.get_or_insert_with(|| error.got.to_string());
+                        }
                         continue;
                     }
                     match message.evidence {

@@ -17,8 +17,7 @@ pub(super) fn read<'a>(
         let ends_early =
             message.faults.iter().any(|f| f.code == "ends-early") && frame.fault.is_none();
         let is_torn = ends_early && version(&Call::of(root)) == Some("2.0");
-        // Nothing else reports them by name.
-        if is_torn || read::is_debug_adapter(root) {
+        if is_torn {
             message.evidence = Evidence::Certain;
         }
     } else if let Some(root) = root {

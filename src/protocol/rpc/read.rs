@@ -238,7 +238,7 @@ pub(in crate::protocol) fn role(call: &Call<'_>) -> Option<Role> {
 }
 
 /// Returns true for a message of the Debug Adapter Protocol: the same framing, but not JSON-RPC.
-pub(in crate::protocol) fn is_debug_adapter(root: Node<'_>) -> bool {
+fn is_debug_adapter(root: Node<'_>) -> bool {
     let is = |word| root.get("type").is_some_and(|node| node.is_text(word));
     root.get("seq").is_some() && ["request", "response", "event"].into_iter().any(is)
 }
