@@ -200,7 +200,8 @@ impl<'p> Redactor<'_, 'p> {
         let mut options: DecodeOptions<'p> = self.config.decode.clone();
         options.want = Want::Exact;
         let mut pipeline = Pipeline::new(Decoder::new(options), None);
-        let mut frames = FrameCallback(&mut |decoded| see(self, decoded));
+        let mut see = |decoded: &Decoded<'_>| see(self, decoded);
+        let mut frames = FrameCallback(&mut see);
         for record in records {
             let mut item = record.item();
             // Offsets count only recorded bytes.

@@ -274,7 +274,10 @@ impl MethodFraming {
 
 /// Writes a frame. The length is correct unless `wire` has another.
 pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
-    let (id, mode) = wire.method.unwrap_or_default();
+    // Without a method id it is an answer that consists of its envelope alone.
+    let Some((id, mode)) = wire.method else {
+        return wire.payload(body, out);
+    };
     let own = if mode == LengthMode::Inclusive { 8 } else { 4 };
     let right = (wire.header.len() + body.len()) as u32 + own;
     out.extend_from_slice(&wire.length.unwrap_or(right).to_le_bytes());

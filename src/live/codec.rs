@@ -111,11 +111,14 @@ impl<'p> ConnectionConfig<'p> {
         }
     }
 
-    /// Returns the framing with which such connections are read: WebSocket starts as HTTP.
-    pub fn initial_framing(&self) -> Framing {
+    /// Returns the framing with which such connections are read: WebSocket starts as HTTP. `None` if the bytes of each
+    /// stream decide it, as for answers without length and method id.
+    pub fn initial_framing(&self) -> Option<Framing> {
         match self.framing {
-            Framing::WebSocket => Framing::Http,
-            other => other,
+            _ if self.streams => None,
+            Framing::Method => None,
+            Framing::WebSocket => Some(Framing::Http),
+            other => Some(other),
         }
     }
 

@@ -87,7 +87,7 @@ impl<'p> Endpoint<'p> {
         let protocol = config.protocol;
         let options = DecodeOptions {
             // Answers on the stream of their request may be delimited otherwise than requests.
-            framing: (!config.streams).then(|| config.initial_framing()),
+            framing: config.initial_framing(),
             limits,
             ..DecodeOptions::new(vec![protocol])
         };

@@ -1,5 +1,6 @@
 //! Tests of the command line and of its engines: one binary, with one module for each subject.
 
+mod answers_without_ids;
 mod api;
 mod broken_sessions;
 mod captures;

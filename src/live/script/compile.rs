@@ -262,15 +262,22 @@ impl CompileState<'_> {
         let greeted = of
             .filter(|_| is_ours)
             .and_then(|to| self.greeted.remove(&to));
-        match (is_ours, request, role) {
-            (true, Some(at), _) => {
+        // A message of the peer that continues an earlier request, such as an item that it sends.
+        let continued = match role {
+            Some(Role::Notification | Role::Item | Role::End) if !is_ours && request.is_none() => {
+                self.goes_on(decoded.origin.conn, &places)
+            }
+            _ => None,
+        };
+        match (is_ours, request, greeted, role) {
+            (true, Some(at), ..) => {
                 let reply = self.message(at, message, places);
                 if let Some(entry) = self.entries.get_mut(at) {
                     entry.is_done |= last;
                     entry.timeline.did(send_action(reply), time);
                 }
             }
-            (true, None, _) if let Some(what) = greeted => {
+            (true, None, Some(what), _) => {
                 // The answer of the protocol itself has the values of this run at the same paths.
                 let own = |place: &ValuePlace| match place.binding {
                     Binding::Name(_) => Some(ValueSource::Request(place.path.clone())),
@@ -281,13 +288,14 @@ impl CompileState<'_> {
                     self.hellos.push(HelloReply { to: what, message });
                 }
             }
-            (true, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
+            (true, None, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
                 self.opening.get_or_insert(message);
             }
             // A runtime also refuses messages of a provider with an unpaired error. Items that belong to no request, such as
             // audio, go with the request before them.
             (
                 true,
+                None,
                 None,
                 Some(
                     role @ (Role::Request
@@ -311,21 +319,21 @@ impl CompileState<'_> {
                     }
                 }
             }
-            (false, _, _) if self.protocol.is_hello(decoded.message) => {
+            (false, ..) if self.protocol.is_hello(decoded.message) => {
                 self.greeted
                     .insert(index, StoredMessage::of(decoded, None).what());
             }
-            (false, None, Some(Role::Notification | Role::Item | Role::End))
-                if let Some(at) = self.goes_on(decoded.origin.conn, &places) =>
-            {
-                let awaited = self.named(at, kind, &places);
-                if let Some((entry, awaited)) = self.entries.get_mut(at).zip(awaited) {
+            (false, None, ..) if continued.is_some() => {
+                let awaited = continued.and_then(|at| Some((at, self.named(at, kind, &places)?)));
+                if let Some((at, awaited)) = awaited
+                    && let Some(entry) = self.entries.get_mut(at)
+                {
                     entry
                         .timeline
                         .received(ScriptAction::AwaitMessage(awaited), time);
                 }
             }
-            (false, None, Some(Role::Request | Role::Notification)) => {
+            (false, None, _, Some(Role::Request | Role::Notification)) => {
                 self.requests.insert(index, self.entries.len());
                 let generated = places.iter().filter(|place| name_at(place).is_some());
                 let generated = generated.map(|place| &place.path).collect();
@@ -345,7 +353,7 @@ impl CompileState<'_> {
                     }
                 }
             }
-            (false, None, _) => {
+            (false, None, ..) => {
                 if let Some((at, call)) = of.and_then(|to| self.ours.get(&to)).copied()
                     && let Some(entry) = self.entries.get_mut(at)
                 {

@@ -235,8 +235,13 @@ impl<'a> CallShape<'_, 'a> {
             ShapeViolation::MissingParam,
             ShapeViolation::ParamType,
         ];
-        let whole = format_args!("the params of {}", method.name);
-        self.members(params, (&method.ty, whole), violations, report);
+        let name = method.name;
+        self.members(
+            params,
+            (&method.ty, format_args!("the params of {name}")),
+            violations,
+            report,
+        );
     }
 
     /// Checks the result of a known method.
@@ -254,8 +259,13 @@ impl<'a> CallShape<'_, 'a> {
                 ShapeViolation::MissingResult,
                 ShapeViolation::ResultType,
             ];
-            let whole = format_args!("the result of {}", method.name);
-            self.members(result, (&ty, whole), violations, report);
+            let name = method.name;
+            self.members(
+                result,
+                (&ty, format_args!("the result of {name}")),
+                violations,
+                report,
+            );
         }
     }
 
