@@ -23,14 +23,14 @@ use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::encoding::Want;
 use crate::framing::{Frame, Framing, Head, fields};
-use crate::protocol::{Lane, Notes, for_each_secret};
+use crate::protocol::{Extent, Lane, Notes, SecretNames, for_each_secret};
 use crate::select::glob;
 use crate::span::Span;
 use crate::tape::Node;
 use finder::SecretFinder;
 use lines::{read_records, stream_bytes, write_records};
 use metadata::Unexamined;
-use nested::{Nested, find_nested};
+use nested::{Nested, find_nested, replace_parts};
 use positions::Changes;
 use regex::Regex;
 use regions::{Regions, is_compressed, is_unknown};
@@ -80,7 +80,7 @@ type StreamBytes<'r> = BTreeMap<Lane, Cow<'r, [u8]>>;
 #[derive(Default)]
 struct MessageSecrets<'a> {
     whole: Vec<Node<'a>>,
-    /// Text that contains JSON with secrets.
+    /// Text that contains secrets.
     parts: Vec<(Node<'a>, Nested)>,
 }
 
@@ -225,8 +225,10 @@ impl<'p> Redactor<'_, 'p> {
                 (None, None) => {}
             }
         }
-        for text in secret.parts.iter().flat_map(|(_, nested)| &nested.texts) {
-            self.add_text(text);
+        for (_, nested) in &secret.parts {
+            nested.texts.iter().for_each(|text| self.add_text(text));
+            let escaped = nested.escaped.iter().cloned();
+            self.escaped_secrets.extend(escaped);
         }
         let bytes = decoded.frame.view.bytes;
         let unknown = is_unknown(decoded);
@@ -328,9 +330,10 @@ impl<'p> Redactor<'_, 'p> {
             return secret;
         };
         decoded.annotate(&mut self.notes);
-        let also = |name: &[u8]| {
-            let mut own = decoded.protocol.descriptor().marks.secrets.iter();
-            own.any(|own| name.eq_ignore_ascii_case(own.as_bytes())) || self.is_named(name)
+        let also = |name: &[u8]| self.is_named(name);
+        let names = SecretNames {
+            marks: &decoded.protocol.descriptor().marks,
+            also: &also,
         };
         let mut done = 0;
         root.each(&mut |node| {
@@ -340,12 +343,20 @@ impl<'p> Redactor<'_, 'p> {
             if self.notes.is_wholly_secret(node) {
                 done = node.end();
                 secret.whole.extend(leaves(node));
-            } else if let Some(nested) = find_nested(node, &also, &self.replacer) {
-                secret.parts.push((node, nested));
+                return;
             }
+            let nested = find_nested(node, &names, &self.replacer).or_else(|| {
+                let parts = self.notes.secret_parts(node);
+                replace_parts(node, parts, &self.replacer)
+            });
+            secret.parts.extend(nested.map(|nested| (node, nested)));
         });
         if !self.names.is_empty() {
-            for_each_secret(root, &also, &mut |node| secret.whole.extend(leaves(node)));
+            for_each_secret(root, &names, &mut |node, extent| {
+                if matches!(extent, Extent::Whole) {
+                    secret.whole.extend(leaves(node));
+                }
+            });
         }
         secret
     }

@@ -2,7 +2,7 @@
 
 use super::DisplayOptions;
 use crate::decoder::Decoded;
-use crate::framing::fields::{self as heads, secrets};
+use crate::framing::fields::{self as heads, HeaderSecret, secrets, text_secrets, without};
 use crate::framing::{Framing, Head, Places};
 use crate::path::{PathStep, write_step};
 use crate::protocol::{Notes, Remark};
@@ -56,6 +56,39 @@ impl FrameField<'_> {
     pub fn is_secret(&self, notes: &Notes, display: DisplayOptions) -> bool {
         let is_secret = self.secret || self.node.is_some_and(|node| notes.is_secret(node));
         is_secret && !display.show_secrets
+    }
+
+    /// Returns the text of its value without the secret parts, if it has any that must not be shown.
+    pub(super) fn masked_value(&self, notes: &Notes, display: DisplayOptions) -> Option<String> {
+        let node = self.node.filter(|_| !display.show_secrets)?;
+        notes.masked(node)
+    }
+
+    /// Returns its value in brief, without secret parts.
+    pub fn brief(&self, node: Node<'_>, notes: &Notes, display: DisplayOptions) -> String {
+        match self.masked_value(notes, display) {
+            Some(text) => format!("\"{text}\""),
+            None => brief(node),
+        }
+    }
+
+    /// Returns the spans of its bytes that must not be shown, if it is not secret as a whole.
+    pub(super) fn hidden_spans(&self, notes: &Notes) -> Vec<Span> {
+        let Some(node) = self.node else {
+            return self.hidden.clone();
+        };
+        let parts = notes.secret_parts(node);
+        let content = node.raw_content().unwrap_or_default();
+        // The quote of JSON is after the content.
+        let tail = usize::from(matches!(node.value(), Value::Scalar(Scalar::Json(..))));
+        let start = node.span().end().saturating_sub(tail + content.len());
+        if content.contains(&b'\\') && !parts.is_empty() {
+            // The places of the parts differ by the escapes before them.
+            return vec![Span::new(start, start + content.len())];
+        }
+        let span =
+            |part: &HeaderSecret| Span::new(start + part.range.start, start + part.range.end);
+        parts.iter().map(span).collect()
     }
 
     /// Returns the text that is shown instead of a secret.
@@ -213,8 +246,9 @@ fn push_trailer<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
 pub fn subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {
     let subject = decoded.message.subject.as_deref()?;
     Some(match decoded.frame.head {
-        Head::Http { .. } if !show_secrets => heads::masked(subject),
-        _ => Cow::Borrowed(subject),
+        _ if show_secrets => Cow::Borrowed(subject),
+        Head::Http { .. } => heads::masked(subject),
+        _ => without(subject, &text_secrets(subject.as_bytes())),
     })
 }
 

@@ -147,7 +147,7 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Ve
                 hidden: Vec::new(),
             });
         }
-        let (highlight, mut text) = shown_value(field, display);
+        let (highlight, mut text) = shown_value(field, notes, display);
         for remark in field.remarks(notes) {
             text.push_str(&format!("  = {remark}"));
         }
@@ -177,7 +177,7 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Ve
                 hidden: if display.show_secrets {
                     Vec::new()
                 } else {
-                    field.hidden.clone()
+                    field.hidden_spans(notes)
                 },
             });
         }

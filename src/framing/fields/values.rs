@@ -44,7 +44,7 @@ pub(super) fn values(
 }
 
 /// Returns the value after a quoted name and a colon, without its quotes.
-fn json_value(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+pub(super) fn json_value(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     let quote = *bytes.get(name.start.checked_sub(1)?)?;
     if !matches!(quote, b'"' | b'\'') {
         return None;
