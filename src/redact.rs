@@ -9,6 +9,7 @@
 //! A replacement is as long as its secret, so that lengths and offsets stay valid; see [`replacement`].
 
 mod changes;
+mod compressed;
 mod finder;
 mod lines;
 mod metadata;
@@ -22,11 +23,12 @@ use crate::conversation::Verdict;
 use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::encoding::Want;
-use crate::framing::{Frame, Framing, Head, fields};
+use crate::framing::{Frame, Framing, Head, Places, fields};
 use crate::protocol::{Extent, Lane, Notes, SecretNames, for_each_secret};
 use crate::select::glob;
 use crate::span::Span;
 use crate::tape::Node;
+use compressed::CompressedBody;
 use finder::SecretFinder;
 use lines::{read_records, stream_bytes, write_records};
 use metadata::Unexamined;
@@ -108,6 +110,7 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         regions: Regions::default(),
         finder: SecretFinder::default(),
         changes: Changes::default(),
+        compressed: BTreeMap::new(),
         seen: BTreeSet::new(),
         unexamined: Unexamined::default(),
         refused: None,
@@ -135,6 +138,7 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         redactor.change_outside(&streams);
         metadata::replace_secrets(&redactor, &mut metadata, n == 0);
     }
+    redactor.change_compressed();
     redactor.unexamined.count_streams(&streams, &redactor.seen);
     drop(streams);
     if let Some(refused) = redactor.refused {
@@ -175,6 +179,8 @@ struct Redactor<'s, 'p> {
     /// Finds secrets inside all other bytes.
     finder: SecretFinder,
     changes: Changes,
+    /// The compressed bodies with secrets, by stream and offset.
+    compressed: BTreeMap<(Lane, u64), CompressedBody>,
     /// The streams in which at least one frame was decoded.
     seen: BTreeSet<Lane>,
     /// The bytes that were not decoded.
@@ -370,7 +376,8 @@ impl<'p> Redactor<'_, 'p> {
 
     fn change_message(&mut self, decoded: &Decoded<'_>) {
         let frame = decoded.frame;
-        if is_compressed(decoded) && frame.view.body.len > 0 {
+        let is_inflated = matches!(frame.view.places, Places::Packed(_)) && frame.fault.is_none();
+        if is_compressed(decoded) && frame.view.body.len > 0 && !is_inflated {
             self.refuse(decoded, "is compressed, so secrets in it cannot be found");
         }
         if let (Framing::Http3, Some(content)) = (frame.framing, http3_content(frame)) {
@@ -406,7 +413,12 @@ impl<'p> Redactor<'_, 'p> {
             self.change_view(decoded, at.start, old, &new);
         }
         if is_unknown(decoded) {
-            self.change_unknown(decoded, bytes);
+            // The fields of a head were read.
+            let start = match frame.head {
+                Head::Http { .. } => frame.view.body.at(),
+                _ => 0,
+            };
+            self.change_unknown(decoded, start, bytes.get(start..).unwrap_or_default());
         }
     }
 

@@ -16,6 +16,7 @@ mod escaping;
 mod formats;
 mod input_forms;
 mod recovery;
+mod redaction;
 mod rewriting;
 mod secrets;
 mod seeds;
