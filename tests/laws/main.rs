@@ -18,6 +18,7 @@ mod input_forms;
 mod recovery;
 mod redaction;
 mod rewriting;
+mod secret_places;
 mod secrets;
 mod seeds;
 mod select;

@@ -11,6 +11,7 @@
 
 use super::names::{is_secret_field, is_secret_query};
 use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, without};
+use super::text::find_in_text;
 use super::{fields, line, slice, trimmed};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -95,6 +96,11 @@ pub fn secrets(bytes: &[u8], is_also_secret: &dyn Fn(&str) -> bool) -> Vec<Heade
         }
     }
     super::values::values(bytes, is_also_secret, &mut found);
+    let mut at = 0;
+    for chunk in bytes.utf8_chunks() {
+        find_in_text(bytes, at..at + chunk.valid().len(), &mut found);
+        at += chunk.valid().len() + chunk.invalid().len();
+    }
     found.into_sorted()
 }
 

@@ -42,6 +42,15 @@ impl FoundSecrets {
         }
     }
 
+    /// Adds secrets whose ranges count from an offset.
+    pub(super) fn append(&mut self, other: Self, offset: usize) {
+        let moved = other.0.into_iter().map(|secret| HeaderSecret {
+            range: secret.range.start + offset..secret.range.end + offset,
+            ..secret
+        });
+        self.0.extend(moved);
+    }
+
     /// Sorts the ranges and merges those that overlap.
     pub(super) fn into_sorted(mut self) -> Vec<HeaderSecret> {
         self.0

@@ -14,7 +14,7 @@
 
 use super::names::{is_secret_field, is_secret_name, is_secret_query};
 use super::secret::{Key, add_cookie, authority, split};
-use super::secret_ranges::{FoundSecrets, HeaderSecret, is_scheme};
+use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, is_scheme};
 use super::slice;
 use super::values::json_value;
 use base64::Engine as _;
@@ -32,7 +32,6 @@ const MAX_WORD: usize = 24;
 /// The minimum length of a token after `Bearer` without a field name.
 const MIN_BEARER: usize = 8;
 
-static FLAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("--"));
 /// The ends of `Bearer` and `Basic`, which are mostly written with a capital.
 static SCHEMES: LazyLock<[Finder<'static>; 2]> =
     LazyLock::new(|| [Finder::new("earer "), Finder::new("asic ")]);
@@ -44,24 +43,44 @@ pub fn text_secrets(text: &[u8]) -> Vec<HeaderSecret> {
         return Vec::new();
     }
     let mut found = FoundSecrets::default();
+    find(text, &mut found);
+    found.into_sorted()
+}
+
+/// Finds the secrets in a text among other bytes.
+pub(super) fn find_in_text(bytes: &[u8], text: Range<usize>, found: &mut FoundSecrets) {
+    let mut own = FoundSecrets::default();
+    find(slice(bytes, &text), &mut own);
+    found.append(own, text.start);
+}
+
+fn find(text: &[u8], found: &mut FoundSecrets) {
     let mut done = 0;
     for at in memchr::memchr2_iter(b'=', b':', text) {
         if at < done {
             continue;
         }
         done = if text.get(at) == Some(&b'=') {
-            find_in_key(text, at, &mut found)
-        } else if text.get(at + 1..at + 3) == Some(b"//") {
-            find_in_url(text, at + 3, &mut found)
+            find_in_key(text, at, found)
+        } else if let Some(start) = after_slashes(text, at + 1) {
+            find_in_url(text, start, found)
         } else {
-            find_in_field(text, at, &mut found)
+            find_in_field(text, at, found)
         };
     }
-    if memchr::memchr(b' ', text).is_some() {
-        find_after_flags(text, &mut found);
-        find_after_schemes(text, &mut found);
+    find_after_flags(text, found);
+    find_after_schemes(text, found);
+}
+
+/// Returns the offset after two slashes, which can be escaped.
+fn after_slashes(text: &[u8], mut at: usize) -> Option<usize> {
+    for _ in 0..2 {
+        let rest = text.get(at..)?;
+        at += rest.iter().take_while(|b| **b == b'\\').count();
+        text.get(at).filter(|b| **b == b'/')?;
+        at += 1;
     }
-    found.into_sorted()
+    Some(at)
 }
 
 /// Returns `true` if a word is a flag whose value, the next word, is secret: `--token`.
@@ -97,14 +116,21 @@ fn find_in_url(text: &[u8], start: usize, found: &mut FoundSecrets) -> usize {
     let ends = |b: &u8| b.is_ascii_whitespace() || b"/?#\"'<>\\`".contains(b);
     let len = rest.iter().position(ends).unwrap_or(rest.len());
     let all = rest.get(..len).unwrap_or_default();
-    let Some(at) = memchr::memrchr(b'@', all) else {
-        return start;
-    };
-    let user = all.get(..at).unwrap_or_default();
-    if user.contains(&b':') || !looks_innocent(user) {
-        authority(text, start..start + len, found);
+    let end = start + len;
+    if let Some(at) = memchr::memrchr(b'@', all) {
+        let user = all.get(..at).unwrap_or_default();
+        if user.contains(&b':') || !looks_innocent(user) {
+            authority(text, start..end, found);
+        }
+        return end;
     }
-    start + len
+    // The text is cut off, possibly in a password: a port has only digits.
+    let colon = memchr::memchr(b':', all).filter(|_| end == text.len() && !all.contains(&b'['));
+    let port = colon.map_or(end, |colon| start + colon + 1)..end;
+    if !slice(text, &port).iter().all(u8::is_ascii_digit) {
+        add(text, port, false, false, found);
+    }
+    start
 }
 
 /// Finds the value of a field of a head, `X-Api-Key: Zx81`, and of a quoted name, `'token': 'Zx81'`.
@@ -130,7 +156,7 @@ fn find_in_field(text: &[u8], colon: usize, found: &mut FoundSecrets) -> usize {
             return colon;
         };
         let end = value.end;
-        found.add(text, value, false);
+        found.add(text, credentials(text, value, false), false);
         return end;
     }
     let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
@@ -155,17 +181,21 @@ fn find_in_field(text: &[u8], colon: usize, found: &mut FoundSecrets) -> usize {
     end
 }
 
-/// Finds the values after flags: `--token Zx81`.
+/// Finds the values after flags: `--token Zx81`, and in a list, `"--token", "Zx81"`.
 fn find_after_flags(text: &[u8], found: &mut FoundSecrets) {
-    for at in FLAG.find_iter(text) {
+    for at in memchr::memchr_iter(b'-', text) {
         let before = at.checked_sub(1).and_then(|at| text.get(at));
         if before.is_some_and(|b| !b.is_ascii_whitespace() && !b"\"'`([".contains(b)) {
             continue;
         }
         let flag = word(text, at);
-        let value = word(text, flag.end + 1);
-        if is_flag(slice(text, &flag)) && text.get(value.start) != Some(&b'-') {
-            add(text, value, false, false, found);
+        if is_flag(slice(text, &flag)) {
+            let rest = text.get(flag.end..).unwrap_or_default();
+            let between = |b: &&u8| b" \t\"'\\,".contains(b);
+            let value = word(text, flag.end + rest.iter().take_while(between).count());
+            if text.get(value.start) != Some(&b'-') {
+                add(text, value, false, false, found);
+            }
         }
     }
 }
@@ -232,7 +262,7 @@ fn word(text: &[u8], at: usize) -> Range<usize> {
     let skipped = |b: &u8| b" \t\"'\\".contains(b);
     let start = rest.iter().take_while(|b| skipped(b)).count();
     let rest = rest.get(start..).unwrap_or_default();
-    let ends = |b: &u8| b.is_ascii_whitespace() || b"\"'\\`<>".contains(b);
+    let ends = |b: &u8| *b <= b' ' || b"\"'\\`<>".contains(b);
     let len = rest.iter().position(ends).unwrap_or(rest.len());
     at + start..at + start + len
 }
