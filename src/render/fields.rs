@@ -121,6 +121,20 @@ pub fn fields_along<'a>(decoded: &Decoded<'a>, spellings: &[&str]) -> Vec<FrameF
     select(decoded, &FieldFilter::Along(spellings))
 }
 
+/// Returns the number of values and parts of a head that are not shown, as a whole or in part.
+#[cfg(feature = "snapshot")]
+pub(crate) fn count_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> usize {
+    decoded.annotate(notes);
+    let mut parts = Vec::new();
+    push_header(decoded, &mut parts);
+    push_trailer(decoded, &mut parts);
+    let parts = parts.iter().map(|part| match part.hidden.len() {
+        0 => usize::from(part.secret),
+        hidden => hidden,
+    });
+    parts.sum::<usize>() + notes.hidden_values()
+}
+
 /// Selects the values that are listed.
 enum FieldFilter<'w> {
     /// The first values, at most this number.

@@ -8,7 +8,7 @@
 //! ```
 
 use super::DisplayOptions;
-use super::fields::{FrameField, MAX_FIELDS, fields};
+use super::fields::{MAX_FIELDS, fields};
 use super::style::{Highlight, escape, shorten};
 use super::tree::{shown_value, write_faults, write_title};
 use crate::conversation::Verdict;

@@ -379,3 +379,34 @@ fn no_place_of_a_secret_is_shown_or_left_in() {
         found.join("\n")
     );
 }
+
+/// A function, a namespace and a type may have any name: the name of none makes its description secret.
+#[test]
+fn names_of_functions_are_not_names_of_values() {
+    let function = r#"{"args":[{"name":"token","type":{"kind":"list","item":{"kind":"primitive","type":"string"}}}],"returns":{"kind":"list","of":"list"},"visibility":"public"}"#;
+    let describe = |name: &&str| format!("\"{name}\":{function}");
+    let functions: Vec<String> = NAMES.iter().map(describe).collect();
+    let announce = format!(
+        "{{\"version\":1,\"type\":\"announce\",\"id\":\"4dd08780-4146-1567-2ff4-a479a95fbaff\",\"target\":\"$saikuro.announce\",\"args\":[{{\"version\":1,\"namespaces\":{{\"secret\":{{\"functions\":{{{}}}}}}},\"types\":{{\"password\":{{\"kind\":\"list\"}}}}}}]}}",
+        functions.join(",")
+    );
+    let body = packed(&announce);
+    let mut session = Session::new("functions", "saikuro");
+    let bytes = [&(body.len() as u32).to_be_bytes()[..], &body].concat();
+    session.push(ChunkSource::C2s, bytes);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), session.recording()).unwrap();
+    for command in [
+        ["decode", "-f", "tree", "a.jsonl"],
+        ["decode", "-f", "hex", "a.jsonl"],
+        ["lint", "--report", "sarif", "a.jsonl"],
+    ] {
+        let out = wiretool(folder.path(), &command);
+        let text = String::from_utf8_lossy(&out);
+        assert!(!text.contains("secret)"), "{text}");
+        assert!(text.contains("list"), "{text}");
+    }
+    let report = wiretool(folder.path(), &["redact", "a.jsonl", "-o", "out.jsonl"]);
+    let report = String::from_utf8_lossy(&report);
+    assert!(report.contains(": 0 secrets replaced"), "{report}");
+}
