@@ -9,6 +9,7 @@
 //! A replacement is as long as its secret, so that lengths and offsets stay valid; see [`replacement`].
 
 mod changes;
+mod compressed;
 mod finder;
 mod lines;
 mod metadata;
@@ -22,15 +23,16 @@ use crate::conversation::Verdict;
 use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::encoding::Want;
-use crate::framing::{Frame, Framing, Head, fields};
-use crate::protocol::{Lane, Notes, for_each_secret};
+use crate::framing::{Frame, Framing, Head, Places, fields};
+use crate::protocol::{Extent, Lane, Notes, SecretNames, for_each_secret};
 use crate::select::glob;
 use crate::span::Span;
 use crate::tape::Node;
+use compressed::CompressedBody;
 use finder::SecretFinder;
 use lines::{read_records, stream_bytes, write_records};
 use metadata::Unexamined;
-use nested::{Nested, find_nested};
+use nested::{Nested, find_nested, replace_parts};
 use positions::Changes;
 use regex::Regex;
 use regions::{Regions, is_compressed, is_unknown};
@@ -80,7 +82,7 @@ type StreamBytes<'r> = BTreeMap<Lane, Cow<'r, [u8]>>;
 #[derive(Default)]
 struct MessageSecrets<'a> {
     whole: Vec<Node<'a>>,
-    /// Text that contains JSON with secrets.
+    /// Text that contains secrets.
     parts: Vec<(Node<'a>, Nested)>,
 }
 
@@ -108,6 +110,7 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         regions: Regions::default(),
         finder: SecretFinder::default(),
         changes: Changes::default(),
+        compressed: BTreeMap::new(),
         seen: BTreeSet::new(),
         unexamined: Unexamined::default(),
         refused: None,
@@ -135,6 +138,7 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         redactor.change_outside(&streams);
         metadata::replace_secrets(&redactor, &mut metadata, n == 0);
     }
+    redactor.change_compressed();
     redactor.unexamined.count_streams(&streams, &redactor.seen);
     drop(streams);
     if let Some(refused) = redactor.refused {
@@ -175,6 +179,8 @@ struct Redactor<'s, 'p> {
     /// Finds secrets inside all other bytes.
     finder: SecretFinder,
     changes: Changes,
+    /// The compressed bodies with secrets, by stream and offset.
+    compressed: BTreeMap<(Lane, u64), CompressedBody>,
     /// The streams in which at least one frame was decoded.
     seen: BTreeSet<Lane>,
     /// The bytes that were not decoded.
@@ -226,8 +232,10 @@ impl<'p> Redactor<'_, 'p> {
                 (None, None) => {}
             }
         }
-        for text in secret.parts.iter().flat_map(|(_, nested)| &nested.texts) {
-            self.add_text(text);
+        for (_, nested) in &secret.parts {
+            nested.texts.iter().for_each(|text| self.add_text(text));
+            let escaped = nested.escaped.iter().cloned();
+            self.escaped_secrets.extend(escaped);
         }
         let bytes = decoded.frame.view.bytes;
         let unknown = is_unknown(decoded);
@@ -329,9 +337,10 @@ impl<'p> Redactor<'_, 'p> {
             return secret;
         };
         decoded.annotate(&mut self.notes);
-        let also = |name: &[u8]| {
-            let mut own = decoded.protocol.descriptor().marks.secrets.iter();
-            own.any(|own| name.eq_ignore_ascii_case(own.as_bytes())) || self.is_named(name)
+        let also = |name: &[u8]| self.is_named(name);
+        let names = SecretNames {
+            marks: &decoded.protocol.descriptor().marks,
+            also: &also,
         };
         let mut done = 0;
         root.each(&mut |node| {
@@ -341,12 +350,20 @@ impl<'p> Redactor<'_, 'p> {
             if self.notes.is_wholly_secret(node) {
                 done = node.end();
                 secret.whole.extend(leaves(node));
-            } else if let Some(nested) = find_nested(node, &also, &self.replacer) {
-                secret.parts.push((node, nested));
+                return;
             }
+            let nested = find_nested(node, &names, &self.replacer).or_else(|| {
+                let parts = self.notes.secret_parts(node);
+                replace_parts(node, parts, &self.replacer)
+            });
+            secret.parts.extend(nested.map(|nested| (node, nested)));
         });
         if !self.names.is_empty() {
-            for_each_secret(root, &also, &mut |node| secret.whole.extend(leaves(node)));
+            for_each_secret(root, &names, &mut |node, extent| {
+                if matches!(extent, Extent::Whole) {
+                    secret.whole.extend(leaves(node));
+                }
+            });
         }
         secret
     }
@@ -360,7 +377,8 @@ impl<'p> Redactor<'_, 'p> {
 
     fn change_message(&mut self, decoded: &Decoded<'_>) {
         let frame = decoded.frame;
-        if is_compressed(decoded) && frame.view.body.len > 0 {
+        let is_inflated = matches!(frame.view.places, Places::Packed(_)) && frame.fault.is_none();
+        if is_compressed(decoded) && frame.view.body.len > 0 && !is_inflated {
             self.refuse(decoded, "is compressed, so secrets in it cannot be found");
         }
         if let (Framing::Http3, Some(content)) = (frame.framing, http3_content(frame)) {
@@ -396,7 +414,12 @@ impl<'p> Redactor<'_, 'p> {
             self.change_view(decoded, at.start, old, &new);
         }
         if is_unknown(decoded) {
-            self.change_unknown(decoded, bytes);
+            // The fields of a head were read.
+            let start = match frame.head {
+                Head::Http { .. } => frame.view.body.at(),
+                _ => 0,
+            };
+            self.change_unknown(decoded, start, bytes.get(start..).unwrap_or_default());
         }
     }
 

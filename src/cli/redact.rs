@@ -19,13 +19,14 @@ Examples:
 
 const REPLACED: &str = "\
 Secret names, in every protocol; case and separators are ignored:
-  names           auth bearer cookies credentials pass passwords pwd secrets
-                  setcookie
+  names           auth bearer cookies credentials otp pass passwords pin pwd
+                  secrets setcookie
   endings         accesskey apikey authorization cookie credential jwt passcode
-                  passphrase passwd password privatekey secret secretkey token
+                  passphrase passwd password passwordhash privatekey secret
+                  secretkey signingkey sshkey subscriptionkey token
   but not         partialresulttoken progresstoken workdonetoken
-  HTTP, queries   endings sessionid signature signingkey; in queries code key
-                  sig ticket
+  HTTP, queries   dpop xauth; endings connectionid sessionid signature; in
+                  queries code key sig ticket
   --key NAME      your own names; `*` matches any text
 Values that are replaced:
   messages        values with these names, also in JSON inside text; secrets of
@@ -135,13 +136,16 @@ fn has_header(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::REPLACED;
-    use crate::framing::fields::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
+    use crate::framing::fields::{
+        ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, WEB_NAMES,
+    };
 
     #[test]
     fn help_lists_every_secret_name() {
         let words: Vec<&str> = REPLACED.split(|c: char| !c.is_alphanumeric()).collect();
         let all = NAMES.iter().chain(&ENDINGS).chain(&OTHER_TOKENS);
-        for name in all.chain(&QUERY_NAMES).chain(&WEB_ENDINGS) {
+        let web = WEB_ENDINGS.iter().chain(&WEB_NAMES);
+        for name in all.chain(&QUERY_NAMES).chain(web) {
             assert!(words.contains(name), "{name}");
         }
     }

@@ -154,6 +154,13 @@ impl<'a> Decoded<'a> {
         };
         let mut secrets = Vec::new();
         root.each(&mut |node| {
+            let parts = notes.secret_parts(node).iter();
+            let text = node.text().filter(|_| parts.len() > 0);
+            if let Some(text) = text {
+                secrets.extend(
+                    parts.filter_map(|part| text.get(part.range.clone()).map(str::to_owned)),
+                );
+            }
             let mut json = Vec::new();
             if notes.is_secret(node) && !node.is_map() && !node.is_array() {
                 lossless::write(node, &mut json);

@@ -175,7 +175,7 @@ impl<'d> Compare<'d> {
                     let sides = [difference.left, difference.right];
                     let mut sides = sides.iter().zip(&notes);
                     let secret =
-                        sides.any(|(node, notes)| node.is_some_and(|node| notes.is_secret(node)));
+                        sides.any(|(node, notes)| node.is_some_and(|node| notes.hides(node)));
                     let value = |node: Node<'_>, view: &crate::framing::View<'_>| {
                         let bytes = node.span().of(view.bytes);
                         DiffValue {

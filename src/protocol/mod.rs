@@ -26,6 +26,7 @@ pub mod rules;
 pub mod sael;
 pub mod saikuro;
 pub mod schema;
+mod secrets;
 #[cfg(feature = "rules")]
 pub mod session;
 pub mod stepflow;
@@ -40,10 +41,12 @@ use crate::tape::Node;
 pub use context::Context;
 pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueTypes};
 pub use notes::{Notes, Remark};
-pub(crate) use notes::{
-    annotate, embedded_json, for_each_secret, hide, holds_secret, may_hold_json, with_json,
-};
+pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
+pub(crate) use secrets::{
+    Extent, SecretNames, embedded_json, for_each_secret, holds_secret, may_hold_json, text_parts,
+    with_json,
+};
 use std::borrow::Cow;
 
 /// The direction of a message.

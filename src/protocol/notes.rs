@@ -1,18 +1,14 @@
 //! Notes on the values of a message, and the values that are secret.
 
+use super::secrets::{Extent, SecretNames, for_each_secret, holds_secret};
 use super::{Message, Protocol};
-use crate::encoding::json;
-use crate::framing::fields::is_secret_name;
-use crate::span::Span;
-use crate::tape::{Node, Scalar, Tape, Value};
+use crate::framing::fields::{HeaderSecret, without};
+use crate::tape::Node;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The depth to which JSON in text of JSON in text is searched.
-const LEVELS: usize = 4;
-/// The deepest nesting of JSON in text.
-const DEPTH: u32 = 128;
+/// The text that is shown instead of a secret.
+const HIDDEN: &str = "(secret)";
 
 /// A remark on a value, which output shows beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +30,8 @@ pub struct Notes {
     secrets: Vec<Range<usize>>,
     /// Indexes of text that holds JSON with a secret.
     texts: Vec<usize>,
+    /// Indexes of text with secret parts, and these parts.
+    parts: Vec<(usize, Vec<HeaderSecret>)>,
     /// Nobody reads the remarks.
     only_secrets: bool,
 }
@@ -57,6 +55,7 @@ impl Notes {
         self.remarks.clear();
         self.secrets.clear();
         self.texts.clear();
+        self.parts.clear();
     }
 
     /// Adds text on a value.
@@ -95,6 +94,7 @@ impl Notes {
             }
             joins
         });
+        self.parts.sort_by_key(|(index, _)| *index);
     }
 
     /// Returns the remarks on a value.
@@ -112,6 +112,11 @@ impl Notes {
         self.is_wholly_secret(node) || self.texts.binary_search(&node.index()).is_ok()
     }
 
+    /// Returns true if a value must not be shown, or a part of it.
+    pub(crate) fn hides(&self, node: Node<'_>) -> bool {
+        self.is_secret(node) || !self.secret_parts(node).is_empty()
+    }
+
     /// Returns true if a value is wholly secret, or part of a secret value.
     pub fn is_wholly_secret(&self, node: Node<'_>) -> bool {
         let index = node.index();
@@ -119,19 +124,40 @@ impl Notes {
         let last = next.checked_sub(1).and_then(|at| self.secrets.get(at));
         last.is_some_and(|s| s.contains(&index))
     }
+
+    /// Returns the secret parts of a text that may be shown otherwise.
+    pub(crate) fn secret_parts(&self, node: Node<'_>) -> &[HeaderSecret] {
+        let index = node.index();
+        let at = self.parts.binary_search_by_key(&index, |(i, _)| *i);
+        let found = at.ok().and_then(|at| self.parts.get(at));
+        found.map_or(&[], |(_, parts)| parts)
+    }
+
+    /// Returns a text without its secret parts; `None` if it has none.
+    pub(crate) fn masked(&self, node: Node<'_>) -> Option<String> {
+        let parts = Some(self.secret_parts(node)).filter(|parts| !parts.is_empty())?;
+        Some(match node.text() {
+            Some(text) => without(&text, parts).into_owned(),
+            None => HIDDEN.into(),
+        })
+    }
+
+    /// Returns the number of values that are not shown, as a whole or in part. A container counts once.
+    pub(crate) fn hidden_values(&self) -> usize {
+        self.secrets.len() + self.texts.len() + self.parts.len()
+    }
 }
 
 /// Adds the notes on the values of a message. It decides which values are secret, for all output and for redact.
 pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
     notes.clear();
-    let own = &protocol.descriptor().marks.secrets;
-    let also = |name: &[u8]| {
-        own.iter()
-            .any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
-    };
-    for_each_secret(root, &also, &mut |node| notes.secret(node));
+    let names = SecretNames::of(protocol);
+    for_each_secret(root, &names, &mut |node, extent| match extent {
+        Extent::Whole => notes.secret(node),
+        Extent::Parts(parts) => notes.parts.push((node.index(), parts)),
+    });
     root.each(&mut |node| {
-        if holds_secret_within(node, LEVELS, &also) {
+        if holds_secret(node, &names) {
             notes.texts.push(node.index());
         }
     });
@@ -139,100 +165,66 @@ pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, 
     notes.sort_and_merge();
 }
 
-/// Calls `visit` for each value with a secret name; for an object, for its members except `type` and `scheme`. `also`
-/// accepts further secret names.
-pub fn for_each_secret<'a>(
-    root: Node<'a>,
-    also: &dyn Fn(&[u8]) -> bool,
-    visit: &mut dyn FnMut(Node<'a>),
-) {
-    // In a JSON Schema, the value of a property name describes the property.
-    let mut schemas = BTreeSet::new();
-    root.each(&mut |node| {
-        if !node.is_map() {
-            return;
-        }
-        let is_schema = schemas.contains(&node.index());
-        for (key, value) in node.members() {
-            let name = key.key_content();
-            let name = name.as_ref();
-            if name == b"properties" && value.is_map() {
-                schemas.insert(value.index());
-            }
-            let describes = is_schema && value.is_map();
-            if describes || !is_secret_name(name) && !also(name) {
-                continue;
-            }
-            if !value.is_map() {
-                visit(value);
-                continue;
-            }
-            for (key, value) in value.members() {
-                let names_kind = key.is_text("type") || key.is_text("scheme");
-                if !names_kind || !value.is_string() {
-                    visit(value);
-                }
-            }
-        }
-    });
-}
-
-/// Returns true if a value is text or bytes that may hold JSON.
-pub fn may_hold_json(node: Node<'_>) -> bool {
-    let content = node.raw_content().unwrap_or_default();
-    let first = content.iter().find(|b| !b.is_ascii_whitespace());
-    matches!(first, Some(b'{' | b'[' | b'"' | b'\\'))
-}
-
-/// Returns the JSON text that a value holds.
-pub fn embedded_json(node: Node<'_>) -> Option<Cow<'_, str>> {
-    match node.value() {
-        Value::Scalar(Scalar::Bin(bytes)) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
-        _ => node.text(),
-    }
-}
-
-/// Parses JSON text and visits its root.
-pub fn with_json<T>(text: &str, see: impl FnOnce(Node<'_>) -> T) -> Option<T> {
-    let mut tape = Tape::new();
-    let bytes = text.as_bytes();
-    json::parse(bytes, Span::new(0, bytes.len()), DEPTH, &mut tape).ok()?;
-    tape.root(bytes).map(see)
-}
-
-/// Returns true if a value is text that holds JSON with a secret.
-pub fn holds_secret(node: Node<'_>) -> bool {
-    holds_secret_within(node, LEVELS, &|_| false)
-}
-
-fn holds_secret_within(node: Node<'_>, levels: usize, also: &dyn Fn(&[u8]) -> bool) -> bool {
-    if levels == 0 || !may_hold_json(node) {
-        return false;
-    }
-    let Some(text) = embedded_json(node) else {
-        return false;
-    };
-    let found = with_json(&text, |root| {
-        let mut found = false;
-        for_each_secret(root, also, &mut |value| found |= !value.is_null());
-        root.each(&mut |node| found = found || holds_secret_within(node, levels - 1, also));
-        found
-    });
-    found.unwrap_or_default()
-}
-
-/// Replaces a secret in a text, even if the text holds only its start.
+/// Replaces a secret in a text about a message, even if the text holds only its start. A secret that is a word is
+/// replaced only in quotes, where values of the message are: the same word outside belongs to the sentence.
 pub fn hide(secret: &str, text: &mut String) {
     let cut = secret.char_indices().nth(16);
     let end = cut.map_or(secret.len(), |(at, _)| at);
     let Some(first) = secret.get(..end).filter(|first| first.len() >= 4) else {
         return;
     };
-    while let Some(at) = text.find(first) {
+    let is_word = secret.bytes().all(|b| b.is_ascii_lowercase());
+    let mut from = 0;
+    while let Some(found) = text.get(from..).and_then(|rest| rest.find(first)) {
+        let at = from + found;
+        let before = text.get(..at).unwrap_or_default();
+        let in_quotes = |quote: char| before.matches(quote).count() % 2 == 1;
+        if is_word && !in_quotes('"') && !in_quotes('`') {
+            from = at + first.len();
+            continue;
+        }
         let rest = text.get(at..).unwrap_or_default();
         let same = rest.char_indices().zip(secret.chars());
         let same = same.take_while(|((_, a), b)| a == b);
         let len = same.last().map_or(0, |((at, c), _)| at + c.len_utf8());
-        text.replace_range(at..at + len, "(secret)");
+        text.replace_range(at..at + len, HIDDEN);
+        from = at + HIDDEN.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hide;
+
+    #[test]
+    fn only_values_are_hidden_in_a_sentence() {
+        for (secret, text, want) in [
+            (
+                "Zx81abcd",
+                "wanted a list, got Zx81abcd",
+                "wanted a list, got (secret)",
+            ),
+            (
+                "list",
+                "wanted a list, got \"list\"",
+                "wanted a list, got \"(secret)\"",
+            ),
+            (
+                "list",
+                "wanted a list, got `my list`, a list",
+                "wanted a list, got `my (secret)`, a list",
+            ),
+            ("secret", "the secret \"secret\"", "the secret \"(secret)\""),
+            (
+                "Zx81Zx81Zx81Zx81Zx81",
+                "it is Zx81Zx81Zx81Zx81…",
+                "it is (secret)…",
+            ),
+            ("abc", "abc", "abc"),
+        ] {
+            let mut shown = text.to_owned();
+            hide(secret, &mut shown);
+            assert_eq!(shown, want, "{secret}");
+        }
     }
 }

@@ -1,19 +1,24 @@
 //! Records the replacements, and refuses those that are impossible.
 
+use super::compressed::CompressedBody;
 use super::regions::long_tokens;
 use super::{Redactor, StreamBytes, positions};
-use crate::decoder::Decoded;
+use crate::decoder::{Decoded, Origin};
 use crate::protocol::Direction;
 use crate::tape::Node;
 
+/// The reason why a compressed body is refused.
+const IRREPLACEABLE: &str = "is compressed and has a secret, which cannot be replaced in it";
+
 impl Redactor<'_, '_> {
     pub(super) fn refuse(&mut self, decoded: &Decoded<'_>, reason: &str) {
-        let direction = decoded.origin.direction.map_or("", Direction::name);
-        let text = format!(
-            "connection {} {direction}, offset {}: the body {reason}",
-            decoded.origin.conn.unwrap_or_default(),
-            decoded.frame.offset
-        );
+        self.refuse_at(decoded.origin, decoded.frame.offset, reason);
+    }
+
+    fn refuse_at(&mut self, origin: Origin, offset: u64, reason: &str) {
+        let direction = origin.direction.map_or("", Direction::name);
+        let conn = origin.conn.unwrap_or_default();
+        let text = format!("connection {conn} {direction}, offset {offset}: the body {reason}");
         self.refused.get_or_insert(text);
     }
 
@@ -25,20 +30,39 @@ impl Redactor<'_, '_> {
     }
 
     pub(super) fn change_view(&mut self, decoded: &Decoded<'_>, at: usize, old: &[u8], new: &[u8]) {
-        if !self.changes.change_view(decoded, at, old, new) {
-            self.refuse(
-                decoded,
-                "is compressed and has a secret, which cannot be replaced in it",
-            );
+        if self.changes.change_view(decoded, at, old, new) {
+            return;
+        }
+        let place = (decoded.origin.lane(), decoded.frame.offset);
+        if !self.compressed.contains_key(&place) {
+            let Some(body) = CompressedBody::new(decoded) else {
+                return self.refuse(decoded, IRREPLACEABLE);
+            };
+            self.compressed.insert(place, body);
+        }
+        if let Some(body) = self.compressed.get_mut(&place) {
+            body.change(at, new);
         }
     }
 
-    /// Searches undecoded bytes: long tokens in them may be secrets.
-    pub(super) fn change_unknown(&mut self, decoded: &Decoded<'_>, bytes: &[u8]) {
+    /// Replaces the compressed bodies with secrets.
+    pub(super) fn change_compressed(&mut self) {
+        for body in std::mem::take(&mut self.compressed).into_values() {
+            match body.stream_changes() {
+                Some(changes) => changes.iter().for_each(|(offset, old, new)| {
+                    self.changes.change_stream(body.origin, *offset, old, new);
+                }),
+                None => self.refuse_at(body.origin, body.offset, IRREPLACEABLE),
+            }
+        }
+    }
+
+    /// Searches undecoded bytes, which begin at `start` in the view: long tokens in them may be secrets.
+    pub(super) fn change_unknown(&mut self, decoded: &Decoded<'_>, start: usize, bytes: &[u8]) {
         for at in long_tokens(bytes) {
             let old = bytes.get(at.clone()).unwrap_or_default();
             let new = self.replace_bytes(old);
-            self.change_view(decoded, at.start, old, &new);
+            self.change_view(decoded, start + at.start, old, &new);
         }
     }
 

@@ -46,7 +46,8 @@ impl Regions {
         let end = frame.offset + frame.len;
         let view = frame.view;
         match (view.places, frame.head) {
-            (Places::Run(_), _) if is_unknown => {
+            // A frame with a header ends where the header says: what follows is another text.
+            (Places::Run(_), _) if is_unknown && view.body.at() == 0 => {
                 self.add(origin, at..end);
                 return false;
             }
@@ -54,6 +55,9 @@ impl Regions {
                 let body = view.range(view.body);
                 self.add(origin, at..body.start);
                 self.add(origin, body.end..end);
+            }
+            (Places::Packed(_), Head::Http { len, .. }) => {
+                self.add(origin, at..at + u64::from(len));
             }
             (Places::Pieces(pieces), Head::Http { .. }) => {
                 let ends = pieces.iter().skip(1).map(|piece| piece.at as usize);
@@ -92,14 +96,20 @@ pub(super) fn is_compressed(decoded: &Decoded<'_>) -> bool {
     coding.is_some_and(|coding| !coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// Returns long runs of characters that occur in tokens.
+/// Returns long runs of characters that occur in tokens, except the names of fields of a head.
 pub(super) fn long_tokens(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
-    let mut start = 0;
+    let mut start = 0_usize;
     let is_token = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~+/=".contains(b);
     for (at, byte) in bytes.iter().chain([&b' ']).enumerate() {
         if !is_token(byte) {
-            if at - start >= MIN_TOKEN {
+            let is_name = || {
+                let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+                let letters = |b: &u8| b.is_ascii_alphabetic() || *b == b'-';
+                let text = bytes.get(start..at).unwrap_or_default();
+                *byte == b':' && matches!(before, None | Some(b'\n')) && text.iter().all(letters)
+            };
+            if at - start >= MIN_TOKEN && !is_name() {
                 tokens.push(start..at);
             }
             start = at + 1;

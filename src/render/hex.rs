@@ -8,7 +8,7 @@
 //! ```
 
 use super::DisplayOptions;
-use super::fields::{FrameField, MAX_FIELDS, fields};
+use super::fields::{MAX_FIELDS, fields};
 use super::style::{Highlight, escape, shorten};
 use super::tree::{shown_value, write_faults, write_title};
 use crate::conversation::Verdict;
@@ -46,7 +46,7 @@ pub fn write(
     decoded.annotate(notes);
     let bytes = decoded.frame.view.bytes;
     let mut at = 0;
-    let mut runs = runs(&fields(decoded, MAX_FIELDS), notes, display);
+    let mut runs = runs(decoded, notes, display);
     runs.sort_by_key(|run| run.span);
     let mut runs = runs.into_iter().peekable();
     while let Some(run) = runs.next() {
@@ -88,7 +88,7 @@ pub(crate) fn secret_spans(
     }
     decoded.annotate(notes);
     let (mut spans, mut end) = (Vec::new(), 0);
-    for run in runs(&fields(decoded, MAX_FIELDS), notes, display) {
+    for run in runs(decoded, notes, display) {
         end = end.max(run.span.end());
         spans.extend(run.secret.then_some(run.span));
         spans.extend(run.hidden);
@@ -128,7 +128,10 @@ fn gap(span: Span) -> HexRun {
 }
 
 /// Returns the runs of all fields: whole keys and leaves, and the headers of containers.
-fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Vec<HexRun> {
+fn runs(decoded: &Decoded<'_>, notes: &Notes, display: DisplayOptions) -> Vec<HexRun> {
+    let fields = fields(decoded, MAX_FIELDS);
+    // The last container ends with the bytes, and not where it would have been closed.
+    let is_cut = decoded.faults().next().is_some();
     let mut runs = Vec::new();
     let mut secret_below = None;
     for (i, field) in fields.iter().enumerate() {
@@ -147,7 +150,7 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Ve
                 hidden: Vec::new(),
             });
         }
-        let (highlight, mut text) = shown_value(field, display);
+        let (highlight, mut text) = shown_value(field, notes, display);
         for remark in field.remarks(notes) {
             text.push_str(&format!("  = {remark}"));
         }
@@ -164,7 +167,13 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Ve
                 .filter(|s| s.len > 0)
                 .map(Span::at)
                 .min();
-            Span::new(field.span.at(), first.unwrap_or(field.span.end()))
+            let is_open = is_cut && i + 1 == fields.len();
+            let end = if is_open {
+                field.span.at() + 1
+            } else {
+                field.span.end()
+            };
+            Span::new(field.span.at(), first.unwrap_or(end))
         } else {
             field.span
         };
@@ -177,7 +186,7 @@ fn runs(fields: &[FrameField<'_>], notes: &Notes, display: DisplayOptions) -> Ve
                 hidden: if display.show_secrets {
                     Vec::new()
                 } else {
-                    field.hidden.clone()
+                    field.hidden_spans(notes)
                 },
             });
         }

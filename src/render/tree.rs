@@ -7,7 +7,7 @@
 //!     13..14     version   1
 //! ```
 
-use super::fields::{FrameField, MAX_FIELDS, brief, fields, subject};
+use super::fields::{FrameField, MAX_FIELDS, fields, subject};
 use super::style::{Highlight, shorten};
 use super::{DisplayOptions, arrow, findings, kind_text};
 use crate::conversation::Verdict;
@@ -17,6 +17,7 @@ use crate::protocol::Notes;
 #[cfg(feature = "cli")]
 use crate::span::Span;
 use crate::tape::{Scalar, Value};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The maximum number of characters of a text; the JSON output has all of it.
@@ -255,7 +256,7 @@ fn write_value(
     out: &mut String,
 ) {
     let style = display.style;
-    let (highlight, text) = shown_value(field, display);
+    let (highlight, text) = shown_value(field, notes, display);
     if field.is_secret(notes, display) {
         style.push(out, Highlight::Note, &field.replacement(display));
         out.push('\n');
@@ -280,7 +281,11 @@ fn write_value(
 }
 
 /// Returns the value of a field and its color.
-pub(super) fn shown_value(field: &FrameField<'_>, display: DisplayOptions) -> (Highlight, String) {
+pub(super) fn shown_value(
+    field: &FrameField<'_>,
+    notes: &Notes,
+    display: DisplayOptions,
+) -> (Highlight, String) {
     let Some(node) = field.node else {
         let masked = field.masked.clone().filter(|_| !display.show_secrets);
         let text = masked.unwrap_or_else(|| field.text.clone().into_owned());
@@ -295,8 +300,11 @@ pub(super) fn shown_value(field: &FrameField<'_>, display: DisplayOptions) -> (H
     };
     let long = node.raw_text().len() > MAX_READ;
     let text = match node.text().filter(|_| long) {
-        Some(text) => format!("\"{}", text.chars().take(MAX_READ).collect::<String>()),
-        None => brief(node),
+        Some(text) => {
+            let text = field.masked_value(notes, display).map_or(text, Cow::Owned);
+            format!("\"{}", text.chars().take(MAX_READ).collect::<String>())
+        }
+        None => field.brief(node, notes, display),
     };
     (highlight, text)
 }

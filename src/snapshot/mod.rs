@@ -80,13 +80,22 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// The number of values that a rendering leaves out, so that they are not compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Volatile values, and those that the user ignores.
+    pub hidden: usize,
+    /// Secrets.
+    pub secrets: usize,
+}
+
 /// The decoded form of a fixture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rendering {
     /// The text of its snapshot.
     pub text: String,
-    /// The number of hidden values.
-    pub hidden: usize,
+    /// The values that it leaves out.
+    pub left_out: LeftOut,
     /// Notes that are not part of the text, such as a guessed protocol.
     pub notes: Vec<String>,
 }

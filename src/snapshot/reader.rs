@@ -115,10 +115,10 @@ impl<'h> FixtureReader<'h> {
                 "read as {protocol}, but it can also be {other}: name it"
             ));
         }
-        let (text, hidden) = shown.finish(pipeline.conversation)?;
+        let (text, left_out) = shown.finish(pipeline.conversation)?;
         Ok(Rendering {
             text,
-            hidden,
+            left_out,
             notes,
         })
     }

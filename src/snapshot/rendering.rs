@@ -8,7 +8,7 @@
 
 use super::hidden_values::{HiddenValues, each_hidden, values_of};
 use super::settings::FixtureOptions;
-use super::{Error, MAX_RENDERING, VOLATILE};
+use super::{Error, LeftOut, MAX_RENDERING, VOLATILE};
 use crate::capture::{Event, Problem};
 use crate::conversation::pipeline::PipelineSink;
 use crate::conversation::{Conversation, Finding, Verdict};
@@ -19,7 +19,7 @@ use crate::path::{Path, PathStep};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
 use crate::protocol::{Id, Notes, Protocol};
-use crate::render::fields::brief;
+use crate::render::fields::{brief, count_secrets};
 use crate::render::format::Format;
 use crate::render::line::Lines;
 use crate::render::tree::Detail;
@@ -53,8 +53,7 @@ pub(super) struct ShownSnapshot<'h> {
     notes: Notes,
     lines: Lines,
     text: String,
-    /// The number of hidden values.
-    hidden: usize,
+    left_out: LeftOut,
     /// The last known time.
     now: Option<i64>,
 }
@@ -76,7 +75,7 @@ impl<'h> ShownSnapshot<'h> {
             notes: Notes::default(),
             lines: Lines::default(),
             text: String::new(),
-            hidden: 0,
+            left_out: LeftOut::default(),
             now: None,
         }
     }
@@ -156,7 +155,12 @@ impl<'h> ShownSnapshot<'h> {
         let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
         let root = decoded.root();
         if let Some(root) = root {
-            each_hidden(root, &mut Path::new(), &hidden, &mut |_| self.hidden += 1);
+            each_hidden(root, &mut Path::new(), &hidden, &mut |_| {
+                self.left_out.hidden += 1
+            });
+        }
+        if self.how.format != Format::Json {
+            self.left_out.secrets += count_secrets(decoded, &mut self.notes);
         }
         let mut values = root.map_or_else(Vec::new, |root| values_of(root, &hidden));
         // Titles contain the id and the subject too.
@@ -214,7 +218,7 @@ impl<'h> ShownSnapshot<'h> {
     pub fn finish(
         mut self,
         conversation: Option<Conversation<'_>>,
-    ) -> Result<(String, usize), Error> {
+    ) -> Result<(String, LeftOut), Error> {
         if let Some(mut conversation) = conversation {
             let waiting = conversation.waiting();
             let found = conversation.finish().findings.to_vec();
@@ -244,7 +248,7 @@ impl<'h> ShownSnapshot<'h> {
             }
         }
         self.check()?;
-        Ok((self.text, self.hidden))
+        Ok((self.text, self.left_out))
     }
 }
 

@@ -322,7 +322,7 @@ fn saikuro_capabilities_are_replaced_in_messagepack() {
 #[test]
 fn stepflow_secrets_are_replaced_in_chunks_and_events() {
     let head = "POST / HTTP/1.1\r\nAuthorization: Basic dXNlcjpwYXNzd29yZA==\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let body = r#"{"jsonrpc":"2.0","id":"a","method":"components/execute","params":{"component":"/p","input":{"password":"hunter2hunter2","pin":12345678}}}"#;
+    let body = r#"{"jsonrpc":"2.0","id":"a","method":"components/execute","params":{"component":"/p","input":{"password":"hunter2hunter2","plan":12345678}}}"#;
     let mut up = head.as_bytes().to_vec();
     for piece in body.as_bytes().chunks(11) {
         up.extend(format!("{:x}\r\n", piece.len()).as_bytes());
@@ -336,7 +336,7 @@ fn stepflow_secrets_are_replaced_in_chunks_and_events() {
     let out = check(
         &recording,
         &["dXNlcjpwYXNzd29yZA==", "hunter2hunter2", "12345678"],
-        &["--key", "pass*", "--key", "pin"],
+        &["--key", "pass*", "--key", "plan"],
     );
     let lines = decode(&out);
     let password = lines[0]["message"]["params"]["input"]["password"]
@@ -357,7 +357,7 @@ fn stepflow_secrets_are_replaced_in_chunks_and_events() {
         &["--value", "hunter\\d\\w+"],
     );
     assert_eq!(
-        decode(&out)[0]["message"]["params"]["input"]["pin"],
+        decode(&out)[0]["message"]["params"]["input"]["plan"],
         12_345_678
     );
 }
@@ -694,4 +694,86 @@ fn compressed_fields_of_http3_are_removed() {
     let removed = STANDARD.encode([&b"\x01\x20\0\0\xcf\xd7"[..], &[0; 28]].concat());
     assert!(text.contains(&removed), "{text}");
     assert!(text.contains("QEEAFQAAAGHuNTkAAAcAAAADAAAAd2Vi"), "{text}");
+}
+
+/// The head of a message is read, even if its body is not a message.
+#[test]
+fn names_of_fields_stay() {
+    let body = "Internal Server Error: a_word_of_16_letters";
+    let answer = format!(
+        "HTTP/1.1 500 Internal Server Error\r\nTransfer-Encoding: chunked\r\nStrict-Transport-Security: max-age=0\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len()
+    );
+    let chunks = vec![
+        (ChunkSource::C2s, b"POST / HTTP/1.1\r\nContent-Length: 47\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"initialize\"}".to_vec()),
+        (ChunkSource::S2c, answer.into_bytes()),
+    ];
+    let out = check(
+        &record("stepflow", &[], &chunks),
+        &["a_word_of_16_letters"],
+        &[],
+    );
+    let text = String::from_utf8(out).unwrap();
+    for kept in [
+        "Transfer-Encoding: chunked",
+        "Strict-Transport-Security: max-age=0",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
+    // Nor is a name changed in a head that is refused.
+    let refused = b"HTTP/1.1 200 OK\r\n\0: 1\r\nAccess-Control-Allow-Origin: *\r\n\r\n".to_vec();
+    let chunks = vec![(ChunkSource::S2c, refused)];
+    let out = check(
+        &record("stepflow", &[], &chunks),
+        &[],
+        &["--framing", "http"],
+    );
+    assert!(String::from_utf8_lossy(&out).contains("Access-Control-Allow-Origin: *"));
+}
+
+/// A body in gzip is inflated, changed, and compressed again to the same length, in chunks or not.
+#[test]
+fn secrets_in_gzip_bodies_are_replaced() {
+    use std::io::Write as _;
+    let gzip = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    let random = "Zx81aQ9b7Kd0Lm3Np5Rt7Vw9Yb2Ce4Fg6Hj8";
+    for secret in ["hunter2hunter2", random] {
+        let call = |more: &str| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"components/execute\",\"params\":{{\"component\":\"/p\",\"input\":{{{more}}}}}}}"
+            )
+        };
+        let plain = gzip(&call("\"n\":1"));
+        let body = gzip(&call(&format!(
+            "\"password\":\"{secret}\",\"n\":\"{secret}\""
+        )));
+        let head =
+            "POST / HTTP/1.1\r\nAuthorization: Bearer HEADSECRET1\r\nContent-Encoding: gzip\r\n";
+        let sized = |body: &[u8]| {
+            let length = format!("{head}Content-Length: {}\r\n\r\n", body.len());
+            [length.as_bytes(), body].concat()
+        };
+        let mut chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n").into_bytes();
+        for piece in body.chunks(7) {
+            chunked.extend(format!("{:x}\r\n", piece.len()).as_bytes());
+            chunked.extend(piece);
+            chunked.extend(b"\r\n");
+        }
+        chunked.extend(b"0\r\n\r\n");
+        let all = [sized(&plain), sized(&body), chunked];
+        let chunks = all.map(|bytes| (ChunkSource::C2s, bytes)).to_vec();
+        let recording = record("stepflow", &[], &chunks);
+        let out = check(&recording, &[secret, "HEADSECRET1"], &[]);
+        let lines = decode(&out);
+        let input = |n: usize| lines[n]["message"]["params"]["input"].clone();
+        assert_eq!(input(0)["n"], 1);
+        for n in [1, 2] {
+            assert_eq!(input(n)["password"], input(n)["n"]);
+            assert_eq!(input(n)["n"].as_str().unwrap().len(), secret.len());
+        }
+    }
 }

@@ -1289,3 +1289,28 @@ fn new_fixtures_are_one_line_each() {
         "{difference}"
     );
 }
+
+/// A snapshot does not hold secrets, so it says how many values it did not compare.
+#[test]
+fn secrets_are_counted_as_not_compared() {
+    let place = TestRepository::new();
+    let line = |token: &str, more: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{{\"token\":\"{token}\"{more}}}}}\n"
+        )
+    };
+    place.file("one.jsonl", line("Zx81", ""));
+    place.run(&["test", "one.jsonl"]);
+    let (code, _, err) = place.run(&["accept", "one.jsonl"]);
+    assert_eq!(code, 0, "{err}");
+    let summary = "wiretool: 1 fixture: 1 equal; 1 secret is not compared\n";
+    assert_eq!(place.run(&["test", "one.jsonl"]).2, summary);
+    place.file("one.jsonl", line("Qy92", ""));
+    assert_eq!(place.run(&["test", "one.jsonl"]).2, summary);
+    let (_, out, _) = place.run(&["test", "--json", "one.jsonl"]);
+    assert!(out.contains("\"secrets\":1"), "{out}");
+    let more = ",\"url\":\"https://me:Zx81@host\",\"args\":[\"--otp\",\"Zx82\"]";
+    place.file("one.jsonl", line("Zx81", more));
+    let (_, _, err) = place.run(&["test", "one.jsonl"]);
+    assert!(err.contains("; 3 secrets are not compared"), "{err}");
+}

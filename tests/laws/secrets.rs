@@ -36,7 +36,8 @@ impl Secrets {
     }
 }
 
-fn http(head: &str, body: &[u8]) -> Vec<u8> {
+/// An HTTP message with a body.
+pub fn http(head: &str, body: &[u8]) -> Vec<u8> {
     let length = format!("Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), length.as_bytes(), body].concat()
 }
@@ -94,7 +95,7 @@ fn members(secrets: &mut Secrets, extra: &[&str]) -> String {
 }
 
 /// The same value as `MessagePack`, with bytes instead of every second text.
-fn packed(json: &str) -> Vec<u8> {
+pub fn packed(json: &str) -> Vec<u8> {
     fn value(json: &Value, bytes: &mut bool) -> rmpv::Value {
         match json {
             Value::String(text) => {
@@ -331,7 +332,7 @@ pub fn wiretool(folder: &Path, args: &[&str]) -> Vec<u8> {
 }
 
 /// Every command that shows messages. JSON of messages is data, and exact.
-const COMMANDS: &[&[&str]] = &[
+pub const COMMANDS: &[&[&str]] = &[
     &["decode", "-f", "tree", "FILE"],
     &["decode", "-f", "line", "FILE"],
     &["decode", "-f", "hex", "FILE"],

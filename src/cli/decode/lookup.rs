@@ -5,7 +5,7 @@ use crate::decoder::Decoded;
 use crate::path::Path;
 use crate::protocol::Notes;
 use crate::render::DisplayOptions;
-use crate::render::fields::{FrameField, brief, fields_along, fields_at, owner, subject};
+use crate::render::fields::{FrameField, fields_along, fields_at, owner, subject};
 use crate::render::style::Highlight;
 use std::ops::Range;
 
@@ -93,7 +93,7 @@ fn value_text(field: &FrameField<'_>, notes: &Notes, display: DisplayOptions) ->
     let masked = field.masked.as_ref().filter(|_| !display.show_secrets);
     match field.node {
         _ if field.is_secret(notes, display) => "(secret)".to_owned(),
-        Some(node) => brief(node),
+        Some(node) => field.brief(node, notes, display),
         None => masked.map_or_else(|| field.text.clone().into_owned(), String::clone),
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::report::{Problem, Report, ReportArgs};
 use crate::cli::{Exit, count_text, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
-use crate::snapshot::{Error, Stored, render_as, snapshot_beside};
+use crate::snapshot::{Error, LeftOut, Stored, render_as, snapshot_beside};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -84,8 +84,7 @@ struct TestCounts {
     new: usize,
     failed: usize,
     gone: usize,
-    /// The number of hidden values.
-    hidden: usize,
+    left_out: LeftOut,
     trouble: bool,
     rejected: bool,
 }
@@ -127,13 +126,14 @@ pub fn run(
     run.output.is_json = run.json || run.report.is_some();
     for one in &found {
         // After an error in one fixture, the next one is tested.
-        let mut hidden = 0;
+        let mut left_out = LeftOut::default();
         run.store_removed(one);
-        let outcome = run.test_fixture(one, configs, &mut hidden);
+        let outcome = run.test_fixture(one, configs, &mut left_out);
         let unusable = |error| FixtureOutcome::Unusable(format!("{error:#}"));
         let outcome = outcome.unwrap_or_else(unusable);
-        run.counts.hidden += hidden;
-        run.report(one, &outcome, hidden)?;
+        run.counts.left_out.hidden += left_out.hidden;
+        run.counts.left_out.secrets += left_out.secrets;
+        run.report(one, &outcome, left_out)?;
     }
     run.report_moved()?;
     run.finish(found.is_empty(), &others)
@@ -150,7 +150,7 @@ impl TestRun<'_> {
         &mut self,
         found: &FoundFixture,
         configs: &mut FixtureConfigs,
-        hidden: &mut usize,
+        left_out: &mut LeftOut,
     ) -> Result<FixtureOutcome> {
         if found.state == FixtureState::Unreferenced {
             return self.removed_outcome(found);
@@ -162,7 +162,7 @@ impl TestRun<'_> {
             Err(Error::Undecodable(text)) => return Ok(FixtureOutcome::Undecodable(text)),
             Err(error) => return Ok(FixtureOutcome::Unusable(error.to_string())),
         };
-        *hidden = rendering.hidden;
+        *left_out = rendering.left_out;
         if self.shared.verbose {
             for note in &rendering.notes {
                 print_message(&format!("{}: {note}", found.fixture.display()));
@@ -243,7 +243,7 @@ impl TestRun<'_> {
         &mut self,
         found: &FoundFixture,
         outcome: &FixtureOutcome,
-        hidden: usize,
+        left_out: LeftOut,
     ) -> Result<()> {
         let counts = &mut self.counts;
         let (sign, highlight, word, what, more) = match outcome {
@@ -311,8 +311,9 @@ impl TestRun<'_> {
             {
                 object.insert("difference".into(), text.as_str().into());
             }
-            if let Some(object) = object.as_object_mut().filter(|_| hidden > 0) {
-                object.insert("hidden".into(), hidden.into());
+            let counts = [("hidden", left_out.hidden), ("secrets", left_out.secrets)];
+            for (key, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+                object[key] = count.into();
             }
             let text = object.to_string();
             self.output.push_line(&text);
@@ -408,8 +409,14 @@ impl TestCounts {
                 text.push_str(&format!(", {}", count(n, one, many)));
             }
         }
-        if self.hidden > 0 {
-            text.push_str(&format!("; {} values are not shown", self.hidden));
+        match self.left_out.hidden {
+            0 => {}
+            hidden => text.push_str(&format!("; {hidden} values are not shown")),
+        }
+        match self.left_out.secrets {
+            0 => {}
+            1 => text.push_str("; 1 secret is not compared"),
+            secrets => text.push_str(&format!("; {secrets} secrets are not compared")),
         }
         if self.gone > 0 {
             let gone = count(self.gone, "snapshot", "snapshots");

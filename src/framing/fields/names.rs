@@ -1,19 +1,21 @@
 //! Names of secret values, in messages, HTTP heads, queries and recordings.
 
 /// Names of values that are secret wherever they occur: lower case, letters and digits only.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 11] = [
     "auth",
     "bearer",
     "cookies",
     "credentials",
+    "otp",
     "pass",
     "passwords",
+    "pin",
     "pwd",
     "secrets",
     "setcookie",
 ];
 /// Endings of names that are secret too.
-pub const ENDINGS: [&str; 14] = [
+pub const ENDINGS: [&str; 18] = [
     "accesskey",
     "apikey",
     "authorization",
@@ -24,15 +26,21 @@ pub const ENDINGS: [&str; 14] = [
     "passphrase",
     "passwd",
     "password",
+    "passwordhash",
     "privatekey",
     "secret",
     "secretkey",
+    "signingkey",
+    "sshkey",
+    "subscriptionkey",
     "token",
 ];
 /// Tokens that only connect messages, as in MCP and LSP; not secret.
 pub const OTHER_TOKENS: [&str; 3] = ["partialresulttoken", "progresstoken", "workdonetoken"];
-/// Names and endings that are secret in HTTP heads and queries only.
-pub const WEB_ENDINGS: [&str; 3] = ["sessionid", "signature", "signingkey"];
+/// Endings that are secret in HTTP heads and queries only.
+pub const WEB_ENDINGS: [&str; 3] = ["connectionid", "sessionid", "signature"];
+/// Names that are secret in HTTP heads and queries only.
+pub const WEB_NAMES: [&str; 2] = ["dpop", "xauth"];
 /// Names that are secret in queries only.
 pub const QUERY_NAMES: [&str; 4] = ["code", "key", "sig", "ticket"];
 
@@ -108,8 +116,10 @@ pub fn is_secret_name(name: &[u8]) -> bool {
 }
 
 /// Returns `true` if a field of an HTTP head with this name is secret.
-pub(super) fn is_secret_field(name: &[u8]) -> bool {
-    is_secret_name(name) || WEB_ENDINGS.iter().any(|end| ends_with(name, end))
+pub fn is_secret_field(name: &[u8]) -> bool {
+    is_secret_name(name)
+        || WEB_ENDINGS.iter().any(|end| ends_with(name, end))
+        || WEB_NAMES.iter().any(|other| is(name, other))
 }
 
 /// Returns `true` if a query parameter with this key is secret.
@@ -137,6 +147,11 @@ mod tests {
             "Set-Cookie",
             "private_key",
             "auth",
+            "signing_key",
+            "ssh_key",
+            "password_hash",
+            "pin",
+            "otp",
         ] {
             assert!(is_secret_name(name.as_bytes()), "{name}");
         }
@@ -151,10 +166,22 @@ mod tests {
             "progressToken",
             "secretary",
             "session_id",
+            "spin",
+            "pinned",
+            "publicKey",
         ] {
             assert!(!is_secret_name(name.as_bytes()), "{name}");
         }
-        assert!(is_secret_field(b"Mcp-Session-Id") && !is_secret_field(b"Sec-WebSocket-Key"));
+        for name in [
+            "Mcp-Session-Id",
+            "Acp-Connection-Id",
+            "X-Auth",
+            "DPoP",
+            "Ocp-Apim-Subscription-Key",
+        ] {
+            assert!(is_secret_field(name.as_bytes()), "{name}");
+        }
+        assert!(!is_secret_field(b"Sec-WebSocket-Key") && !is_secret_name(b"connectionId"));
         assert!(is_secret_query(b"code") && !is_secret_query(b"keys"));
         let long = format!("{}password", "x".repeat(500));
         assert!(is_secret_name(long.as_bytes()));

@@ -10,7 +10,8 @@
 //! ```
 
 use super::names::{is_secret_field, is_secret_query};
-use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials};
+use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, without};
+use super::text::find_in_text;
 use super::{fields, line, slice, trimmed};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -95,23 +96,17 @@ pub fn secrets(bytes: &[u8], is_also_secret: &dyn Fn(&str) -> bool) -> Vec<Heade
         }
     }
     super::values::values(bytes, is_also_secret, &mut found);
+    let mut at = 0;
+    for chunk in bytes.utf8_chunks() {
+        find_in_text(bytes, at..at + chunk.valid().len(), &mut found);
+        at += chunk.valid().len() + chunk.invalid().len();
+    }
     found.into_sorted()
 }
 
 /// Returns text from a head with its secrets replaced.
 pub fn masked(text: &str) -> Cow<'_, str> {
-    let secrets = secrets(text.as_bytes(), &|_| false);
-    if secrets.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let (mut out, mut at) = (String::new(), 0);
-    for HeaderSecret { range, .. } in secrets {
-        out.push_str(text.get(at..range.start).unwrap_or_default());
-        out.push_str("(secret)");
-        at = range.end;
-    }
-    out.push_str(text.get(at..).unwrap_or_default());
-    Cow::Owned(out)
+    without(text, &secrets(text.as_bytes(), &|_| false))
 }
 
 /// Finds secrets in a value by the name of its field.
@@ -159,7 +154,7 @@ fn find_in_value(
     }
 }
 
-fn add_cookie(bytes: &[u8], pair: Range<usize>, found: &mut FoundSecrets) {
+pub(super) fn add_cookie(bytes: &[u8], pair: Range<usize>, found: &mut FoundSecrets) {
     let equals = memchr::memchr(b'=', slice(bytes, &pair));
     let start = pair.start + equals.map_or(0, |at| at + 1);
     found.add(bytes, start..pair.end, false);
@@ -216,28 +211,55 @@ fn find_in_keys(
         if equals < done {
             continue;
         }
-        let before = all.get(equals.saturating_sub(MAX_NAME)..equals);
-        let before = before.unwrap_or_default();
+        let key = Key::before(all, equals);
+        let Some(key) = key.filter(|key| is_secret_key(key.name, is_also_secret)) else {
+            continue;
+        };
+        let value = key.value(all);
+        done = value.end;
+        found.add(
+            bytes,
+            within.start + value.start..within.start + value.end,
+            true,
+        );
+    }
+}
+
+/// A key before an equals sign.
+pub(super) struct Key<'b> {
+    pub(super) name: &'b [u8],
+    /// It is a parameter of a URL or a form.
+    pub(super) in_query: bool,
+    equals: usize,
+}
+
+impl<'b> Key<'b> {
+    /// Returns the key that ends at an equals sign.
+    pub(super) fn before(all: &'b [u8], equals: usize) -> Option<Self> {
+        let before = all.get(equals.saturating_sub(MAX_NAME)..equals)?;
         let is_key = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~%[]+".contains(b);
         let len = before.iter().rev().take_while(|b| is_key(b)).count();
         let start = equals - len;
         let lead = start.checked_sub(1).and_then(|at| all.get(at));
-        let in_query = matches!(lead, Some(b'?' | b'&'));
-        let leads = |b: &u8| b.is_ascii_whitespace() || b"?&#;,\"'({".contains(b);
-        let key = all.get(start..equals).unwrap_or_default();
-        if len == 0 || !lead.is_none_or(leads) || !is_secret_key(key, is_also_secret) {
-            continue;
-        }
-        let rest = all.get(equals + 1..).unwrap_or_default();
+        let leads = |b: &u8| b.is_ascii_whitespace() || b"?&#;,\"'`({".contains(b);
+        (len > 0 && lead.is_none_or(leads)).then_some(Self {
+            name: all.get(start..equals)?,
+            in_query: matches!(lead, Some(b'?' | b'&')),
+            equals,
+        })
+    }
+
+    /// Returns the range of its value, without quotes.
+    pub(super) fn value(&self, all: &[u8]) -> Range<usize> {
+        let rest = all.get(self.equals + 1..).unwrap_or_default();
         let quotes = rest.iter().take_while(|b| b"\"'".contains(b)).count();
         let ends = |b: &u8| {
-            b.is_ascii_whitespace() || b"&#\"'<>".contains(b) || !in_query && b";,".contains(b)
+            b.is_ascii_whitespace() || b"&#\"'<>".contains(b) || !self.in_query && b";,".contains(b)
         };
         let value = rest.get(quotes..).unwrap_or_default();
-        let value_len = value.iter().position(ends).unwrap_or(value.len());
-        let start = equals + 1 + quotes;
-        done = start + value_len;
-        found.add(bytes, within.start + start..within.start + done, true);
+        let len = value.iter().position(ends).unwrap_or(value.len());
+        let start = self.equals + 1 + quotes;
+        start..start + len
     }
 }
 
@@ -279,7 +301,7 @@ fn find_in_urls(bytes: &[u8], within: Range<usize>, found: &mut FoundSecrets) {
 }
 
 /// Finds the secrets of `me:Zx81@host`: the password, and the name if it is alone or looks random.
-fn authority(bytes: &[u8], place: Range<usize>, found: &mut FoundSecrets) {
+pub(super) fn authority(bytes: &[u8], place: Range<usize>, found: &mut FoundSecrets) {
     let all = slice(bytes, &place);
     let Some(at) = memchr::memrchr(b'@', all) else {
         return;
@@ -324,7 +346,11 @@ fn find_bearer_tokens(bytes: &[u8], within: Range<usize>, found: &mut FoundSecre
 }
 
 /// Returns the parts between separators.
-fn split(bytes: &[u8], range: Range<usize>, by: u8) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn split(
+    bytes: &[u8],
+    range: Range<usize>,
+    by: u8,
+) -> impl Iterator<Item = Range<usize>> {
     let mut start = range.start;
     slice(bytes, &range)
         .split(move |b| *b == by)

@@ -1,6 +1,7 @@
 //! Collects the ranges of secrets.
 
 use super::slice;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Authentication schemes: they precede credentials and are not secret.
@@ -16,7 +17,7 @@ const SCHEMES: [&str; 9] = [
     "token",
 ];
 
-/// A secret in a head.
+/// A secret in a head or in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderSecret {
     /// The range of its bytes.
@@ -41,6 +42,15 @@ impl FoundSecrets {
         }
     }
 
+    /// Adds secrets whose ranges count from an offset.
+    pub(super) fn append(&mut self, other: Self, offset: usize) {
+        let moved = other.0.into_iter().map(|secret| HeaderSecret {
+            range: secret.range.start + offset..secret.range.end + offset,
+            ..secret
+        });
+        self.0.extend(moved);
+    }
+
     /// Sorts the ranges and merges those that overlap.
     pub(super) fn into_sorted(mut self) -> Vec<HeaderSecret> {
         self.0
@@ -58,17 +68,34 @@ impl FoundSecrets {
     }
 }
 
+/// Returns text with `(secret)` in the place of its secrets.
+pub fn without<'t>(text: &'t str, secrets: &[HeaderSecret]) -> Cow<'t, str> {
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut at) = (String::new(), 0);
+    for HeaderSecret { range, .. } in secrets {
+        out.push_str(text.get(at..range.start).unwrap_or_default());
+        out.push_str("(secret)");
+        at = range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// Returns `true` for an authentication scheme.
+pub(super) fn is_scheme(word: &[u8]) -> bool {
+    let is = |scheme: &&str| word.eq_ignore_ascii_case(scheme.as_bytes());
+    SCHEMES.iter().any(|scheme| is(&scheme))
+}
+
 /// Returns the range after the scheme. If `any` is set, each token counts as a scheme; otherwise
 /// only the known ones.
 pub(super) fn credentials(bytes: &[u8], value: Range<usize>, any: bool) -> Range<usize> {
     let all = slice(bytes, &value);
     let end = all.iter().position(u8::is_ascii_whitespace);
     let first = all.get(..end.unwrap_or(all.len())).unwrap_or_default();
-    let known = SCHEMES.iter().any(|scheme| {
-        first
-            .trim_ascii_start()
-            .eq_ignore_ascii_case(scheme.as_bytes())
-    });
+    let known = is_scheme(first.trim_ascii_start());
     match end {
         None if known => value.end..value.end,
         Some(end) if known || any => value.start + end..value.end,

@@ -6,7 +6,7 @@
 //!                 -------                     -------                             -------
 //! ```
 
-use super::names::is_secret_name;
+use super::names::{is_secret_field, is_secret_name};
 use super::secret_ranges::{FoundSecrets, credentials};
 use super::slice;
 use std::ops::Range;
@@ -21,6 +21,8 @@ pub(super) fn values(
     found: &mut FoundSecrets,
 ) {
     let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"_-.".contains(b);
+    // The last name was that of a secret: `"name":"X-Api-Key","value":"Zx81"`.
+    let mut is_pair = false;
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         let len = rest.iter().take_while(|b| is_name(b)).count();
@@ -35,7 +37,13 @@ pub(super) fn values(
         };
         let name = slice(bytes, &name);
         let lower = || String::from_utf8_lossy(name).to_lowercase();
-        if is_secret_name(name) || is_also_secret(&lower()) {
+        if name == b"name" {
+            is_pair = is_secret_field(slice(bytes, &value));
+            at = value.end.max(at);
+            continue;
+        }
+        let is_second = is_pair && name == b"value";
+        if is_second || is_secret_name(name) || is_also_secret(&lower()) {
             let secret = credentials(bytes, value.clone(), false);
             found.add(bytes, secret, false);
             at = value.end.max(at);
@@ -44,7 +52,7 @@ pub(super) fn values(
 }
 
 /// Returns the value after a quoted name and a colon, without its quotes.
-fn json_value(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+pub(super) fn json_value(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     let quote = *bytes.get(name.start.checked_sub(1)?)?;
     if !matches!(quote, b'"' | b'\'') {
         return None;

@@ -85,7 +85,7 @@ impl RequestPattern {
             let mut notes = Notes::default();
             annotate(protocol, root, message, &mut notes);
             visit(root, &mut Path::new(), &mut |node, path| {
-                if notes.is_secret(node) {
+                if notes.hides(node) {
                     pattern.secret.push(path.clone());
                 }
                 if generated.contains(path) {

@@ -6,11 +6,12 @@
 //! Values keep their own JSON text, except the objects around them, so that numbers stay exact and members keep their
 //! order. A null in the snapshot is kept; no patch can add one.
 
+use super::Sael;
 use super::token::is_token;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless;
 use crate::framing::fields::is_secret_name;
-use crate::protocol::{Message, Role, holds_secret};
+use crate::protocol::{Message, Role, SecretNames, holds_secret, text_parts};
 use crate::tape::Node;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -91,7 +92,8 @@ impl Folded {
         lossless::write(node, &mut json);
         let json = String::from_utf8_lossy(&json).into_owned();
         let is_token = node.is_string() && node.text().is_some_and(|text| is_token(&text));
-        if is_token || holds_secret(node) {
+        let names = SecretNames::of(&Sael);
+        if is_token || holds_secret(node, &names) || !text_parts(node).is_empty() {
             Self::Secret(json)
         } else {
             Self::Leaf(json)

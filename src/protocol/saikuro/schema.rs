@@ -311,6 +311,8 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     // A call may have a batch as an argument, and a batch may contain a batch.
     let nested = Generated::new("**.batch_items[*].id", "id", Fresh::Id);
     marks.generated.push(nested.volatile());
+    // An announced schema.
+    marks.dictionaries = vec!["namespaces", "functions", "types"];
     marks
 });
 

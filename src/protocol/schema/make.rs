@@ -16,7 +16,7 @@ use crate::error::{Refusal, Result};
 use crate::protocol::make::{
     IdGen, Made, Object, Recipe, Words, array, is_json, text, unknown_kind, value,
 };
-use crate::protocol::notes::with_json;
+use crate::protocol::secrets::with_json;
 
 /// One part of [`MessageSchema::words`].
 #[derive(Clone, Copy)]

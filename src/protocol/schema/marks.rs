@@ -60,6 +60,8 @@ pub struct Marks {
     pub unordered: Vec<Cow<'static, str>>,
     /// Names of secret members beyond [`crate::framing::fields::NAMES`], in lower case.
     pub secrets: Vec<&'static str>,
+    /// Members whose keys are names of something else, such as functions: such a key makes no value secret.
+    pub dictionaries: Vec<&'static str>,
 }
 
 impl Marks {

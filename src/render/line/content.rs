@@ -4,6 +4,7 @@ use super::super::short_id;
 use crate::decoder::Decoded;
 use crate::protocol::{Notes, Role, annotate};
 use crate::tape::{Node, Scalar, Value};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The maximum number of characters of a text; texts of errors are not limited.
@@ -46,7 +47,10 @@ impl Content {
         }
         match content.text().filter(|_| is_error && content.is_string()) {
             Some(_) if notes.is_secret(content) => out.push_str("(secret)"),
-            Some(text) => out.push_str(start(&text, self.space)),
+            Some(text) => {
+                let text = notes.masked(content).map_or(text, Cow::Owned);
+                out.push_str(start(&text, self.space));
+            }
             None => self.push_value(content, notes, out),
         }
     }
@@ -54,6 +58,9 @@ impl Content {
     fn push_value(&self, node: Node<'_>, notes: &Notes, out: &mut String) {
         if notes.is_secret(node) {
             return out.push_str("(secret)");
+        }
+        if let Some(text) = notes.masked(node) {
+            return push_text(&text, out);
         }
         match node.value() {
             Value::Map => self.push_list(node, notes, ['{', '}'], out),

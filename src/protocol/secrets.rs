@@ -1,0 +1,225 @@
+//! Finds the secrets of a message, by the names of its values and inside of its texts.
+//!
+//! ```text
+//!   {"password": "hunter2"}                          by its name
+//!   {"name": "X-Api-Key", "value": "hunter2"}        by its name beside it
+//!   ["--token", "hunter2"]                           after a flag
+//!   "{\"password\": \"hunter2\"}"                    JSON in text: all of the text
+//!   "https://me:hunter2@host/"                       a part of a text
+//! ```
+
+use super::Protocol;
+use super::schema::marks::Marks;
+use crate::encoding::json;
+use crate::framing::fields::{
+    HeaderSecret, is_flag, is_secret_field, is_secret_name, text_secrets,
+};
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Tape, Value};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The depth to which JSON in text of JSON in text is searched.
+const LEVELS: usize = 4;
+/// The deepest nesting of JSON in text.
+const DEPTH: u32 = 128;
+/// The start of a first parameter that is a secret, as in aria2.
+const TOKEN_PARAMETER: &str = "token:";
+
+/// What is secret of a value.
+pub enum Extent {
+    /// All of it, with the values below it.
+    Whole,
+    /// Parts of a text.
+    Parts(Vec<HeaderSecret>),
+}
+
+/// The names of secret values in a message.
+pub struct SecretNames<'n> {
+    /// The marks of its protocol.
+    pub marks: &'n Marks,
+    /// Accepts further names.
+    pub also: &'n dyn Fn(&[u8]) -> bool,
+}
+
+impl<'n> SecretNames<'n> {
+    /// Returns the names that are secret in every message of a protocol.
+    pub fn of(protocol: &'n dyn Protocol) -> Self {
+        Self {
+            marks: &protocol.descriptor().marks,
+            also: &|_| false,
+        }
+    }
+
+    fn is_secret(&self, name: &[u8]) -> bool {
+        let is = |own: &&str| name.eq_ignore_ascii_case(own.as_bytes());
+        is_secret_name(name) || self.marks.secrets.iter().any(is) || (self.also)(name)
+    }
+
+    /// Returns true for a member whose keys are names of something else.
+    fn is_dictionary(&self, name: &[u8]) -> bool {
+        let mut own = self.marks.dictionaries.iter();
+        // In a JSON Schema, the value of a property name describes the property.
+        name == b"properties" || own.any(|own| name == own.as_bytes())
+    }
+}
+
+/// Calls `visit` for each value that is secret, as a whole or in part.
+pub fn for_each_secret<'a>(
+    root: Node<'a>,
+    names: &SecretNames<'_>,
+    visit: &mut dyn FnMut(Node<'a>, Extent),
+) {
+    let mut dictionaries = BTreeSet::new();
+    root.each(&mut |node| {
+        if node.is_map() {
+            find_in_members(node, names, &mut dictionaries, visit);
+        } else if node.is_array() {
+            find_in_arguments(node, visit);
+        } else {
+            let parts = text_parts(node);
+            if !parts.is_empty() {
+                visit(node, Extent::Parts(parts));
+            }
+        }
+    });
+}
+
+/// Visits each member with a secret name; of an object, its members except `type` and `scheme`.
+fn find_in_members<'a>(
+    map: Node<'a>,
+    names: &SecretNames<'_>,
+    dictionaries: &mut BTreeSet<usize>,
+    visit: &mut dyn FnMut(Node<'a>, Extent),
+) {
+    let is_dictionary = dictionaries.contains(&map.index());
+    // A pair of a name and a value, as in lists of variables and of header fields.
+    let (mut is_secret_pair, mut pair_value) = (false, None);
+    for (key, value) in map.members() {
+        let name = key.key_content();
+        let name = name.as_ref();
+        match name {
+            b"name" => is_secret_pair = is_secret_field(value.raw_text()),
+            b"value" => pair_value = Some(value),
+            b"params" if value.is_array() => find_token_parameter(value, visit),
+            _ if value.is_map() && names.is_dictionary(name) => {
+                _ = dictionaries.insert(value.index())
+            }
+            _ => {}
+        }
+        let describes = is_dictionary && value.is_map();
+        if describes || !names.is_secret(name) {
+            continue;
+        }
+        if !value.is_map() {
+            visit(value, Extent::Whole);
+            continue;
+        }
+        for (key, value) in value.members() {
+            let names_kind = key.is_text("type") || key.is_text("scheme");
+            if !names_kind || !value.is_string() {
+                visit(value, Extent::Whole);
+            }
+        }
+    }
+    if let Some(value) = pair_value.filter(|_| is_secret_pair) {
+        visit(value, Extent::Whole);
+    }
+}
+
+/// Visits each value after a flag in a list of arguments: `["--token", "hunter2"]`.
+fn find_in_arguments<'a>(list: Node<'a>, visit: &mut dyn FnMut(Node<'a>, Extent)) {
+    let mut follows_flag = false;
+    for (n, node) in list.children().enumerate() {
+        let is_text = node.is_string();
+        // The list begins with a text, or it is not a list of arguments.
+        if n == 0 && !is_text {
+            return;
+        }
+        let text = node.raw_text();
+        if follows_flag && !text.starts_with(b"-") {
+            visit(node, Extent::Whole);
+        }
+        follows_flag = is_text && text.starts_with(b"-") && is_flag(text);
+    }
+}
+
+/// Visits the secret in a first parameter `token:hunter2`.
+fn find_token_parameter<'a>(list: Node<'a>, visit: &mut dyn FnMut(Node<'a>, Extent)) {
+    let first = list.children().next();
+    let first = first.and_then(|first| Some((first, first.text()?)));
+    if let Some((node, text)) = first
+        && text.len() > TOKEN_PARAMETER.len()
+        && text.starts_with(TOKEN_PARAMETER)
+    {
+        let secret = HeaderSecret {
+            range: TOKEN_PARAMETER.len()..text.len(),
+            escaped: false,
+        };
+        visit(node, Extent::Parts(vec![secret]));
+    }
+}
+
+/// Returns the secret parts of a text.
+pub fn text_parts(node: Node<'_>) -> Vec<HeaderSecret> {
+    match node.value() {
+        Value::Scalar(Scalar::Bin(bytes)) if bytes.is_ascii() => text_secrets(bytes),
+        Value::Scalar(Scalar::Str(bytes)) => text_secrets(bytes),
+        Value::Scalar(Scalar::Json(raw, _)) if !raw.contains(&b'\\') => text_secrets(raw),
+        Value::Scalar(Scalar::Json(..)) => {
+            let text = node.text().unwrap_or_default();
+            text_secrets(text.as_bytes())
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns true if a value is text or bytes that may hold JSON.
+pub fn may_hold_json(node: Node<'_>) -> bool {
+    let content = node.raw_content().unwrap_or_default();
+    let first = content.iter().find(|b| !b.is_ascii_whitespace());
+    matches!(first, Some(b'{' | b'[' | b'"' | b'\\'))
+}
+
+/// Returns the JSON text that a value holds.
+pub fn embedded_json(node: Node<'_>) -> Option<Cow<'_, str>> {
+    match node.value() {
+        Value::Scalar(Scalar::Bin(bytes)) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+        _ => node.text(),
+    }
+}
+
+/// Parses JSON text and visits its root.
+pub fn with_json<T>(text: &str, see: impl FnOnce(Node<'_>) -> T) -> Option<T> {
+    let mut tape = Tape::new();
+    let bytes = text.as_bytes();
+    json::parse(bytes, Span::new(0, bytes.len()), DEPTH, &mut tape).ok()?;
+    tape.root(bytes).map(see)
+}
+
+/// Returns true if a value is text that holds JSON with a secret.
+pub fn holds_secret(node: Node<'_>, names: &SecretNames<'_>) -> bool {
+    holds_secret_within(node, LEVELS, names)
+}
+
+fn holds_secret_within(node: Node<'_>, levels: usize, names: &SecretNames<'_>) -> bool {
+    if levels == 0 || !may_hold_json(node) {
+        return false;
+    }
+    let Some(text) = embedded_json(node) else {
+        return false;
+    };
+    let found = with_json(&text, |root| {
+        let mut found = false;
+        for_each_secret(root, names, &mut |value, extent| {
+            found |= match extent {
+                Extent::Whole => !value.is_null(),
+                // Without escapes, the part is a part of the whole text too.
+                Extent::Parts(_) => value.raw_text().contains(&b'\\'),
+            };
+        });
+        root.each(&mut |node| found = found || holds_secret_within(node, levels - 1, names));
+        found
+    });
+    found.unwrap_or_default()
+}
