@@ -84,17 +84,17 @@ impl<'s> TelequickSession<'s> {
 
     /// Checks a frame that has no fault.
     fn check_single(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>) {
-        conn::count_inclusive(&mut self.conns, seen);
         let conn = conn::entry(&mut self.conns, seen.origin);
         let stream = conn.streams.get_mut(seen.origin.direction);
         if let Head::Method { id, mode, .. } = seen.frame.head {
-            if let Some(mode) = mode {
-                stream.check_length(mode, seen);
-            }
+            let is_inclusive = mode.is_some_and(|mode| stream.check_length(mode, seen));
             // The id of a method is reported only once for each stream.
             let plain = self.schema.method(id).is_some_and(|m| m.id == id);
             if !plain && stream.is_new(id) {
                 shape::method_id(self.schema, id, seen);
+            }
+            if is_inclusive {
+                conn::count_inclusive(&mut self.conns, seen);
             }
         }
         shape::check_message(self.schema, seen, parts);

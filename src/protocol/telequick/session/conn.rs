@@ -5,7 +5,7 @@
 //!     stream    one for each direction: length mode, frames that could not be read
 //! ```
 
-use crate::framing::{Head, LengthMode};
+use crate::framing::LengthMode;
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Current, Place, Report};
 use crate::protocol::{Link, Origin, Role};
@@ -108,15 +108,10 @@ pub(super) fn count_inclusive(
     conns: &mut BTreeMap<Link, TelequickConnection>,
     seen: Current<'_, '_>,
 ) {
-    let Head::Method { mode, .. } = seen.frame.head else {
-        return;
-    };
-    if mode == Some(LengthMode::Inclusive) {
-        let connection = entry(conns, whole(seen.origin));
-        let side = connection.streams.get_mut(seen.origin.direction);
-        let first = || (length_place(seen), 0);
-        side.inclusive.get_or_insert_with(first).1 += 1;
-    }
+    let connection = entry(conns, whole(seen.origin));
+    let side = connection.streams.get_mut(seen.origin.direction);
+    let first = || (length_place(seen), 0);
+    side.inclusive.get_or_insert_with(first).1 += 1;
 }
 
 /// The connection of a stream.
@@ -147,8 +142,8 @@ fn length_place(seen: Current<'_, '_>) -> Place {
 }
 
 impl DirectionStream {
-    /// Checks the mode of a length.
-    pub fn check_length(&mut self, mode: LengthMode, seen: Current<'_, '_>) {
+    /// Checks the mode of a length. Returns true if frames of this kind count their own length, as the first one does.
+    pub fn check_length(&mut self, mode: LengthMode, seen: Current<'_, '_>) -> bool {
         // The SDKs write requests inclusive, and audio exclusive; their readers decide by the method.
         let mode_use = match seen.message.role {
             Some(Role::Item) => &mut self.pushes,
@@ -167,6 +162,7 @@ impl DirectionStream {
             }
             Some(_) => {}
         }
+        matches!(mode_use.first, Some((LengthMode::Inclusive, _))) && mode == LengthMode::Inclusive
     }
 
     /// Returns true if this id was not reported yet.
