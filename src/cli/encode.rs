@@ -14,7 +14,8 @@ use crate::protocol::make::IdGen;
 use crate::protocol::registry::Protocols;
 use crate::protocol::{Direction, Protocol};
 use crate::render::{self, DisplayOptions};
-use crate::tape::Tape;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
 use anyhow::{Result, anyhow, bail, ensure};
 use base64::Engine as _;
 use clap::ValueEnum;
@@ -382,19 +383,36 @@ impl<'p> EncodeJob<'p> {
 fn replace_value(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
     let mut tape = Tape::new();
     let root = parse_json(text, &mut tape).ok();
-    let message = root.map(|root| match root.get("message") {
-        Some(message) if root.get("v").is_some() => message,
-        _ => root,
-    });
+    let line = root.filter(|root| root.get("v").is_some());
+    // The bytes of `raw` are written, not the message.
+    if let Some(raw) = line.and_then(|line| line.get("raw")) {
+        let Some(body) = raw.text() else {
+            let wanted = "a message that can be read";
+            return Err(Refusal::new(path, wanted, "bytes alone, in `raw`"));
+        };
+        let mut tape = Tape::new();
+        let message = parse_json(body.as_bytes(), &mut tape).ok();
+        let place = find_value(message, path)?;
+        let body = splice(body.as_bytes(), place, value);
+        let body = serde_json::to_string(&String::from_utf8_lossy(&body)).unwrap_or_default();
+        return Ok(splice(text, raw.span(), &body));
+    }
+    let message = line.and_then(|line| line.get("message")).or(root);
+    Ok(splice(text, find_value(message, path)?, value))
+}
+
+fn find_value(message: Option<Node<'_>>, path: &str) -> Result<Span, Refusal> {
     let place = path.parse::<Place>().ok();
-    let Some(node) = message.and_then(|message| place?.find(message)) else {
-        return Err(Refusal::new(path, "a value to change", "nothing"));
-    };
-    let span = node.span();
-    let mut changed = text.get(..span.at()).unwrap_or_default().to_vec();
-    changed.extend_from_slice(value.as_bytes());
-    changed.extend_from_slice(text.get(span.end()..).unwrap_or_default());
-    Ok(changed)
+    let found = message.and_then(|message| place?.find(message));
+    let found = found.ok_or_else(|| Refusal::new(path, "a value to change", "nothing"))?;
+    Ok(found.span())
+}
+
+/// Replaces a part of a text.
+fn splice(text: &[u8], part: Span, new: &str) -> Vec<u8> {
+    let before = text.get(..part.at()).unwrap_or_default();
+    let after = text.get(part.end()..).unwrap_or_default();
+    [before, new.as_bytes(), after].concat()
 }
 
 /// Formats bytes as `xxd` does.

@@ -152,6 +152,35 @@ fn deliberate_damage_is_encoded() {
     );
 }
 
+/// The bytes of `raw` are what encode writes.
+#[test]
+fn values_of_a_line_with_raw_are_changed() {
+    let body = br#"{"jsonrpc":"2.0","id":1,"method":"a\ud800"}"#;
+    let (_, line, _) = run(&["decode", "-p", "jsonrpc", "-f", "json"], body);
+    assert!(line.windows(6).any(|part| part == b"\"raw\":"));
+    let (code, bytes, _) = run(&["encode", "--set", "id=7"], &line);
+    let changed = br#"{"jsonrpc":"2.0","id":7,"method":"a\ud800"}"#;
+    assert_eq!((code, bytes.trim_ascii_end()), (0, &changed[..]));
+    let (_, line, _) = run(
+        &[
+            "decode",
+            "-p",
+            "saikuro",
+            "--framing",
+            "prefix",
+            "-f",
+            "json",
+        ],
+        b"\0\0\0\x02\xc1\xc1",
+    );
+    let (code, bytes, err) = run(&["encode", "--set", "id=7"], &line);
+    assert_eq!((code, bytes.len()), (1, 0), "{err}");
+    assert!(
+        err.contains("id: wanted a message that can be read, got bytes alone"),
+        "{err}"
+    );
+}
+
 #[test]
 fn invalid_message_is_refused() {
     let wrong =
