@@ -196,7 +196,7 @@ struct TapeEntry {
 
 /// A flat list of the values of a body. Reuse one for many messages: [`Tape::clear`] retains its
 /// memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tape {
     entries: Vec<TapeEntry>,
     open: Vec<u32>,

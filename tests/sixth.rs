@@ -6,7 +6,7 @@
 //!   <- {"answer":1,"is":"noon"}
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use wiretool::conversation::{Conversation, Judge, Verdict};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
@@ -22,9 +22,10 @@ use wiretool::protocol::peer::{
 use wiretool::protocol::rules::{Rule, parse};
 use wiretool::protocol::schema::check::{refuse, write_json};
 use wiretool::protocol::schema::json_schema::shapes;
+use wiretool::protocol::schema::lint::lint_message;
 use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
-use wiretool::protocol::session::{Behavior, Report, Session, SessionConfig, Waiting};
+use wiretool::protocol::session::{Behavior, OpenRequest, Report, Session, SessionConfig, Waiting};
 use wiretool::protocol::{
     Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, Seen,
     WriteOptions, Written,
@@ -43,8 +44,16 @@ const RULES_TEXT: &str = "\
 - clause: the rules of quizzes, section 1
 
 Nobody listens for an answer to a question that was not asked.
+
+## wrong-answer
+
+- document: error
+- peers: error
+- clause: the rules of quizzes, section 2
+
+An answer that is no text is not counted.
 ";
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None));
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None).unwrap());
 
 const FIELD: &[u8] = b"Content-Length: ";
 const BLANK: &[u8] = b"\r\n\r\n";
@@ -116,7 +125,10 @@ static MESSAGES: [schema::MessageSchema; 2] = [
         .about("a question"),
     message("answer", Direction::ToClient)
         .role(Some(Role::Response))
-        .of(object![must("answer", UINT), must("is", TEXT)])
+        .of(object![
+            must("answer", UINT),
+            must("is", TEXT).rules("wrong-answer", "wrong-answer")
+        ])
         .about("what the question of that number is answered"),
 ];
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(&MESSAGES));
@@ -215,15 +227,21 @@ impl Behavior for Quiz {
 
 /// The passive side.
 #[derive(Default)]
-struct QuizSession(BTreeSet<String>);
+struct QuizSession(BTreeMap<String, OpenRequest>);
 
 impl Session for QuizSession {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let id = seen.message.id.text().into_owned();
         if seen.message.role == Some(Role::Request) {
-            self.0.insert(id);
-        } else if !self.0.remove(&id) {
+            self.0.insert(id, OpenRequest::of(seen));
+        } else if let Some(asked) = self.0.remove(&id) {
+            report.answers(&asked, seen, true);
+        } else {
             report.broken("unasked", seen.whole(), format!("{id} was not asked"));
+        }
+        let schema = MESSAGES.iter().find(|one| one.name == seen.message.kind);
+        if let Some(schema) = schema {
+            lint_message(seen, schema, report);
         }
     }
 
@@ -380,6 +398,24 @@ fn quiz_rules_give_findings() {
         reported.extend(findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
     });
     assert_eq!(reported, ["quiz/unasked: 2 was not asked"]);
+}
+
+#[test]
+fn quiz_pairs_answers_and_checks_members() {
+    let mut conversation =
+        Conversation::new(&[&Quiz], &Judge::default(), SessionConfig::default(), true);
+    let mut pairs = Vec::new();
+    let talk = [
+        SESSION[0],
+        (Direction::ToClient, "{\"answer\":1,\"is\":7}\n"),
+    ];
+    decode(&talk, &mut |decoded| {
+        let verdict = conversation.see(decoded);
+        let found: Vec<_> = verdict.findings.iter().map(|f| f.text.clone()).collect();
+        pairs.push((verdict.answer.map(|answer| answer.to), found.join("; ")));
+    });
+    let wrong = "is of the message is 7; it should be a string".to_owned();
+    assert_eq!(pairs, [(None, String::new()), (Some(0), wrong)]);
 }
 
 #[test]

@@ -243,6 +243,11 @@ pub struct Comment<'a> {
 }
 
 impl Comment<'_> {
+    /// Returns the origin of the bytes, as [`Chunk::origin`] does.
+    pub fn origin(&self) -> Origin {
+        Chunk::of(self.direction, &[]).origin()
+    }
+
     /// Returns the comment as metadata for the decoder, or `None` if the number belongs to no field.
     pub fn metadata(&self) -> Option<Metadata> {
         Some(Metadata {
@@ -266,6 +271,14 @@ pub struct Gap {
     pub from: u64,
     /// The offset of the first byte after the gap.
     pub to: u64,
+}
+
+impl Gap {
+    /// Returns the origin of the missing bytes, as [`Chunk::origin`] does: only dumps have gaps, and a dump has one
+    /// connection.
+    pub fn origin(&self) -> Origin {
+        Chunk::of(self.direction, &[]).origin()
+    }
 }
 
 /// The severity of a problem.

@@ -244,7 +244,7 @@ fn hex_pair(byte: u8) -> [u8; 2] {
 ///
 /// A comma follows every value at once, and a closing bracket removes the last one: most values
 /// then need only one copy.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct JsonText {
     out: Vec<u8>,
     /// Fingerprints of the keys of the open maps.

@@ -79,7 +79,7 @@ impl Want {
 }
 
 /// A parsed message; reuse one for a whole run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parsed {
     /// The values of the message, with their positions.
     pub tape: Tape,
@@ -376,6 +376,7 @@ fn too_deep(at: usize, limit: u32) -> DecodeError {
 }
 
 /// A sink that ignores all values, for parsers that only validate bytes.
+#[derive(Debug)]
 pub struct Nothing;
 
 impl Sink for Nothing {

@@ -21,7 +21,7 @@ pub struct CustomFraming {
 /// start a frame. The result depends only on the bytes, so that any split of the stream into reads
 /// gives the same frames. A reader never panics, and never allocates a size that comes from a
 /// number in the stream.
-pub trait FramingReader: Send {
+pub trait FramingReader: Send + Sync {
     /// Returns the next frame of the window, or the number of missing bytes. At the end of the
     /// stream ([`Buffer::eof`]), a window that is not empty never returns [`Step::Incomplete`].
     fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a>;

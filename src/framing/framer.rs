@@ -3,6 +3,7 @@
 use super::http::EventStream;
 use super::{Buffer, Framing, FramingReader, Hints, LengthMode, Limits, Step};
 use super::{content_length, http, http3, lines, method, prefix, values, websocket};
+use std::fmt;
 
 /// The framing of one direction, with the state of the partial message.
 ///
@@ -14,6 +15,14 @@ pub struct Framer {
     /// `true` to search for the next frame after a bad one.
     resync: bool,
     kind: Inner,
+}
+
+impl fmt::Debug for Framer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Framer");
+        fields.field("framing", &self.framing);
+        fields.field("limits", &self.limits).finish_non_exhaustive()
+    }
 }
 
 enum Inner {

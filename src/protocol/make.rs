@@ -48,6 +48,7 @@ impl Made {
 }
 
 /// A generator of ids. The same seed gives the same ids.
+#[derive(Debug)]
 pub struct IdGen {
     random: fastrand::Rng,
     next: u64,
@@ -194,6 +195,7 @@ pub fn array(values: &[String]) -> String {
 }
 
 /// A JSON object that is built member by member.
+#[derive(Debug)]
 pub struct Object {
     out: String,
 }

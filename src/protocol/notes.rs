@@ -21,7 +21,7 @@ pub enum Remark {
 }
 
 /// Notes on the values of one message. Reuse one object for a whole run.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Notes {
     /// Remarks by the index of their value in the tape.
     remarks: Vec<(usize, Remark)>,

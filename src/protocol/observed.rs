@@ -25,7 +25,7 @@ impl Place {
 }
 
 /// A message as a session receives it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Seen<'a> {
     /// The index, which counts all messages of the run.

@@ -21,6 +21,7 @@
 
 use include_dir::Dir;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 /// The severity of a broken rule.
@@ -182,123 +183,163 @@ impl Rule {
 }
 
 /// The rules that every protocol has.
-pub static COMMON: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(include_str!("rules.md"), None));
+pub static COMMON: LazyLock<Vec<Rule>> = LazyLock::new(|| built_in(include_str!("rules.md"), None));
 
-/// Reads a file of rules; `examples` is the folder of their examples. Other lines are ignored: a test checks that the
-/// files of this crate have none.
-pub fn parse(text: &'static str, examples: Option<&Dir<'static>>) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = Vec::new();
+/// A line of a file of rules that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RulesError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The key of the line, or the part of the rule that is incorrect.
+    pub field: String,
+    /// The expected value.
+    pub wanted: String,
+    /// The actual value.
+    pub got: String,
+}
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, field) = (self.line, &self.field);
+        write!(
+            f,
+            "line {line}: {field}: wanted {}, got {}",
+            self.wanted, self.got
+        )
+    }
+}
+
+impl std::error::Error for RulesError {}
+
+/// An error of a line whose number the caller adds.
+fn wrong(field: &str, wanted: impl Into<String>, got: impl Into<String>) -> RulesError {
+    RulesError {
+        line: 0,
+        field: field.to_owned(),
+        wanted: wanted.into(),
+        got: got.into(),
+    }
+}
+
+/// Reads a file of rules of this crate; a test reads all of them.
+pub(crate) fn built_in(text: &'static str, examples: Option<&Dir<'static>>) -> Vec<Rule> {
+    parse(text, examples).unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// Reads a file of rules; `examples` is the folder of their examples. A line that is not in the form of the file, and a
+/// rule without severities, clause or consequence, are errors, because the rule would be off without a word.
+pub fn parse(text: &'static str, examples: Option<&Dir<'static>>) -> Result<Vec<Rule>, RulesError> {
     let all = examples.into_iter().flat_map(Dir::files);
     let by_name: HashMap<_, _> = all
         .filter_map(|file| Some((file.path().to_str()?, file)))
         .collect();
-    for line in text.lines() {
-        if let Some(name) = line.strip_prefix("## ") {
-            let text_of = |end: &str| {
-                by_name
-                    .get(format!("{name}.{end}.jsonl").as_str())?
-                    .contents_utf8()
-            };
+    let text_of = |name: &str, end: &str| {
+        let file = by_name.get(format!("{name}.{end}.jsonl").as_str())?;
+        file.contents_utf8()
+    };
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut draft: Option<Draft> = None;
+    for (line, text) in (1..).zip(text.lines()) {
+        let at_line = |error| RulesError { line, ..error };
+        if let Some(name) = text.strip_prefix("## ") {
+            rules.extend(draft.take().map(Draft::finish).transpose()?);
+            if rules.iter().any(|rule| rule.name == name) {
+                return Err(at_line(wrong("name", "a new name", name)));
+            }
             let example = || {
-                let (fires, passes) = (text_of("fires")?, text_of("passes")?);
+                let (fires, passes) = (text_of(name, "fires")?, text_of(name, "passes")?);
                 Some(Example { fires, passes })
             };
-            rules.push(Rule {
+            let rule = Rule {
                 name,
                 example: example(),
                 ..Rule::PLAIN
+            };
+            draft = Some(Draft {
+                rule,
+                line,
+                keys: Vec::new(),
             });
-            continue;
-        }
-        let Some(rule) = rules.last_mut() else {
-            continue;
-        };
-        match line
-            .strip_prefix("- ")
-            .and_then(|item| item.split_once(": "))
-        {
-            Some((key, value)) => set(rule, key, value),
-            None if !line.is_empty() && !line.starts_with('#') => rule.why = line,
-            None => {}
+        } else if !text.is_empty() && !text.starts_with("# ") {
+            let draft = draft
+                .as_mut()
+                .ok_or_else(|| at_line(wrong("rule", "## and the name of the rule", text)))?;
+            draft.line(text).map_err(at_line)?;
         }
     }
-    rules
+    rules.extend(draft.map(Draft::finish).transpose()?);
+    Ok(rules)
 }
 
-fn set(rule: &mut Rule, key: &str, value: &'static str) {
+/// A rule whose lines are being read.
+struct Draft {
+    rule: Rule,
+    /// The line of the name.
+    line: usize,
+    /// The keys so far, and `consequence` for the paragraph.
+    keys: Vec<&'static str>,
+}
+
+impl Draft {
+    fn line(&mut self, text: &'static str) -> Result<(), RulesError> {
+        let (key, value) = match text.strip_prefix("- ") {
+            Some(item) => item
+                .split_once(": ")
+                .ok_or_else(|| wrong("item", "a key, a colon and a value", item))?,
+            None => ("consequence", text),
+        };
+        if self.keys.contains(&key) {
+            return Err(wrong(key, "it once", "it again"));
+        }
+        self.keys.push(key);
+        set(&mut self.rule, key, value)
+    }
+
+    fn finish(self) -> Result<Rule, RulesError> {
+        let required = ["document", "peers", "clause", "consequence"];
+        match required.into_iter().find(|key| !self.keys.contains(key)) {
+            Some(key) => Err(RulesError {
+                line: self.line,
+                ..wrong(key, format!("it in the rule {}", self.rule.name), "nothing")
+            }),
+            None => Ok(self.rule),
+        }
+    }
+}
+
+fn set(rule: &mut Rule, key: &str, value: &'static str) -> Result<(), RulesError> {
     let list = || value.split(", ");
-    let severity = || Severity::from_name(value).unwrap_or(Severity::Off);
+    let severity = || {
+        Severity::from_name(value)
+            .ok_or_else(|| wrong(key, Severity::ALL.map(Severity::name).join(" or "), value))
+    };
+    let flag = || match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(wrong(key, "true or false", value)),
+    };
+    let need = |name: &str| {
+        let known = Need::ALL.into_iter().find(|need| need.name() == name);
+        known.ok_or_else(|| wrong(key, Need::ALL.map(Need::name).join(" or "), name))
+    };
     match key {
-        "document" => rule.document = severity(),
-        "peers" => rule.peers = severity(),
+        "document" => rule.document = severity()?,
+        "peers" => rule.peers = severity()?,
         "clause" => rule.clause = value,
         "implies" => rule.implies = list().collect(),
-        "needs" => {
-            let need = |name| Need::ALL.into_iter().find(|need| need.name() == name);
-            rule.needs = list().filter_map(need).collect();
-        }
+        "needs" => rule.needs = list().map(need).collect::<Result<_, _>>()?,
         "faults" => rule.faults = list().collect(),
-        "unanswered" => rule.unanswered = value == "true",
-        "harmless" => rule.harmless = value == "true",
-        _ => {}
+        "unanswered" => rule.unanswered = flag()?,
+        "harmless" => rule.harmless = flag()?,
+        "consequence" => rule.why = value,
+        _ => {
+            let known = "document, peers, clause, implies, needs, faults, unanswered or harmless";
+            return Err(wrong("key", known, key));
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::registry;
-
-    /// Writes a rule in the form of its file.
-    fn written(rule: &Rule) -> String {
-        let mut text = format!("## {}\n\n", rule.name);
-        let mut item = |key: &str, value: &str| text += &format!("- {key}: {value}\n");
-        item("document", rule.document.name());
-        item("peers", rule.peers.name());
-        item("clause", rule.clause);
-        let needs: Vec<_> = rule.needs.iter().map(|need| need.name()).collect();
-        for (key, list) in [
-            ("implies", &rule.implies),
-            ("needs", &needs),
-            ("faults", &rule.faults),
-        ] {
-            if !list.is_empty() {
-                item(key, &list.join(", "));
-            }
-        }
-        for (key, is_set) in [("unanswered", rule.unanswered), ("harmless", rule.harmless)] {
-            if is_set {
-                item(key, "true");
-            }
-        }
-        text + &format!("\n{}\n", rule.why)
-    }
-
-    #[test]
-    fn every_line_of_a_rules_file_is_read() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/protocol");
-        let of_protocols = registry::all()
-            .iter()
-            .map(|p| (p.name(), p.behavior().rules()));
-        let family = parse(include_str!("rpc/rules.md"), None);
-        for (folder, rules) in of_protocols.chain([("", &COMMON[..]), ("rpc", &family)]) {
-            let text = std::fs::read_to_string(root.join(folder).join("rules.md")).unwrap();
-            let mut blocks: Vec<String> = Vec::new();
-            for line in text.lines().filter(|line| !line.starts_with("# ")) {
-                match blocks.last_mut() {
-                    _ if line.starts_with("## ") => blocks.push(format!("{line}\n")),
-                    Some(block) => *block += &format!("{line}\n"),
-                    None => assert_eq!(line, "", "{folder}"),
-                }
-            }
-            // Rules that several protocols have come before a protocol's own.
-            let rules = &rules[rules.len().saturating_sub(blocks.len())..];
-            assert_eq!(blocks.len(), rules.len(), "{folder}");
-            for (block, rule) in blocks.iter().zip(rules) {
-                assert_eq!(format!("{}\n", block.trim_end()), written(rule), "{folder}");
-                let alone = rules.iter().filter(|other| other.name == rule.name).count();
-                assert_eq!(alone, 1, "{folder}/{}", rule.name);
-            }
-        }
-    }
-}
+mod tests;

@@ -18,7 +18,7 @@ pub(crate) mod memory;
 pub(super) mod text;
 mod waiting;
 
-use super::correlation::OpenRequest;
+pub use super::correlation::OpenRequest;
 pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
@@ -146,8 +146,9 @@ impl Report {
         }
     }
 
-    /// Records that the current message answers a request.
-    pub(crate) fn answers(&mut self, asked: &OpenRequest, seen: &Seen<'_>, last: bool) {
+    /// Records that the current message answers a request. Store [`OpenRequest::of`] the request until then. `last`: no
+    /// further message answers it.
+    pub fn answers(&mut self, asked: &OpenRequest, seen: &Seen<'_>, last: bool) {
         let times = asked.place.origin.time.zip(seen.origin.time);
         self.answer = Some(Answer {
             to: asked.place.index,
@@ -257,11 +258,11 @@ macro_rules! behavior {
     ) => {
         impl $crate::protocol::session::Behavior for $protocol {
             fn rules(&self) -> &'static [$crate::protocol::rules::Rule] {
-                use $crate::protocol::rules::{Rule, parse};
+                use $crate::protocol::rules::{Rule, built_in};
                 static EXAMPLES: include_dir::Dir<'_> = include_dir::include_dir!($examples);
                 static RULES: std::sync::LazyLock<Vec<Rule>> =
                     std::sync::LazyLock::new(|| {
-                        parse(concat!($(include_str!($rules)),+), Some(&EXAMPLES))
+                        built_in(concat!($(include_str!($rules)),+), Some(&EXAMPLES))
                     });
                 &RULES
             }

@@ -28,6 +28,7 @@ use super::{Descriptor, Message, Protocol, Role};
 use crate::framing::Framing;
 
 /// The protocol.
+#[derive(Debug)]
 pub struct Acp;
 
 /// The descriptor of the protocol.

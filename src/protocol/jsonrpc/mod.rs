@@ -21,6 +21,7 @@ use super::{Descriptor, Protocol, rpc};
 use crate::framing::Framing;
 
 /// The protocol.
+#[derive(Debug)]
 pub struct JsonRpc;
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -26,6 +26,7 @@ use super::{Descriptor, Message, Protocol, rpc};
 use crate::framing::Framing;
 
 /// The protocol.
+#[derive(Debug)]
 pub struct Lsp;
 
 static DESCRIPTOR: Descriptor = Descriptor {

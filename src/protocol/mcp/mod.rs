@@ -27,6 +27,7 @@ use super::{Descriptor, Message, Protocol, Setting};
 use crate::framing::Framing;
 
 /// The protocol.
+#[derive(Debug)]
 pub struct Mcp;
 
 /// The descriptor of the protocol.

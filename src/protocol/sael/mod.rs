@@ -34,6 +34,7 @@ use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
 /// The protocol.
+#[derive(Debug)]
 pub struct Sael;
 
 /// The descriptor of the protocol.

@@ -24,6 +24,7 @@ use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
 /// The protocol.
+#[derive(Debug)]
 pub struct Saikuro;
 
 /// The descriptor of the protocol.

@@ -10,7 +10,7 @@
 //! names.
 
 use super::check::{At, TypeProblem, Wrong, check};
-use super::{Presence, Type, members_of};
+use super::{MessageSchema, Presence, Type, members_of};
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
@@ -64,6 +64,15 @@ impl At<'_> {
             Self::Member(_, _, member) => member.rules[1],
             Self::Item(outer, _) => outer.wrong_rule(),
         }
+    }
+}
+
+/// Reports each problem of a message whose member names a rule, which [`Member::rules`](super::Member::rules) holds: the
+/// first if it is missing, the second if its value is wrong.
+pub fn lint_message(seen: &Seen<'_>, schema: &MessageSchema, report: &mut Report) {
+    if let Some(root) = seen.root() {
+        let ty = (&schema.ty, "the message");
+        lint(seen, root, ty, &|problem| problem.rule(), report);
     }
 }
 

@@ -27,6 +27,7 @@ use super::{Descriptor, Message, Protocol};
 use crate::framing::Framing;
 
 /// The protocol.
+#[derive(Debug)]
 pub struct Stepflow;
 
 /// The descriptor of the protocol.
