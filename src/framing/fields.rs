@@ -11,6 +11,7 @@
 //! text, where more is innocent.
 
 mod names;
+mod pairs;
 mod secret;
 mod secret_ranges;
 mod text;

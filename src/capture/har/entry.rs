@@ -291,7 +291,12 @@ impl<'a> Body<'a> {
                 Ok(bytes) => bytes.into(),
                 Err(error) => {
                     problem.get_or_insert(format!("text: {error}"));
-                    Vec::new().into()
+                    // Four characters are three bytes.
+                    let size = size.max(1 + text.len() as u64 * 3 / 4);
+                    return Self {
+                        missing: size,
+                        bytes: Cow::Borrowed(&[]),
+                    };
                 }
             }
         } else {

@@ -78,6 +78,11 @@ impl FormReader for Har {
             };
             let problem = Problem::error(place, text);
             problem.hint("export it again").report(sink);
+        } else if self.scanner.entries() == 0 {
+            let place = InputPlace::Byte(self.scanner.offset());
+            Problem::error(place, "the HAR file has no entries")
+                .hint("record while the traffic flows, and export with content")
+                .report(sink);
         }
     }
 }

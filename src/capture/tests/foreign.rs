@@ -106,6 +106,22 @@ fn har_entry_that_cannot_be_read_is_reported_and_the_next_is_read() {
 }
 
 #[test]
+fn har_without_entries_is_named() {
+    insta::assert_snapshot!(items(Form::Auto, &har("")), @"Error byte 63: the HAR file has no entries (record while the traffic flows, and export with content)");
+}
+
+#[test]
+fn har_body_that_is_not_base64_is_missing() {
+    let response = r#"{"status":200,"content":{"text":"eyJq*!*!","encoding":"base64"}}"#;
+    let input = har(&format!(
+        r#"{{"request":{{"method":"GET","url":"http://h/"}},"response":{response}}}"#
+    ));
+    let found = items(Form::Auto, &input);
+    assert!(found.contains("0 s2c lost"), "{found}");
+    assert!(found.contains("text: not base64"), "{found}");
+}
+
+#[test]
 fn har_body_that_is_whole_json_has_no_gap() {
     let answer = |text: &str, size: u32| {
         har(&format!(

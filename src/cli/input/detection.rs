@@ -3,8 +3,11 @@
 use super::FrameDisplay;
 use crate::decoder::Decoder;
 
-/// Returns the note about bytes that no protocol recognizes.
+/// Returns the note about an input that no protocol recognizes.
 pub fn no_protocol(decoder: &Decoder<'_>) -> String {
+    if decoder.undetected() == 0 {
+        return "the input has no bytes to decode".to_owned();
+    }
     if let Some(what) = decoder.resembles() {
         return format!("this is {what}, which wiretool does not read");
     }
@@ -43,13 +46,8 @@ pub fn report_detection(source: &str, decoder: &Decoder<'_>, show: &mut dyn Fram
 
 /// Reports bytes that no protocol recognizes; returns true if there are any.
 pub fn report_undetected(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) -> bool {
-    let undetected = decoder.undetected() > 0;
-    let text = match undetected {
-        true => no_protocol(decoder),
-        false => "the input has no bytes to decode".to_owned(),
-    };
-    show.note(source, &text, true);
-    undetected
+    show.note(source, &no_protocol(decoder), true);
+    decoder.undetected() > 0
 }
 
 /// Reports the connections whose bytes no protocol recognises, beside others that are decoded.

@@ -13,7 +13,7 @@
 //! of URLs, a value that looks like a word or like code is not secret.
 
 use super::names::{is_secret_field, is_secret_name, is_secret_query};
-use super::secret::{Key, add_cookie, authority, split};
+use super::pairs::{Key, add_cookie, authority, split};
 use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, is_scheme};
 use super::slice;
 use super::values::json_value;

@@ -1,0 +1,85 @@
+//! The parts of URLs, cookies and lists of pairs: keys with their values, and user information.
+
+use super::secret_ranges::{FoundSecrets, is_random};
+use super::slice;
+use std::ops::Range;
+
+/// The maximum length of a name or key.
+pub(super) const MAX_NAME: usize = 256;
+
+/// A key before an equals sign.
+pub(super) struct Key<'b> {
+    pub(super) name: &'b [u8],
+    /// It is a parameter of a URL or a form.
+    pub(super) in_query: bool,
+    equals: usize,
+}
+
+impl<'b> Key<'b> {
+    /// Returns the key that ends at an equals sign.
+    pub(super) fn before(all: &'b [u8], equals: usize) -> Option<Self> {
+        let before = all.get(equals.saturating_sub(MAX_NAME)..equals)?;
+        let is_key = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~%[]+".contains(b);
+        let len = before.iter().rev().take_while(|b| is_key(b)).count();
+        let start = equals - len;
+        let lead = start.checked_sub(1).and_then(|at| all.get(at));
+        let leads = |b: &u8| b.is_ascii_whitespace() || b"?&#;,\"'`({".contains(b);
+        (len > 0 && lead.is_none_or(leads)).then_some(Self {
+            name: all.get(start..equals)?,
+            in_query: matches!(lead, Some(b'?' | b'&')),
+            equals,
+        })
+    }
+
+    /// Returns the range of its value, without quotes.
+    pub(super) fn value(&self, all: &[u8]) -> Range<usize> {
+        let rest = all.get(self.equals + 1..).unwrap_or_default();
+        let quotes = rest.iter().take_while(|b| b"\"'".contains(b)).count();
+        let ends = |b: &u8| {
+            b.is_ascii_whitespace() || b"&#\"'<>".contains(b) || !self.in_query && b";,".contains(b)
+        };
+        let value = rest.get(quotes..).unwrap_or_default();
+        let len = value.iter().position(ends).unwrap_or(value.len());
+        let start = self.equals + 1 + quotes;
+        start..start + len
+    }
+}
+
+pub(super) fn add_cookie(bytes: &[u8], pair: Range<usize>, found: &mut FoundSecrets) {
+    let equals = memchr::memchr(b'=', slice(bytes, &pair));
+    let start = pair.start + equals.map_or(0, |at| at + 1);
+    found.add(bytes, start..pair.end, false);
+}
+
+/// Finds the secrets of `me:Zx81@host`: the password, and the name if it is alone or looks random.
+pub(super) fn authority(bytes: &[u8], place: Range<usize>, found: &mut FoundSecrets) {
+    let all = slice(bytes, &place);
+    let Some(at) = memchr::memrchr(b'@', all) else {
+        return;
+    };
+    let user = all.get(..at).unwrap_or_default();
+    let colon = memchr::memchr(b':', user);
+    let name = user.get(..colon.unwrap_or(at)).unwrap_or_default();
+    if colon.is_none() || is_random(name) {
+        found.add(bytes, place.start..place.start + name.len(), true);
+    }
+    if let Some(colon) = colon {
+        found.add(bytes, place.start + colon + 1..place.start + at, true);
+    }
+}
+
+/// Returns the parts between separators.
+pub(super) fn split(
+    bytes: &[u8],
+    range: Range<usize>,
+    by: u8,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut start = range.start;
+    slice(bytes, &range)
+        .split(move |b| *b == by)
+        .map(move |part| {
+            let part = start..start + part.len();
+            start = part.end + 1;
+            part
+        })
+}
