@@ -23,10 +23,9 @@ use crate::conversation::Verdict;
 use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::encoding::Want;
-use crate::framing::{Frame, Framing, Head, Places, fields};
+use crate::framing::{Framing, Head, Places, fields};
 use crate::protocol::{Extent, Lane, Notes, SecretNames, for_each_secret};
 use crate::select::glob;
-use crate::span::Span;
 use crate::tape::Node;
 use compressed::CompressedBody;
 use finder::SecretFinder;
@@ -35,7 +34,7 @@ use metadata::Unexamined;
 use nested::{Nested, find_nested, replace_parts};
 use positions::Changes;
 use regex::Regex;
-use regions::{Regions, is_compressed, is_unknown};
+use regions::{Regions, http3_content, is_compressed, is_unknown};
 use replacement::{Replacer, claim_texts, leaves};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,9 +44,6 @@ use std::convert::Infallible;
 const MIN_SEPARATE: usize = 4;
 /// The minimum length of a token in undecoded bytes that may be a secret, in bytes.
 const MIN_TOKEN: usize = 16;
-
-/// The length of a method or a status at the start of an HTTP/3 field section.
-const HTTP3_START: usize = 4;
 
 /// The secrets in addition to the built-in names.
 pub struct RedactConfig<'p> {
@@ -339,7 +335,7 @@ impl<'p> Redactor<'_, 'p> {
         decoded.annotate(&mut self.notes);
         let also = |name: &[u8]| self.is_named(name);
         let names = SecretNames {
-            marks: &decoded.protocol.descriptor().marks,
+            marks: decoded.protocol.descriptor().marks,
             also: &also,
         };
         let mut done = 0;
@@ -433,21 +429,4 @@ impl<'p> Redactor<'_, 'p> {
             Err(_) => self.replacer.replace_bytes(old),
         }
     }
-}
-
-/// Returns the content of an HTTP/3 frame in which secrets cannot be found, because it is compressed. The method or the
-/// status stays.
-fn http3_content(frame: &Frame<'_>) -> Option<Span> {
-    let body = frame.view.body;
-    let start = match frame.head {
-        Head::Http3 { start: "", .. } | Head::None => 0,
-        Head::Http3 { .. } => HTTP3_START,
-        _ => return None,
-    };
-    let is_plain = matches!(
-        frame.control,
-        Some("http3-settings" | "http3-goaway" | "http3-max-push-id" | "http3-cancel-push")
-    );
-    let at = (body.at() + start).min(body.end());
-    (!is_plain && at < body.end()).then(|| Span::new(at, body.end()))
 }

@@ -46,7 +46,7 @@ impl<'n> SecretNames<'n> {
     /// Returns the names that are secret in every message of a protocol.
     pub fn of(protocol: &'n dyn Protocol) -> Self {
         Self {
-            marks: &protocol.descriptor().marks,
+            marks: protocol.descriptor().marks,
             also: &|_| false,
         }
     }
@@ -103,7 +103,7 @@ fn find_in_members<'a>(
             b"value" => pair_value = Some(value),
             b"params" if value.is_array() => find_token_parameter(value, visit),
             _ if value.is_map() && names.is_dictionary(name) => {
-                _ = dictionaries.insert(value.index())
+                _ = dictionaries.insert(value.index());
             }
             _ => {}
         }

@@ -18,6 +18,9 @@ use std::ops::Range;
 const GZIP_HEADER: usize = 10;
 const GZIP_TRAILER: usize = 8;
 
+/// A change of the stream: offset, old and new bytes.
+type StreamChange<'b> = (u64, &'b [u8], Vec<u8>);
+
 /// A compressed body and its changes.
 pub(super) struct CompressedBody {
     /// Where it was received.
@@ -45,7 +48,7 @@ impl CompressedBody {
             coding.eq_ignore_ascii_case(b"gzip") || coding.eq_ignore_ascii_case(b"x-gzip")
         };
         let pieces = match value(head, "transfer-encoding") {
-            None => vec![head.len()..raw.bytes.len()],
+            None => std::iter::once(head.len()..raw.bytes.len()).collect(),
             Some(coding) if coding.eq_ignore_ascii_case(b"chunked") => {
                 chunks(raw.bytes, head.len())?
             }
@@ -77,8 +80,8 @@ impl CompressedBody {
         }
     }
 
-    /// Returns the changes of the stream: offset, old and new bytes. `None` if the changed body needs more space.
-    pub(super) fn stream_changes(&self) -> Option<Vec<(u64, &[u8], Vec<u8>)>> {
+    /// Returns the changes of the stream; `None` if the changed body needs more space.
+    pub(super) fn stream_changes(&self) -> Option<Vec<StreamChange<'_>>> {
         let packed = gzip(&self.new, self.packed.len());
         // Equal letters need less space than random ones.
         let packed = packed.or_else(|| gzip(&self.uniform(), self.packed.len()))?;

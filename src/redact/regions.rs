@@ -10,13 +10,17 @@
 use super::MIN_TOKEN;
 use crate::decoder::{Decoded, Origin};
 use crate::framing::fields::fields;
-use crate::framing::{Head, Places};
+use crate::framing::{Frame, Head, Places};
 use crate::protocol::Lane;
+use crate::span::Span;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Runs with fewer bytes between them, such as a line end, are joined.
 const MIN_GAP: u64 = 3;
+
+/// The length of a method or a status at the start of an HTTP/3 field section.
+const HTTP3_START: usize = 4;
 
 /// Runs by stream, in the order in which they were noted.
 #[derive(Default)]
@@ -94,6 +98,23 @@ pub(super) fn is_compressed(decoded: &Decoded<'_>) -> bool {
     let encoding = fields(head).find(|field| field.is("content-encoding"));
     let coding = encoding.and_then(|field| head.get(field.value));
     coding.is_some_and(|coding| !coding.eq_ignore_ascii_case(b"identity"))
+}
+
+/// Returns the content of an HTTP/3 frame in which secrets cannot be found, because it is compressed. The method or the
+/// status stays.
+pub(super) fn http3_content(frame: &Frame<'_>) -> Option<Span> {
+    let body = frame.view.body;
+    let start = match frame.head {
+        Head::Http3 { start: "", .. } | Head::None => 0,
+        Head::Http3 { .. } => HTTP3_START,
+        _ => return None,
+    };
+    let is_plain = matches!(
+        frame.control,
+        Some("http3-settings" | "http3-goaway" | "http3-max-push-id" | "http3-cancel-push")
+    );
+    let at = (body.at() + start).min(body.end());
+    (!is_plain && at < body.end()).then(|| Span::new(at, body.end()))
 }
 
 /// Returns long runs of characters that occur in tokens, except the names of fields of a head.

@@ -2,7 +2,7 @@
 
 use super::DisplayOptions;
 use crate::decoder::Decoded;
-use crate::framing::fields::{self as heads, HeaderSecret, secrets, text_secrets, without};
+use crate::framing::fields::{self as heads, secrets, text_secrets, without};
 use crate::framing::{Framing, Head, Places};
 use crate::path::{PathStep, write_step};
 use crate::protocol::{Notes, Remark};
@@ -58,39 +58,6 @@ impl FrameField<'_> {
         is_secret && !display.show_secrets
     }
 
-    /// Returns the text of its value without the secret parts, if it has any that must not be shown.
-    pub(super) fn masked_value(&self, notes: &Notes, display: DisplayOptions) -> Option<String> {
-        let node = self.node.filter(|_| !display.show_secrets)?;
-        notes.masked(node)
-    }
-
-    /// Returns its value in brief, without secret parts.
-    pub fn brief(&self, node: Node<'_>, notes: &Notes, display: DisplayOptions) -> String {
-        match self.masked_value(notes, display) {
-            Some(text) => format!("\"{text}\""),
-            None => brief(node),
-        }
-    }
-
-    /// Returns the spans of its bytes that must not be shown, if it is not secret as a whole.
-    pub(super) fn hidden_spans(&self, notes: &Notes) -> Vec<Span> {
-        let Some(node) = self.node else {
-            return self.hidden.clone();
-        };
-        let parts = notes.secret_parts(node);
-        let content = node.raw_content().unwrap_or_default();
-        // The quote of JSON is after the content.
-        let tail = usize::from(matches!(node.value(), Value::Scalar(Scalar::Json(..))));
-        let start = node.span().end().saturating_sub(tail + content.len());
-        if content.contains(&b'\\') && !parts.is_empty() {
-            // The places of the parts differ by the escapes before them.
-            return vec![Span::new(start, start + content.len())];
-        }
-        let span =
-            |part: &HeaderSecret| Span::new(start + part.range.start, start + part.range.end);
-        parts.iter().map(span).collect()
-    }
-
     /// Returns the text that is shown instead of a secret.
     pub fn replacement(&self, display: DisplayOptions) -> String {
         let text = match self.node {
@@ -119,20 +86,6 @@ pub fn fields_at<'a>(decoded: &Decoded<'a>, at: usize) -> Vec<FrameField<'a>> {
 /// Returns the fields of a frame along a path, in any of its spellings, and possibly others, and all fields of the header.
 pub fn fields_along<'a>(decoded: &Decoded<'a>, spellings: &[&str]) -> Vec<FrameField<'a>> {
     select(decoded, &FieldFilter::Along(spellings))
-}
-
-/// Returns the number of values and parts of a head that are not shown, as a whole or in part.
-#[cfg(feature = "snapshot")]
-pub(crate) fn count_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> usize {
-    decoded.annotate(notes);
-    let mut parts = Vec::new();
-    push_header(decoded, &mut parts);
-    push_trailer(decoded, &mut parts);
-    let parts = parts.iter().map(|part| match part.hidden.len() {
-        0 => usize::from(part.secret),
-        hidden => hidden,
-    });
-    parts.sum::<usize>() + notes.hidden_values()
 }
 
 /// Selects the values that are listed.
@@ -248,7 +201,7 @@ fn unfold<'a>(bytes: &'a [u8], range: &Range<usize>) -> Cow<'a, str> {
 }
 
 /// Adds the fields after the last chunk of a body.
-fn push_trailer<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
+pub(super) fn push_trailer<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
     let view = decoded.frame.view;
     if let (Head::Http { event: false, .. }, Places::Run(_)) = (decoded.frame.head, view.places) {
         let at = view.body.end();
@@ -266,7 +219,7 @@ pub fn subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, 
     })
 }
 
-fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
+pub(super) fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {
     let (view, message) = (decoded.frame.view, decoded.message);
     match decoded.frame.head {
         Head::Length(_) if decoded.frame.framing == Framing::ContentLength => {

@@ -7,6 +7,7 @@ pub(crate) mod format;
 pub mod hex;
 pub mod json;
 pub mod line;
+pub(crate) mod masking;
 pub mod style;
 pub mod tree;
 pub(crate) mod wrap;

@@ -19,9 +19,10 @@ use crate::path::{Path, PathStep};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
 use crate::protocol::{Id, Notes, Protocol};
-use crate::render::fields::{brief, count_secrets};
+use crate::render::fields::brief;
 use crate::render::format::Format;
 use crate::render::line::Lines;
+use crate::render::masking::count_secrets;
 use crate::render::tree::Detail;
 use crate::render::{DisplayOptions, findings, hex, json, tree};
 use crate::span::{Span, SpannedText};
@@ -156,7 +157,7 @@ impl<'h> ShownSnapshot<'h> {
         let root = decoded.root();
         if let Some(root) = root {
             each_hidden(root, &mut Path::new(), &hidden, &mut |_| {
-                self.left_out.hidden += 1
+                self.left_out.hidden += 1;
             });
         }
         if self.how.format != Format::Json {

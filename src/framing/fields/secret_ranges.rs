@@ -89,7 +89,7 @@ pub fn without<'t>(text: &'t str, secrets: &[HeaderSecret]) -> Cow<'t, str> {
 /// Returns `true` for an authentication scheme.
 pub(super) fn is_scheme(word: &[u8]) -> bool {
     let is = |scheme: &&str| word.eq_ignore_ascii_case(scheme.as_bytes());
-    SCHEMES.iter().any(|scheme| is(&scheme))
+    SCHEMES.iter().any(is)
 }
 
 /// Returns the range after the scheme. If `any` is set, each token counts as a scheme; otherwise

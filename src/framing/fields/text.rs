@@ -20,6 +20,7 @@ use super::values::json_value;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use memchr::memmem::Finder;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -69,7 +70,9 @@ fn find(text: &[u8], found: &mut FoundSecrets) {
         };
     }
     find_after_flags(text, found);
-    find_after_schemes(text, found);
+    if memchr::memchr(b' ', text).is_some() {
+        find_after_schemes(text, found);
+    }
 }
 
 /// Returns the offset after two slashes, which can be escaped.
@@ -96,7 +99,12 @@ fn find_in_key(text: &[u8], equals: usize, found: &mut FoundSecrets) -> usize {
         return equals;
     };
     let is_secret = if key.in_query {
-        is_secret_query(&super::unescaped(key.name))
+        let name = if key.name.contains(&b'%') {
+            Cow::Owned(super::unescaped(key.name))
+        } else {
+            Cow::Borrowed(key.name)
+        };
+        is_secret_query(&name)
     } else {
         is_secret_name(key.name)
     };
@@ -145,10 +153,13 @@ fn find_in_field(text: &[u8], colon: usize, found: &mut FoundSecrets) -> usize {
     let len = before.iter().rev().take_while(is_name).count();
     let place = first + before.len() - len..first + before.len();
     let name = slice(text, &place);
-    if name.is_empty() || !is_secret_field(name) {
+    let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+    let is_field = || name.contains(&b'-') && is_secret_field(name) || is("dpop");
+    let is_value = is_secret_name(name);
+    if !is_value && !is_field() {
         return colon;
     }
-    if quotes > 0 && is_secret_name(name) {
+    if is_value && quotes > 0 {
         let value = json_value(text, &place);
         let is_container =
             |value: &Range<usize>| matches!(text.get(value.start), Some(b'[' | b'{'));
@@ -159,7 +170,6 @@ fn find_in_field(text: &[u8], colon: usize, found: &mut FoundSecrets) -> usize {
         found.add(text, credentials(text, value, false), false);
         return end;
     }
-    let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
     if is("cookie") || is("set-cookie") {
         // The attributes after the value of a set cookie are not secret.
         let count = if is("cookie") { usize::MAX } else { 1 };
