@@ -20,7 +20,8 @@ mod values;
 pub use names::{ENDINGS, NAMES, is_secret_field, is_secret_name};
 #[cfg(test)]
 pub(crate) use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, WEB_NAMES};
-pub use secret::{masked, secrets, unescaped};
+pub use pairs::unescaped;
+pub use secret::{masked, secrets};
 pub use secret_ranges::{HeaderSecret, without};
 use std::ops::Range;
 pub use text::{is_flag, text_secrets};

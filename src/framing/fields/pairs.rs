@@ -83,3 +83,21 @@ pub(super) fn split(
             part
         })
 }
+
+/// Decodes the percent escapes of a URL.
+pub fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let digits = after.first_chunk::<2>().filter(|_| *first == b'%');
+        let mut byte = [0];
+        if digits.is_some_and(|digits| hex::decode_to_slice(digits, &mut byte).is_ok()) {
+            out.extend(byte);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            out.push(*first);
+            rest = after;
+        }
+    }
+    out
+}

@@ -10,7 +10,7 @@
 //! ```
 
 use super::names::{is_secret_field, is_secret_query};
-use super::pairs::{Key, MAX_NAME, add_cookie, authority, split};
+use super::pairs::{Key, MAX_NAME, add_cookie, authority, split, unescaped};
 use super::secret_ranges::{
     FoundSecrets, HeaderSecret, MIN_RANDOM, credentials, is_random, without,
 };
@@ -208,24 +208,6 @@ fn find_in_keys(
 fn is_secret_key(key: &[u8], is_also_secret: &dyn Fn(&str) -> bool) -> bool {
     let key = unescaped(key).to_ascii_lowercase();
     is_secret_query(&key) || is_also_secret(&String::from_utf8_lossy(&key))
-}
-
-/// Decodes the percent escapes of a URL.
-pub fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [first, after @ ..] = rest {
-        let digits = after.first_chunk::<2>().filter(|_| *first == b'%');
-        let mut byte = [0];
-        if digits.is_some_and(|digits| hex::decode_to_slice(digits, &mut byte).is_ok()) {
-            out.extend(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            out.push(*first);
-            rest = after;
-        }
-    }
-    out
 }
 
 /// Finds passwords of URLs. A user name without password, or one that looks random, counts as a
