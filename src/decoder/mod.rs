@@ -28,17 +28,18 @@ mod options;
 mod partial;
 mod recovery;
 mod run;
+mod secrets;
 mod separate;
 #[cfg(feature = "cli")]
 mod stored;
 mod stream_end;
 mod streams;
 
-use crate::encoding::{Parsed, Want, lossless};
+use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing};
 pub use crate::protocol::Origin;
-use crate::protocol::{Direction, Lane, Link, Message, Notes, Protocol, Seen, annotate, hide};
+use crate::protocol::{Direction, Lane, Link, Message, Notes, Protocol, Seen, annotate};
 use crate::tape::Node;
 pub use coverage::RawFrame;
 pub use detect::Guess;
@@ -49,7 +50,6 @@ pub use options::DecodeOptions;
 pub(crate) use partial::Partial;
 use run::Stream;
 use separate::SeparateDetection;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 #[cfg(feature = "cli")]
 pub(crate) use stored::{RareParts, StoredFrames};
@@ -142,37 +142,6 @@ impl<'a> Decoded<'a> {
         notes.clear();
         if let Some(root) = self.root() {
             annotate(self.protocol, root, self.message, notes);
-        }
-    }
-
-    /// Replaces the secrets of this message in texts about it.
-    pub fn hide_secrets(&self, texts: &mut dyn Iterator<Item = &mut String>) {
-        let mut notes = Notes::default();
-        self.annotate(&mut notes);
-        let Some(root) = self.root() else {
-            return;
-        };
-        let mut secrets = Vec::new();
-        root.each(&mut |node| {
-            let parts = notes.secret_parts(node).iter();
-            let text = node.text().filter(|_| parts.len() > 0);
-            if let Some(text) = text {
-                secrets.extend(
-                    parts.filter_map(|part| text.get(part.range.clone()).map(str::to_owned)),
-                );
-            }
-            let mut json = Vec::new();
-            if notes.is_secret(node) && !node.is_map() && !node.is_array() {
-                lossless::write(node, &mut json);
-                secrets.extend(node.text().map(Cow::into_owned));
-                secrets.extend(node.raw_content().map(hex::encode));
-                secrets.push(String::from_utf8_lossy(&json).into_owned());
-            }
-        });
-        for text in texts {
-            for secret in &secrets {
-                hide(secret, text);
-            }
         }
     }
 }

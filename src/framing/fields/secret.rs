@@ -9,6 +9,9 @@
 //!                       ----
 //! ```
 
+use super::credentials::{
+    Key, MAX_NAME, MIN_RANDOM, add_cookie, authority, is_random, split, unescaped,
+};
 use super::names::{is_secret_field, is_secret_query};
 use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, without};
 use super::text::find_in_text;
@@ -18,10 +21,6 @@ use std::ops::Range;
 
 /// Last tokens of a WebSocket subprotocol that announce a secret after them.
 const ANNOUNCING_TOKENS: [&str; 6] = ["authorization", "bearer", "jwt", "key", "secret", "token"];
-/// The maximum length of a name or key.
-const MAX_NAME: usize = 256;
-/// The minimum length of a subprotocol token that can be a secret without an announcement.
-const MIN_RANDOM: usize = 16;
 /// The minimum length of a secret after `Bearer`, anywhere in a head.
 const MIN_BEARER: usize = 8;
 
@@ -154,12 +153,6 @@ fn find_in_value(
     }
 }
 
-pub(super) fn add_cookie(bytes: &[u8], pair: Range<usize>, found: &mut FoundSecrets) {
-    let equals = memchr::memchr(b'=', slice(bytes, &pair));
-    let start = pair.start + equals.map_or(0, |at| at + 1);
-    found.add(bytes, start..pair.end, false);
-}
-
 /// Returns `true` if a secret follows this token.
 fn announces(word: &[u8]) -> bool {
     let last = word.rsplit(|b| !b.is_ascii_alphanumeric()).next();
@@ -182,19 +175,6 @@ fn add_subprotocol(bytes: &[u8], name: Range<usize>, found: &mut FoundSecrets) {
     if let Some(start) = announced.or(random.map(|word| word.start)) {
         found.add(bytes, start..name.end, false);
     }
-}
-
-/// Returns `true` if this looks random: long, with digits, and with capitals or without hyphens.
-fn is_random(word: &[u8]) -> bool {
-    let has = |is: fn(&u8) -> bool| word.iter().any(is);
-    let is_hex = || word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
-    let is_word = word
-        .iter()
-        .all(|b| b.is_ascii_alphanumeric() || b"-_~=".contains(b));
-    word.len() >= MIN_RANDOM
-        && is_word
-        && has(u8::is_ascii_digit)
-        && (has(u8::is_ascii_uppercase) || !word.contains(&b'-') || is_hex())
 }
 
 /// Finds the values of secret keys: `token=Zx81` in a query, a form, or a log line.
@@ -225,65 +205,9 @@ fn find_in_keys(
     }
 }
 
-/// A key before an equals sign.
-pub(super) struct Key<'b> {
-    pub(super) name: &'b [u8],
-    /// It is a parameter of a URL or a form.
-    pub(super) in_query: bool,
-    equals: usize,
-}
-
-impl<'b> Key<'b> {
-    /// Returns the key that ends at an equals sign.
-    pub(super) fn before(all: &'b [u8], equals: usize) -> Option<Self> {
-        let before = all.get(equals.saturating_sub(MAX_NAME)..equals)?;
-        let is_key = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~%[]+".contains(b);
-        let len = before.iter().rev().take_while(|b| is_key(b)).count();
-        let start = equals - len;
-        let lead = start.checked_sub(1).and_then(|at| all.get(at));
-        let leads = |b: &u8| b.is_ascii_whitespace() || b"?&#;,\"'`({".contains(b);
-        (len > 0 && lead.is_none_or(leads)).then_some(Self {
-            name: all.get(start..equals)?,
-            in_query: matches!(lead, Some(b'?' | b'&')),
-            equals,
-        })
-    }
-
-    /// Returns the range of its value, without quotes.
-    pub(super) fn value(&self, all: &[u8]) -> Range<usize> {
-        let rest = all.get(self.equals + 1..).unwrap_or_default();
-        let quotes = rest.iter().take_while(|b| b"\"'".contains(b)).count();
-        let ends = |b: &u8| {
-            b.is_ascii_whitespace() || b"&#\"'<>".contains(b) || !self.in_query && b";,".contains(b)
-        };
-        let value = rest.get(quotes..).unwrap_or_default();
-        let len = value.iter().position(ends).unwrap_or(value.len());
-        let start = self.equals + 1 + quotes;
-        start..start + len
-    }
-}
-
 fn is_secret_key(key: &[u8], is_also_secret: &dyn Fn(&str) -> bool) -> bool {
     let key = unescaped(key).to_ascii_lowercase();
     is_secret_query(&key) || is_also_secret(&String::from_utf8_lossy(&key))
-}
-
-/// Decodes the percent escapes of a URL.
-pub fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [first, after @ ..] = rest {
-        let digits = after.first_chunk::<2>().filter(|_| *first == b'%');
-        let mut byte = [0];
-        if digits.is_some_and(|digits| hex::decode_to_slice(digits, &mut byte).is_ok()) {
-            out.extend(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            out.push(*first);
-            rest = after;
-        }
-    }
-    out
 }
 
 /// Finds passwords of URLs. A user name without password, or one that looks random, counts as a
@@ -297,23 +221,6 @@ fn find_in_urls(bytes: &[u8], within: Range<usize>, found: &mut FoundSecrets) {
         let authority = rest.iter().position(ends).unwrap_or(rest.len());
         let start = within.start + start;
         self::authority(bytes, start..start + authority, found);
-    }
-}
-
-/// Finds the secrets of `me:Zx81@host`: the password, and the name if it is alone or looks random.
-pub(super) fn authority(bytes: &[u8], place: Range<usize>, found: &mut FoundSecrets) {
-    let all = slice(bytes, &place);
-    let Some(at) = memchr::memrchr(b'@', all) else {
-        return;
-    };
-    let user = all.get(..at).unwrap_or_default();
-    let colon = memchr::memchr(b':', user);
-    let name = user.get(..colon.unwrap_or(at)).unwrap_or_default();
-    if colon.is_none() || is_random(name) {
-        found.add(bytes, place.start..place.start + name.len(), true);
-    }
-    if let Some(colon) = colon {
-        found.add(bytes, place.start + colon + 1..place.start + at, true);
     }
 }
 
@@ -343,22 +250,6 @@ fn find_bearer_tokens(bytes: &[u8], within: Range<usize>, found: &mut FoundSecre
             found.add(bytes, start..start + len, false);
         }
     }
-}
-
-/// Returns the parts between separators.
-pub(super) fn split(
-    bytes: &[u8],
-    range: Range<usize>,
-    by: u8,
-) -> impl Iterator<Item = Range<usize>> {
-    let mut start = range.start;
-    slice(bytes, &range)
-        .split(move |b| *b == by)
-        .map(move |part| {
-            let part = start..start + part.len();
-            start = part.end + 1;
-            part
-        })
 }
 
 #[cfg(test)]
