@@ -41,6 +41,13 @@ Values that are replaced:
                   token; also 16 or more characters with a digit, and with a
                   capital letter or without a hyphen
   user:pass@host  the password in a URL or in Host; without a password, the user
+  lists           the value after a flag with a secret name, and of such a flag;
+                  the value beside a secret name, as in {name: …, value: …};
+                  the text after token: in a first parameter, as in aria2
+  texts           passwords and parameters of URLs, fields of heads, flags and
+                  variables inside texts, unless the value looks like a word
+  gzip            all of these in HTTP bodies; if the placeholders need more
+                  space, all their letters and digits are a and 1
   other bytes     all of these in bytes that are not a message; words of 16
                   characters
   --value REGEX   matches in texts of messages, in HTTP heads, and in other bytes
@@ -48,12 +55,12 @@ Values that are replaced:
                   value, from 8 bytes also inside other text, base64 and hex
 
 A placeholder has the length of its secret, letters for letters and digits for digits. Equal secrets \
-have equal placeholders. Refused HTTP heads and trailers are read, too. URLs inside texts of messages \
-are not searched: use --key or --value. redact reports bytes that it did not examine.
+have equal placeholders. Refused HTTP heads and trailers are read, too. redact reports bytes that it did not examine.
 
 Exit codes:
   0  the secrets were replaced
-  1  refused: a compressed body contains a secret, or may contain one
+  1  refused: a compressed body or message has a secret that cannot be replaced,
+     or cannot be inflated
   2  usage, not a recording, or a file that cannot be read or written";
 
 /// Replace the secrets in a recording with placeholders

@@ -10,17 +10,17 @@
 //! [`secrets()`] finds the secrets in them, and [`masked()`] removes these. [`text_secrets()`] finds those in ordinary
 //! text, where more is innocent.
 
+mod credentials;
 mod names;
-mod pairs;
 mod secret;
 mod secret_ranges;
 mod text;
 mod values;
 
+pub use credentials::unescaped;
 pub use names::{ENDINGS, NAMES, is_secret_field, is_secret_name};
 #[cfg(test)]
 pub(crate) use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, WEB_NAMES};
-pub use pairs::unescaped;
 pub use secret::{masked, secrets};
 pub use secret_ranges::{HeaderSecret, without};
 use std::ops::Range;

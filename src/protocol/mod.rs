@@ -26,7 +26,7 @@ pub mod rules;
 pub mod sael;
 pub mod saikuro;
 pub mod schema;
-mod secrets;
+pub(crate) mod secrets;
 #[cfg(feature = "rules")]
 pub mod session;
 pub mod stepflow;
@@ -43,10 +43,6 @@ pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueTyp
 pub use notes::{Notes, Remark};
 pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
-pub(crate) use secrets::{
-    Extent, SecretNames, embedded_json, for_each_secret, holds_secret, may_hold_json, text_parts,
-    with_json,
-};
 use std::borrow::Cow;
 
 /// The direction of a message.

@@ -8,7 +8,7 @@
 use super::positions;
 use super::replacement::{Replacer, leaves};
 use crate::framing::fields::{HeaderSecret, unescaped};
-use crate::protocol::{
+use crate::protocol::secrets::{
     Extent, SecretNames, embedded_json, for_each_secret, may_hold_json, with_json,
 };
 use crate::tape::Node;

@@ -258,9 +258,9 @@ fn sessions(first: usize) -> Vec<Session> {
         let secrets = FIELDS
             .iter()
             .map(|field| (field, heads.secret(first, field)));
-        let fields = secrets.map(|(field, secret)| match field.contains(':') {
-            true => format!("{field} {secret}\r\n"),
-            false => format!("{field}: {secret}\r\n"),
+        let fields = secrets.map(|(field, secret)| {
+            let colon = if field.contains(':') { "" } else { ":" };
+            format!("{field}{colon} {secret}\r\n")
         });
         let head = format!("POST / HTTP/1.1\r\n{}", fields.collect::<String>());
         heads.push(up, http(&head, body.as_bytes()));

@@ -9,11 +9,11 @@
 //!                       ----
 //! ```
 
-use super::names::{is_secret_field, is_secret_query};
-use super::pairs::{Key, MAX_NAME, add_cookie, authority, split, unescaped};
-use super::secret_ranges::{
-    FoundSecrets, HeaderSecret, MIN_RANDOM, credentials, is_random, without,
+use super::credentials::{
+    Key, MAX_NAME, MIN_RANDOM, add_cookie, authority, is_random, split, unescaped,
 };
+use super::names::{is_secret_field, is_secret_query};
+use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, without};
 use super::text::find_in_text;
 use super::{fields, line, slice, trimmed};
 use std::borrow::Cow;

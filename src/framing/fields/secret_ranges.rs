@@ -17,9 +17,6 @@ const SCHEMES: [&str; 9] = [
     "token",
 ];
 
-/// The minimum length of a subprotocol token that can be a secret without an announcement.
-pub(super) const MIN_RANDOM: usize = 16;
-
 /// A secret in a head or in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderSecret {
@@ -104,17 +101,4 @@ pub(super) fn credentials(bytes: &[u8], value: Range<usize>, any: bool) -> Range
         Some(end) if known || any => value.start + end..value.end,
         _ => value,
     }
-}
-
-/// Returns `true` if this looks random: long, with digits, and with capitals or without hyphens.
-pub(super) fn is_random(word: &[u8]) -> bool {
-    let has = |is: fn(&u8) -> bool| word.iter().any(is);
-    let is_hex = || word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
-    let is_word = word
-        .iter()
-        .all(|b| b.is_ascii_alphanumeric() || b"-_~=".contains(b));
-    word.len() >= MIN_RANDOM
-        && is_word
-        && has(u8::is_ascii_digit)
-        && (has(u8::is_ascii_uppercase) || !word.contains(&b'-') || is_hex())
 }

@@ -12,8 +12,8 @@
 //! Text also speaks about secrets: `the token: see below`, `auth=true`, `basic Markdown`, `token=get_token()`. Outside
 //! of URLs, a value that looks like a word or like code is not secret.
 
+use super::credentials::{Key, add_cookie, authority, split, unescaped};
 use super::names::{is_secret_field, is_secret_name, is_secret_query};
-use super::pairs::{Key, add_cookie, authority, split, unescaped};
 use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, is_scheme};
 use super::slice;
 use super::values::json_value;

@@ -11,7 +11,8 @@ use super::token::is_token;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless;
 use crate::framing::fields::is_secret_name;
-use crate::protocol::{Message, Role, SecretNames, holds_secret, text_parts};
+use crate::protocol::secrets::{SecretNames, holds_secret, text_parts};
+use crate::protocol::{Message, Role};
 use crate::tape::Node;
 use std::collections::{BTreeMap, VecDeque};
 

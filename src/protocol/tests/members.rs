@@ -1,7 +1,7 @@
 //! Checks the members of all types.
 
 use super::super::schema::lint::repeated_key;
-use super::super::{registry, with_json};
+use super::super::{registry, secrets::with_json};
 
 #[test]
 fn the_members_of_a_type_have_different_names() {

@@ -1,11 +1,19 @@
-//! The parts of URLs, cookies and lists of pairs: keys with their values, and user information.
+//! The forms in which heads and texts write credentials.
+//!
+//! ```text
+//!   token=Zx81        a key and its value
+//!   me:Zx81@host      a user and a password before a host
+//!   a=Zx81; b=Zx82    cookies
+//! ```
 
-use super::secret_ranges::{FoundSecrets, is_random};
+use super::secret_ranges::FoundSecrets;
 use super::slice;
 use std::ops::Range;
 
 /// The maximum length of a name or key.
 pub(super) const MAX_NAME: usize = 256;
+/// The minimum length of a word that looks random.
+pub(super) const MIN_RANDOM: usize = 16;
 
 /// A key before an equals sign.
 pub(super) struct Key<'b> {
@@ -68,20 +76,17 @@ pub(super) fn authority(bytes: &[u8], place: Range<usize>, found: &mut FoundSecr
     }
 }
 
-/// Returns the parts between separators.
-pub(super) fn split(
-    bytes: &[u8],
-    range: Range<usize>,
-    by: u8,
-) -> impl Iterator<Item = Range<usize>> {
-    let mut start = range.start;
-    slice(bytes, &range)
-        .split(move |b| *b == by)
-        .map(move |part| {
-            let part = start..start + part.len();
-            start = part.end + 1;
-            part
-        })
+/// Returns `true` if this looks random: long, with digits, and with capitals or without hyphens.
+pub(super) fn is_random(word: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| word.iter().any(is);
+    let is_hex = || word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
+    let is_word = word
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || b"-_~=".contains(b));
+    word.len() >= MIN_RANDOM
+        && is_word
+        && has(u8::is_ascii_digit)
+        && (has(u8::is_ascii_uppercase) || !word.contains(&b'-') || is_hex())
 }
 
 /// Decodes the percent escapes of a URL.
@@ -100,4 +105,20 @@ pub fn unescaped(text: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// Returns the parts between separators.
+pub(super) fn split(
+    bytes: &[u8],
+    range: Range<usize>,
+    by: u8,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut start = range.start;
+    slice(bytes, &range)
+        .split(move |b| *b == by)
+        .map(move |part| {
+            let part = start..start + part.len();
+            start = part.end + 1;
+            part
+        })
 }
