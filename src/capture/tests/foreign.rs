@@ -107,7 +107,7 @@ fn har_entry_that_cannot_be_read_is_reported_and_the_next_is_read() {
 
 #[test]
 fn har_without_entries_is_named() {
-    insta::assert_snapshot!(items(Form::Auto, &har("")), @"Error byte 63: the HAR file has no entries (record while the traffic flows, and export with content)");
+    insta::assert_snapshot!(items(Form::Auto, &har("")), @"Error byte 61: the HAR file has no entries (record while the traffic flows, and export with content)");
 }
 
 #[test]
