@@ -38,6 +38,8 @@ pub struct Received<'h> {
     pub verdict: Verdict<'h>,
     /// The answers of the protocol itself. They are sent after the observer returns, unless it removes them.
     pub replies: &'h mut Vec<Outgoing>,
+    /// This side of the protocol, for the calls of a batch.
+    pub peer: &'h mut dyn Peer,
 }
 
 /// An event of a connection, for the owner of the endpoint.

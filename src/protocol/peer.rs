@@ -173,6 +173,8 @@ pub enum RequestOutcome {
         /// Further data.
         data: Option<String>,
     },
+    /// The whole answer, which this side gave by itself.
+    Message(String),
     /// No answer is expected.
     Nothing,
 }
@@ -284,6 +286,12 @@ pub trait Peer: Send {
     /// is for the script.
     fn received(&mut self, seen: &Seen<'_>, now: i64, outgoing: &mut Vec<Outgoing>) {
         let _ = (seen, now, outgoing);
+    }
+
+    /// Returns this side's own answer to a request, also to one in a batch; `None` if the script must answer.
+    fn own_answer(&mut self, call: &Seen<'_>) -> Option<String> {
+        let _ = call;
+        None
     }
 
     /// Handles a sent message, whether this side or the script produced it.

@@ -21,6 +21,7 @@
 //! | S1 | `shutdown` is a notification, and graceful | `shutdown_ends_immediately` |
 //! | G1 | JSON-RPC 2.0, no other methods | `other_methods_are_refused` |
 
+mod batches;
 mod connections;
 mod executor;
 mod protocols;

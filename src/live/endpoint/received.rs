@@ -94,6 +94,7 @@ impl<'p> Endpoint<'p> {
                 decoded,
                 verdict,
                 replies: &mut replies,
+                peer: peer.as_mut(),
             });
             outgoing.append(&mut replies);
         });

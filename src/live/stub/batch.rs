@@ -12,7 +12,7 @@ use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Head, Limits, Places, View};
 use crate::live::handler::Command;
 use crate::live::script::value;
-use crate::protocol::peer::{PeerReply, Request, RequestOutcome};
+use crate::protocol::peer::{Outgoing, Peer, PeerReply, Request, RequestOutcome};
 use crate::protocol::{Context, WriteOptions};
 use crate::span::Span;
 use std::collections::BTreeMap;
@@ -46,7 +46,12 @@ impl Batches {
 
 impl Dispatcher {
     /// Decides how one call of a batch is answered, as if it were alone.
-    pub(super) fn part(&mut self, whole: &Decoded<'_>, message: &str) -> Dispatch {
+    pub(super) fn part(
+        &mut self,
+        whole: &Decoded<'_>,
+        message: &str,
+        peer: &mut dyn Peer,
+    ) -> Dispatch {
         let options = WriteOptions {
             force: true,
             direction: whole.origin.direction,
@@ -90,7 +95,10 @@ impl Dispatcher {
                 self.rate_limit.allows(self.now),
             );
         }
-        self.decide(&part, Verdict::default(), Vec::new())
+        let own = peer.own_answer(&part.seen());
+        let replies = own.map(|answer| Outgoing::new(Request::of(&part.seen()).conn, answer));
+        let replies = replies.into_iter().collect();
+        self.decide(&part, Verdict::default(), replies, peer)
     }
 }
 
@@ -129,6 +137,13 @@ impl Stub<'_> {
                 Dispatch::Miss(request, why, is_reported) => {
                     commands.extend(is_reported.then(|| Command::Log(why.clone())));
                     self.miss(&request, part, &why, now, commands);
+                }
+                Dispatch::Replies(replies) => {
+                    let own = replies.into_iter().next();
+                    let outcome = own.map_or(RequestOutcome::Nothing, |own| {
+                        RequestOutcome::Message(own.message)
+                    });
+                    self.put(part, outcome, now, commands);
                 }
                 // It has no answer.
                 _ => self.put(part, RequestOutcome::Nothing, now, commands),
@@ -188,7 +203,7 @@ impl Stub<'_> {
         if batch.part.is_some() {
             let values = outcomes.iter().map(|outcome| match outcome {
                 RequestOutcome::Result(value) => value.as_str(),
-                RequestOutcome::Error { .. } | RequestOutcome::Nothing => "null",
+                _ => "null",
             });
             let values = format!("[{}]", values.collect::<Vec<_>>().join(","));
             return self.put(batch.part, RequestOutcome::Result(values), now, commands);

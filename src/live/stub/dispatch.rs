@@ -18,7 +18,7 @@ use crate::live::endpoint::{Endpoint, Received};
 use crate::live::handler::Channel;
 use crate::live::script::HelloReply;
 use crate::protocol::Role;
-use crate::protocol::peer::{Outgoing, Request, json_of};
+use crate::protocol::peer::{Outgoing, Peer, Request, json_of};
 use crate::render::style::shorten;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -154,6 +154,7 @@ impl Dispatcher {
             decoded,
             verdict,
             replies,
+            peer,
         } = awaited;
         if decoded.frame.control.is_some() && !decoded.is_faulty() {
             return;
@@ -205,7 +206,7 @@ impl Dispatcher {
             return;
         }
         let role = decoded.message.role;
-        let found_now = self.decide(decoded, verdict, replies);
+        let found_now = self.decide(decoded, verdict, replies, peer);
         // A waiting job may continue with it.
         let goes_on = matches!(role, Some(Role::Notification | Role::Item | Role::End));
         found.push(match found_now {
@@ -245,6 +246,7 @@ impl Dispatcher {
         decoded: &Decoded<'_>,
         verdict: Verdict<'_>,
         replies: Vec<Outgoing>,
+        peer: &mut dyn Peer,
     ) -> Dispatch {
         let mut replies = replies;
         let conn = decoded.origin.conn.unwrap_or_default();
@@ -272,7 +274,7 @@ impl Dispatcher {
         }
         if is_open && !parts.is_empty() && parts.len() <= MAX_BATCH_CALLS {
             let parts: Vec<String> = parts.into_iter().map(json_of).collect();
-            let parts = parts.iter().map(|part| self.part(decoded, part));
+            let parts = parts.iter().map(|part| self.part(decoded, part, peer));
             let parts = parts.collect();
             return Dispatch::Batch(Request::of(&decoded.seen()), parts);
         }

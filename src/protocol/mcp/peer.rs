@@ -3,7 +3,7 @@
 //! ```text
 //!   client   initialize --> answer --> notifications/initialized: calls are possible
 //!            ping, roots/list, elicitation/create <-- answered here
-//!   server   initialize, server/discover, ping, tools/list, logging/setLevel <-- answered here
+//!   server   initialize, server/discover, ping, lists, logging/setLevel <-- answered here
 //! ```
 
 use super::schema::{self, DIALECT};
@@ -72,6 +72,10 @@ fn answer_client(offers: &[Offer], method: &str, params: Option<Node<'_>>) -> Op
             result.text("cacheScope", "private")
         }
         "ping" | "logging/setLevel" => Object::default(),
+        // The capabilities announce them; a script has its own.
+        "prompts/list" => empty_list("prompts"),
+        "resources/list" => empty_list("resources"),
+        "resources/templates/list" => empty_list("resourceTemplates"),
         "tools/list" if !offers.is_empty() => {
             let tools: Vec<String> = offers.iter().map(entry).collect();
             let result = Object::default().json("tools", &array(&tools));
@@ -86,6 +90,12 @@ fn answer_client(offers: &[Offer], method: &str, params: Option<Node<'_>>) -> Op
         _ => return None,
     };
     Some(Ok(result.finish()))
+}
+
+/// Returns the result of a list without entries.
+fn empty_list(name: &str) -> Object {
+    let result = Object::default().json(name, "[]");
+    result.text("resultType", "complete")
 }
 
 /// Returns the name and version of a side.

@@ -5,6 +5,8 @@ use crate::error::Refusal;
 use crate::protocol::make::Object;
 use crate::protocol::peer::{PeerReply, Request, as_json, with_json};
 
+/// The message is not a request.
+pub(in crate::protocol) const INVALID_REQUEST: i32 = -32600;
 /// The method does not exist.
 pub(in crate::protocol) const METHOD_NOT_FOUND: i32 = -32601;
 /// The params do not fit the method.
@@ -13,7 +15,7 @@ pub(in crate::protocol) const INVALID_PARAMS: i32 = -32602;
 /// Names of the standard codes (JSON-RPC 2.0 section 5.1).
 const NAMES: [(&str, i32); 5] = [
     ("parse-error", -32700),
-    ("invalid-request", -32600),
+    ("invalid-request", INVALID_REQUEST),
     ("method-not-found", METHOD_NOT_FOUND),
     ("invalid-params", INVALID_PARAMS),
     ("internal-error", -32603),
@@ -91,7 +93,7 @@ pub(in crate::protocol) fn answer(
 }
 
 /// Returns the code for a number or a name.
-fn code(text: &str, name: fn(&str) -> Option<i32>) -> Result<i64, Refusal> {
+pub(in crate::protocol) fn code(text: &str, name: fn(&str) -> Option<i32>) -> Result<i64, Refusal> {
     let standard = || NAMES.iter().find(|(name, _)| *name == text);
     let known = || name(text).or_else(|| standard().map(|(_, code)| *code));
     let number = text.parse().ok();

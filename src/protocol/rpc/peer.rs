@@ -4,14 +4,15 @@
 //!   client   opening request --> answer --> notification: calls are possible
 //! ```
 
-use super::build::{self, METHOD_NOT_FOUND};
+use super::build::{self, INVALID_REQUEST, METHOD_NOT_FOUND};
 use super::dialect::Dialect;
+use super::read::is_request;
 use super::{Call, spelling};
 use crate::error::Refusal;
-use crate::protocol::make::IdGen;
+use crate::protocol::make::{IdGen, array};
 use crate::protocol::peer::{
     HandshakeStage, MAX_ENTRIES, Outgoing, Peer, PeerConfig, PeerReply, Readiness, RecentEntries,
-    Request, as_json, shorten,
+    Request, RequestOutcome, as_json, shorten, with_json,
 };
 use crate::protocol::schema::check::fits;
 use crate::protocol::session::Seen;
@@ -100,6 +101,65 @@ impl RpcPeer {
         Self { end, ..self }
     }
 
+    /// Returns the code of an error that the script gives none: a method that no release has is not found.
+    fn usual_code(&self, method: Option<&str>) -> i32 {
+        let has_methods = !self.dialect.methods.is_empty();
+        match method.filter(|method| has_methods && self.dialect.find(method).is_none()) {
+            Some(_) => METHOD_NOT_FOUND,
+            None => SERVER_ERROR,
+        }
+    }
+
+    /// Answers the requests of a batch in one array (JSON-RPC 2.0 section 6).
+    fn answer_batch(&self, to: &Request, outcomes: &[RequestOutcome]) -> Result<String, Refusal> {
+        let mut outcomes = outcomes.iter();
+        let answers = with_json(&to.message, |root| {
+            let mut answers = Vec::new();
+            for part in root.children() {
+                if !part.is_map() {
+                    let code = INVALID_REQUEST.to_string();
+                    answers.push(build::error("null", &code, "a call is an object", None));
+                } else if is_request(part) {
+                    let outcome = outcomes.next().unwrap_or(&RequestOutcome::Nothing);
+                    answers.extend(self.answer_call(&Call::of(part), outcome)?);
+                }
+            }
+            Ok(answers)
+        });
+        Ok(array(&answers.unwrap_or_else(|| Ok(Vec::new()))?))
+    }
+
+    /// Returns the answer to a request of a batch.
+    fn answer_call(
+        &self,
+        call: &Call<'_>,
+        outcome: &RequestOutcome,
+    ) -> Result<Option<String>, Refusal> {
+        let id = call.id.map_or("null", spelling);
+        let method = call.method.and_then(Node::text).unwrap_or_default();
+        Ok(match outcome {
+            RequestOutcome::Result(value) => Some(build::result(id, as_json(value, "result")?)),
+            RequestOutcome::Error {
+                code,
+                message,
+                data,
+            } => {
+                let code = match code {
+                    Some(code) => build::code(code, |_| None)?,
+                    None => self.usual_code(Some(&method)).into(),
+                };
+                Some(build::error(
+                    id,
+                    &code.to_string(),
+                    message,
+                    data.as_deref(),
+                ))
+            }
+            RequestOutcome::Message(answer) => Some(answer.clone()),
+            RequestOutcome::Nothing => None,
+        })
+    }
+
     fn new_id(&mut self) -> String {
         Id::Number(self.id_gen.number().into()).text().into_owned()
     }
@@ -119,21 +179,11 @@ impl Peer for RpcPeer {
     fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let call = seen.root().map(Call::of).unwrap_or_default();
-        let answers = matches!(seen.message.role, Some(Role::Response | Role::Error));
-        let id = call
-            .id
-            .filter(|id| !id.is_null() || fits(*id, &self.dialect.id));
-        if let (Some(method), Some(id), false) = (call.method, id, answers)
-            && let Some(answer) = (self.answer)(&method.text().unwrap_or_default(), call.params)
-        {
-            let id = spelling(id);
-            let message = match answer {
-                Ok(result) => build::result(id, &result),
-                Err((code, why)) => build::error(id, &code.to_string(), &why, None),
-            };
-            outgoing.push(Outgoing::new(conn, message));
+        if let Some(answer) = self.own_answer(seen) {
+            outgoing.push(Outgoing::new(conn, answer));
             return;
         }
+        let answers = matches!(seen.message.role, Some(Role::Response | Role::Error));
         let ends = (self.end).is_some_and(|end| call.method.is_some_and(|name| name.is_text(end)));
         if ends && call.id.is_none() {
             outgoing.push(Outgoing::close(conn));
@@ -163,6 +213,21 @@ impl Peer for RpcPeer {
         }
         let message = build::notification(opening.done, Some("{}"));
         outgoing.push(Outgoing::new(conn, message));
+    }
+
+    fn own_answer(&mut self, seen: &Seen<'_>) -> Option<String> {
+        let call = seen.root().map(Call::of).unwrap_or_default();
+        let id = call
+            .id
+            .filter(|id| !id.is_null() || fits(*id, &self.dialect.id))?;
+        let is_answer = matches!(seen.message.role, Some(Role::Response | Role::Error));
+        let method = call.method.filter(|_| !is_answer)?.text();
+        let answer = (self.answer)(&method.unwrap_or_default(), call.params)?;
+        let id = spelling(id);
+        Some(match answer {
+            Ok(result) => build::result(id, &result),
+            Err((code, why)) => build::error(id, &code.to_string(), &why, None),
+        })
     }
 
     fn sent(&mut self, seen: &Seen<'_>, _: i64) {
@@ -219,9 +284,13 @@ impl Peer for RpcPeer {
             PeerReply::Tell(method, params) => {
                 build::notification(method, Some(as_json(params, "params")?))
             }
-            _ => build::answer(to, reply, SERVER_ERROR, |_| None)?.ok_or_else(|| {
-                reply.refused("result, error, ask or tell: a request has one answer")
-            })?,
+            PeerReply::Results(outcomes) => self.answer_batch(to, outcomes)?,
+            _ => {
+                let usual = self.usual_code(to.subject.as_deref());
+                build::answer(to, reply, usual, |_| None)?.ok_or_else(|| {
+                    reply.refused("result, error, ask or tell: a request has one answer")
+                })?
+            }
         };
         Ok(Outgoing::new(to.conn, message))
     }

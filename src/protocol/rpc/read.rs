@@ -202,10 +202,14 @@ pub(in crate::protocol) fn members(root: Node<'_>) -> impl Iterator<Item = Node<
 
 /// Returns the requests of a batch.
 pub(in crate::protocol) fn parts<'n>(root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
-    let is_request = |node: &Node<'_>| role(&Call::of(*node)) == Some(Role::Request);
     let batch = root.is_array() && message.role == Some(Role::Request);
     let parts = root.children().filter(|_| batch);
-    parts.filter(is_request).collect()
+    parts.filter(|part| is_request(*part)).collect()
+}
+
+/// Returns true for a request, also in a batch.
+pub(in crate::protocol) fn is_request(root: Node<'_>) -> bool {
+    role(&Call::of(root)) == Some(Role::Request)
 }
 
 /// The order of roles that decides the role of a batch.

@@ -105,6 +105,7 @@ impl SaikuroPeer {
             let mut ok = "true";
             let results = all.iter().zip(&items).map(|(one, (id, _))| match one {
                 RequestOutcome::Result(value) => success(id).json("result", value).finish(),
+                RequestOutcome::Message(answer) => answer.clone(),
                 RequestOutcome::Nothing => success(id).json("result", "null").finish(),
                 RequestOutcome::Error {
                     code,
@@ -135,7 +136,7 @@ impl SaikuroPeer {
                     let code = code.as_deref().unwrap_or(DEFAULT_CODE);
                     return self.error(to, code, message, Some(&details));
                 }
-                RequestOutcome::Error { .. } | RequestOutcome::Nothing => "null".to_owned(),
+                _ => "null".to_owned(),
             });
         }
         let answer = success(&to.id).json("result", &array(&values)).finish();
