@@ -283,7 +283,8 @@ impl<'p> Encoder<'p> {
             None => Wire::default(),
         };
         let message = line.get("message");
-        if framing == Framing::Method && wire.method.is_none() {
+        // A head that is not complete is a part of the body.
+        if framing == Framing::Method && wire.method.is_none() && wire.header.is_empty() {
             wire.method = message.and_then(method);
         }
         // Bytes that decode read are written unchanged, correct or not.
@@ -342,7 +343,9 @@ impl<'p> Encoder<'p> {
             form,
         };
         let written = target.protocol.write(message, &options, out)?;
-        if let (None, Some(id)) = (wire.method, written.head.method_id) {
+        if let (None, Some(id), true) =
+            (wire.method, written.head.method_id, wire.header.is_empty())
+        {
             let mode = self
                 .options
                 .length_mode

@@ -203,6 +203,7 @@ impl PrintedFrame {
         if let Some(message) = message
             && decoded.frame.framing == Framing::Method
             && wire.method.is_none()
+            && wire.header.is_empty()
         {
             wire.method = message.get("method_id").and_then(|id| {
                 let mode = message.get("length_mode").and_then(Node::text);

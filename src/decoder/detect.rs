@@ -133,15 +133,19 @@ impl<'p> Detector<'p> {
         self.candidates.iter().find_map(|c| c.resembles.as_deref())
     }
 
-    /// Leaves out the framings that a complete first line rules out.
-    fn read_first_line(&mut self) {
-        let Some(named) = header_framings(&self.bytes).filter(|_| self.is_first_line) else {
-            return;
+    /// Leaves out the framings that the first line rules out. Returns false if more bytes are needed.
+    fn read_first_line(&mut self) -> bool {
+        if !self.is_first_line {
+            return true;
+        }
+        let Some(named) = header_framings(&self.bytes) else {
+            return false;
         };
         self.is_first_line = false;
         if self.candidates.iter().any(|c| named.contains(&c.framing)) {
             self.candidates.retain(|c| named.contains(&c.framing));
         }
+        true
     }
 
     /// Reads from the middle of a stream if bytes are missing before it.
@@ -158,7 +162,9 @@ impl<'p> Detector<'p> {
         if self.may_be_http3(false) {
             return ProtocolVerdict::Wait;
         }
-        self.read_first_line();
+        if !self.read_first_line() {
+            return ProtocolVerdict::Wait;
+        }
         if let ([only], true) = (self.candidates.as_slice(), self.is_named) {
             return ProtocolVerdict::Decided(only.protocol, only.framing, guess(only, None, false));
         }

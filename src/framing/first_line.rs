@@ -11,7 +11,8 @@ const MAX_LINE: usize = 16 << 10;
 pub(crate) fn header_framings(bytes: &[u8]) -> Option<&'static [Framing]> {
     let seen = bytes.get(..MAX_LINE).unwrap_or(bytes);
     let Some(end) = memchr::memchr(b'\n', seen) else {
-        return (seen.len() == MAX_LINE).then_some(&[]);
+        let may_follow = seen.len() < MAX_LINE && may_start_header(seen);
+        return (!may_follow).then_some(&[]);
     };
     let line = seen.get(..end)?;
     let is_field = |name: &[u8]| {
@@ -26,6 +27,15 @@ pub(crate) fn header_framings(bytes: &[u8]) -> Option<&'static [Framing]> {
     } else {
         &[]
     })
+}
+
+/// Returns true for bytes that may begin a line of HTTP or of a header block.
+fn may_start_header(bytes: &[u8]) -> bool {
+    let starts_name = bytes.first().is_none_or(u8::is_ascii_alphabetic);
+    starts_name
+        && bytes
+            .iter()
+            .all(|b| matches!(b, b'\r' | b'\t' | 0x20..0x7f))
 }
 
 #[cfg(test)]
@@ -47,6 +57,8 @@ mod tests {
             (b"\n", Some(&[])),
             (b"POST / HTTP/1.1", None),
             (b"", None),
+            (b"{\"jsonrpc\"", Some(&[])),
+            (b"POST \0", Some(&[])),
         ] {
             assert_eq!(header_framings(line), wanted, "{line:?}");
         }

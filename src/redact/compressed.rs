@@ -96,17 +96,39 @@ impl CompressedBody {
         Some(changes)
     }
 
-    /// Returns the body with the same letter for all replaced letters, and the same digit for all digits.
+    /// Returns the body with one letter for all letters of a changed word, and one digit for its digits. A letter that
+    /// its random replacement left as it was changes with its word: the space needed does not depend on chance.
     fn uniform(&self) -> Vec<u8> {
-        let bytes = self.old.iter().zip(&self.new);
-        let bytes = bytes.map(|(old, new)| match new {
-            _ if old == new => *new,
-            b'a'..=b'z' => b'a',
-            b'A'..=b'Z' => b'A',
-            b'0'..=b'9' => b'1',
-            _ => *new,
-        });
-        bytes.collect()
+        let mut bytes = self.new.clone();
+        let mut end = 0;
+        for word in self
+            .new
+            .chunk_by(|a, b| a.is_ascii_alphanumeric() == b.is_ascii_alphanumeric())
+        {
+            let start = end;
+            end += word.len();
+            let escape = match (
+                start.checked_sub(1).and_then(|at| self.new.get(at)),
+                word.first(),
+            ) {
+                (Some(b'\\'), Some(b'u')) => 5.min(word.len()),
+                (Some(b'\\'), _) => 1,
+                _ => 0,
+            };
+            let place = start + escape..end;
+            if self.old.get(place.clone()) == self.new.get(place.clone()) {
+                continue;
+            }
+            for byte in bytes.get_mut(place).unwrap_or_default() {
+                *byte = match *byte {
+                    b'a'..=b'z' => b'a',
+                    b'A'..=b'Z' => b'A',
+                    b'0'..=b'9' => b'1',
+                    other => other,
+                };
+            }
+        }
+        bytes
     }
 }
 
@@ -193,5 +215,21 @@ mod tests {
         ] {
             assert_eq!(chunks(bytes, 0), None);
         }
+    }
+
+    #[test]
+    fn uniform_words_do_not_depend_on_chance() {
+        let body = |old: &[u8], new: &[u8]| CompressedBody {
+            origin: Origin::default(),
+            offset: 0,
+            pieces: Vec::new(),
+            packed: Vec::new(),
+            old: old.to_vec(),
+            new: new.to_vec(),
+            changed: Vec::new(),
+        };
+        // The replacement of c is c; the letters of an escape stay.
+        let changed = body(br#"{"v":"abcD 12\nxy"}"#, br#"{"v":"qpcX 74\nzz"}"#);
+        assert_eq!(changed.uniform(), br#"{"v":"aaaA 11\naa"}"#);
     }
 }

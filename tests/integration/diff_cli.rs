@@ -427,7 +427,9 @@ fn unrecognised_lines_are_compared_as_text() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hello.txt");
     std::fs::write(&path, "hello world\n").unwrap();
     let name = path.to_str().unwrap();
-    let wanted = format!("wiretool: {name}: no protocol recognises these bytes: name it with -p\n");
+    let wanted = format!(
+        "wiretool: {name}: no protocol recognises these bytes: name it with -p, and the framing with --framing\n"
+    );
     for (args, times) in [([name, name], 2), ([name, A], 1), ([A, name], 1)] {
         let reported = (1, String::new(), wanted.repeat(times));
         assert_eq!(diff(&args), reported, "{args:?}");
