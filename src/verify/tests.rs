@@ -190,7 +190,8 @@ impl Output {
             .get("wire")
             .map_or_else(Wire::default, |wire| Wire::read(wire).expect("wire"));
         let message = node.get("message");
-        if let Some(id) = message.and_then(|m| m.get("method_id")) {
+        let id = message.and_then(|m| m.get("method_id"));
+        if let Some(id) = id.filter(|_| wire.header.is_empty()) {
             let mode = message.and_then(|m| m.get("length_mode"));
             let mode = mode.and_then(Node::text).unwrap_or_default();
             let id = id.as_i128().and_then(|id| u32::try_from(id).ok());
