@@ -10,11 +10,15 @@ const MAX_LINE: usize = 16 << 10;
 /// are needed.
 pub(crate) fn header_framings(bytes: &[u8]) -> Option<&'static [Framing]> {
     let seen = bytes.get(..MAX_LINE).unwrap_or(bytes);
-    let Some(end) = memchr::memchr(b'\n', seen) else {
-        let may_follow = seen.len() < MAX_LINE && may_start_header(seen);
-        return (!may_follow).then_some(&[]);
-    };
-    let line = seen.get(..end)?;
+    let end = memchr::memchr(b'\n', seen);
+    let line = seen.get(..end.unwrap_or(seen.len()))?;
+    // The answer is the same for the start of a line and for the whole line.
+    if !may_start_header(line) {
+        return Some(&[]);
+    }
+    if end.is_none() {
+        return (seen.len() == MAX_LINE).then_some(&[]);
+    }
     let is_field = |name: &[u8]| {
         line.get(..name.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -59,6 +63,7 @@ mod tests {
             (b"", None),
             (b"{\"jsonrpc\"", Some(&[])),
             (b"POST \0", Some(&[])),
+            (b"\0OST / HTTP/1.1\r\n", Some(&[])),
         ] {
             assert_eq!(header_framings(line), wanted, "{line:?}");
         }
