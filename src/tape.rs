@@ -181,17 +181,26 @@ enum EntryKind {
     Map,
 }
 
+/// An entry of 16 bytes: a message can have a value for each of its bytes.
 #[derive(Clone, Copy, Debug)]
 struct TapeEntry {
-    /// The number itself, the length of the content or of the label, or the number of omitted children.
-    bits: u64,
     start: u32,
     len: u32,
-    /// The entry after this one and all entries below it; for a name or label, its index in
-    /// `names`.
-    next: u32,
+    /// A number of 32 bits, the length of a content, the index of a label in `names`, or the entry after a container and
+    /// all entries below it; if `is_wide`, the index in `wide`.
+    bits: u32,
     kind: EntryKind,
     ext: i8,
+    is_wide: bool,
+}
+
+/// The part of an entry that its 32 bits do not hold.
+#[derive(Clone, Copy, Debug)]
+struct WideValue {
+    /// The number, or the number of omitted children.
+    bits: u64,
+    /// The index of a name in `names`, or the entry after a container and all entries below it.
+    next: u32,
 }
 
 /// A flat list of the values of a body. Reuse one for many messages: [`Tape::clear`] retains its
@@ -199,6 +208,7 @@ struct TapeEntry {
 #[derive(Clone, Debug)]
 pub struct Tape {
     entries: Vec<TapeEntry>,
+    wide: Vec<WideValue>,
     open: Vec<u32>,
     /// The maximum depth of stored entries; below it only the depth is counted.
     keep: u32,
@@ -213,6 +223,7 @@ impl Default for Tape {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
+            wide: Vec::new(),
             open: Vec::new(),
             keep: u32::MAX,
             level: 0,
@@ -243,6 +254,7 @@ impl Tape {
     /// empty: enough to read the head of a message, and cheap.
     pub fn clear(&mut self, keep: u32) {
         self.entries.clear();
+        self.wide.clear();
         self.open.clear();
         self.keep = keep;
         self.level = 0;
@@ -297,7 +309,7 @@ impl Tape {
                 while let Some(e) = self.entries.get(child) {
                     last = child;
                     count += 1;
-                    child = e.after(child);
+                    child = self.after(e, child);
                 }
                 if count % 2 == 1 {
                     self.entries.truncate(last);
@@ -307,15 +319,28 @@ impl Tape {
         }
     }
 
-    fn push(&mut self, at: Span, kind: EntryKind, bits: u64, next: u32, ext: i8) {
+    #[inline(always)]
+    fn push(&mut self, at: Span, kind: EntryKind, bits: u32, ext: i8) {
         self.entries.push(TapeEntry {
-            bits,
             start: at.start,
             len: at.len,
-            next,
+            bits,
             kind,
             ext,
+            is_wide: false,
         });
+    }
+
+    fn push_wide(&mut self, at: Span, kind: EntryKind, bits: u64, next: u32) {
+        self.entries.push(TapeEntry {
+            start: at.start,
+            len: at.len,
+            bits: self.wide.len() as u32,
+            kind,
+            ext: 0,
+            is_wide: true,
+        });
+        self.wide.push(WideValue { bits, next });
     }
 
     /// Returns `true`, and counts the child, if a child of a container at this level is omitted.
@@ -329,7 +354,13 @@ impl Tape {
             && let Some(parent) = self.open.last()
             && let Some(entry) = self.entries.get_mut(*parent as usize)
         {
-            entry.bits += 1;
+            if !std::mem::replace(&mut entry.is_wide, true) {
+                entry.bits = self.wide.len() as u32;
+                self.wide.push(WideValue { bits: 0, next: 0 });
+            }
+            if let Some(wide) = self.wide.get_mut(entry.bits as usize) {
+                wide.bits += 1;
+            }
         }
         omits
     }
@@ -340,26 +371,43 @@ impl Tape {
             .get(index as usize)
             .unwrap_or(&TapeEntry::NOTHING)
     }
-}
-
-impl TapeEntry {
-    const NOTHING: Self = Self {
-        bits: 0,
-        start: 0,
-        len: 0,
-        next: 0,
-        kind: EntryKind::Null,
-        ext: 0,
-    };
 
     #[inline]
-    fn after(&self, index: usize) -> usize {
-        if matches!(self.kind, EntryKind::Array | EntryKind::Map) {
-            (self.next as usize).max(index + 1)
+    fn wide(&self, entry: &TapeEntry) -> WideValue {
+        let wide = self.wide.get(entry.bits as usize).copied();
+        wide.unwrap_or(WideValue { bits: 0, next: 0 })
+    }
+
+    /// Returns the entry after a container and all entries below it; 0 if the container is open.
+    #[inline]
+    fn end(&self, entry: &TapeEntry) -> u32 {
+        if entry.is_wide {
+            self.wide(entry).next
+        } else {
+            entry.bits
+        }
+    }
+
+    /// Returns the entry after this one and all entries below it.
+    #[inline]
+    fn after(&self, entry: &TapeEntry, index: usize) -> usize {
+        if matches!(entry.kind, EntryKind::Array | EntryKind::Map) {
+            (self.end(entry) as usize).max(index + 1)
         } else {
             index + 1
         }
     }
+}
+
+impl TapeEntry {
+    const NOTHING: Self = Self {
+        start: 0,
+        len: 0,
+        bits: 0,
+        kind: EntryKind::Null,
+        ext: 0,
+        is_wide: false,
+    };
 }
 
 impl Sink for Tape {
@@ -370,31 +418,31 @@ impl Sink for Tape {
         {
             return;
         }
-        let (kind, bits, next, ext) = match value {
-            Scalar::Null => (EntryKind::Null, 0, 0, 0),
-            Scalar::Bool(v) => (EntryKind::Bool, v as u64, 0, 0),
-            Scalar::BoolByte(v) => (EntryKind::BoolByte, v as u64, 0, 0),
-            Scalar::Uint(v) => (EntryKind::Uint, v, 0, 0),
-            Scalar::Int(v) => (EntryKind::Int, v.cast_unsigned(), 0, 0),
-            Scalar::F32(v) => (EntryKind::F32, v as u64, 0, 0),
-            Scalar::F64(v) => (EntryKind::F64, v, 0, 0),
-            Scalar::Number(_) => (EntryKind::Number, 0, 0, 0),
-            Scalar::Str(v) => (EntryKind::Str, v.len() as u64, 0, 0),
-            Scalar::Json(v, escaped) => (
-                if escaped {
-                    EntryKind::JsonEscaped
-                } else {
-                    EntryKind::Json
-                },
-                v.len() as u64,
-                0,
-                0,
-            ),
-            Scalar::Bin(v) => (EntryKind::Bin, v.len() as u64, 0, 0),
-            Scalar::Ext(t, v) => (EntryKind::Ext, v.len() as u64, 0, t),
-            Scalar::Name(v, id, _) => (EntryKind::Name, v.cast_unsigned(), id, 0),
+        let (kind, bits, ext) = match value {
+            Scalar::Null => (EntryKind::Null, 0, 0),
+            Scalar::Bool(v) => (EntryKind::Bool, v as u32, 0),
+            Scalar::BoolByte(v) => (EntryKind::BoolByte, v as u32, 0),
+            Scalar::Uint(v) => match u32::try_from(v) {
+                Ok(v) => (EntryKind::Uint, v, 0),
+                Err(_) => return self.push_wide(at, EntryKind::Uint, v, 0),
+            },
+            Scalar::Int(v) => match i32::try_from(v) {
+                Ok(v) => (EntryKind::Int, v.cast_unsigned(), 0),
+                Err(_) => return self.push_wide(at, EntryKind::Int, v.cast_unsigned(), 0),
+            },
+            Scalar::F32(v) => (EntryKind::F32, v, 0),
+            Scalar::F64(v) => return self.push_wide(at, EntryKind::F64, v, 0),
+            Scalar::Number(_) => (EntryKind::Number, 0, 0),
+            Scalar::Str(v) => (EntryKind::Str, v.len() as u32, 0),
+            Scalar::Json(v, false) => (EntryKind::Json, v.len() as u32, 0),
+            Scalar::Json(v, true) => (EntryKind::JsonEscaped, v.len() as u32, 0),
+            Scalar::Bin(v) => (EntryKind::Bin, v.len() as u32, 0),
+            Scalar::Ext(t, v) => (EntryKind::Ext, v.len() as u32, t),
+            Scalar::Name(v, id, _) => {
+                return self.push_wide(at, EntryKind::Name, v.cast_unsigned(), id);
+            }
         };
-        self.push(at, kind, bits, next, ext);
+        self.push(at, kind, bits, ext);
     }
 
     #[inline]
@@ -411,7 +459,7 @@ impl Sink for Tape {
         } else {
             EntryKind::Array
         };
-        self.push(Span::new(start, start), kind, 0, 0, 0);
+        self.push(Span::new(start, start), kind, 0, 0);
     }
 
     #[inline]
@@ -426,7 +474,11 @@ impl Sink for Tape {
             && let Some(entry) = self.entries.get_mut(index as usize)
         {
             entry.len = (end as u32).saturating_sub(entry.start);
-            entry.next = next;
+            if !entry.is_wide {
+                entry.bits = next;
+            } else if let Some(wide) = self.wide.get_mut(entry.bits as usize) {
+                wide.next = next;
+            }
         }
     }
 
@@ -436,12 +488,11 @@ impl Sink for Tape {
     }
 
     #[inline]
-    fn label(&mut self, at: usize, id: u32, name: &KeyName) {
+    fn label(&mut self, at: usize, id: u32, _: &KeyName) {
         if self.level <= self.keep
             && !(self.entries.len() >= self.most && self.omit_child(self.level))
         {
-            let len = name.as_str().len() as u64;
-            self.push(Span::new(at, at), EntryKind::Label, len, id, 0);
+            self.push(Span::new(at, at), EntryKind::Label, id, 0);
         }
     }
 }

@@ -125,6 +125,13 @@ impl FrameDisplay for StatScreen {
         Ok(())
     }
 
+    fn want(&self) -> Want {
+        match self.filter.want() {
+            Want::Head => Want::Rows,
+            want => want,
+        }
+    }
+
     fn run(&mut self) -> &mut InputRun {
         &mut self.run
     }

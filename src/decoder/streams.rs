@@ -5,7 +5,6 @@ use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::run::{Run, Stream};
 use super::{DecodeOptions, Decoder, FrameSink, HeldBytes, Metadata, Origin};
-use crate::encoding::Want;
 use crate::framing::{Backlog, Framer, Framing};
 use crate::protocol::{Direction, Lane, Protocol};
 
@@ -48,8 +47,7 @@ impl Decoder<'_> {
             wrong: None,
             time: None,
             open: OpenRequests::default(),
-            coverage: (self.options.want == Want::Exact)
-                .then(|| Coverage::new(self.options.limits)),
+            coverage: (self.options.want.is_exact()).then(|| Coverage::new(self.options.limits)),
             recovery: Recovery::after(gap),
         };
         self.streams.insert(key, stream);

@@ -52,8 +52,11 @@ pub enum Want {
     Head,
     /// The members of the head, and as much of arguments and results as a line shows.
     Line,
-    /// The message as JSON text that reproduces its bytes, and the bytes of each frame.
+    /// All positions, and the bytes of each frame. The JSON text reproduces the bytes.
     Exact,
+    /// As [`Want::Exact`], but only the first positions of a long message; JSON text of a long `MessagePack` message
+    /// does not reproduce its bytes.
+    ExactText,
 }
 
 /// The depth of the tape if only the head is needed: `params.selector` is two levels down, and so
@@ -68,8 +71,13 @@ impl Want {
         match self {
             Self::Head | Self::Text => HEAD_DEPTH,
             Self::Line => LINE_DEPTH,
-            Self::Places | Self::Rows | Self::Exact => u32::MAX,
+            Self::Places | Self::Rows | Self::Exact | Self::ExactText => u32::MAX,
         }
+    }
+
+    /// Returns `true` if the bytes of each frame are needed.
+    pub(crate) const fn is_exact(self) -> bool {
+        matches!(self, Self::Exact | Self::ExactText)
     }
 
     /// Returns `true` if only a part of the message is needed.
@@ -197,10 +205,11 @@ impl Parsed {
     /// in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
-        if self.want == Want::Text {
+        let is_long = span.len > LONG_MESSAGE;
+        if self.want == Want::Text || self.want == Want::ExactText && is_long {
             // All fields of the head are at the top level.
             self.start(1);
-            if span.len > LONG_MESSAGE {
+            if is_long {
                 let mut pair_maps = PairMaps::default();
                 let mut sinks = Tee(&mut self.tape, &mut pair_maps);
                 let result = msgpack::parse(bytes, span, depth, &mut sinks);
@@ -280,6 +289,11 @@ impl Parsed {
         self.is_msgpack
     }
 
+    /// Returns `true` if the text of a `MessagePack` message does not tell the encoding of its values.
+    pub(crate) fn is_shortest_form(&self) -> bool {
+        matches!(self.source, ParsedSource::Again(_))
+    }
+
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.source {
@@ -287,7 +301,7 @@ impl Parsed {
             ParsedSource::Bytes(span) => json::write_text(span.of(bytes), self.seen.breaks, out),
             ParsedSource::Text => out.extend_from_slice(self.text.as_bytes()),
             ParsedSource::Tape => match self.tape.root(bytes) {
-                Some(node) if self.is_msgpack && self.want == Want::Exact => {
+                Some(node) if self.is_msgpack && self.want.is_exact() => {
                     lossless::write_exact(node, out);
                 }
                 Some(node) => lossless::write(node, out),

@@ -170,10 +170,15 @@ fn message_form(decoded: &Decoded<'_>, shown: &[u8], body: &[u8]) -> Option<Mess
     let (Some(parsed), Some(message)) = (decoded.message.value, shown.strip_prefix(MESSAGE)) else {
         return body.is_empty().then_some(MessageForm::Json);
     };
+    if parsed.is_shortest_form() {
+        return None;
+    }
     let packed = parsed.is_msgpack().then_some(MessageForm::MessagePack);
     let mut forms = [Some(MessageForm::Json), packed].into_iter().flatten();
     let mut tape = Tape::new();
     tape.clear(u32::MAX);
+    // A protocol that sends JSON copies its text.
+    tape.set_few(parsed.is_text());
     let span = Span::new(0, message.len());
     json::parse(message, span, u32::MAX, &mut tape).ok()?;
     let root = tape.root(message)?;

@@ -34,7 +34,7 @@ impl<'a> Node<'a> {
 
     /// Returns the index after it and everything below it.
     pub fn end(self) -> usize {
-        self.tape.entry(self.index).after(self.index())
+        self.tape.after(self.tape.entry(self.index), self.index())
     }
 
     /// Returns the bytes that its spans refer to.
@@ -63,28 +63,39 @@ impl<'a> Node<'a> {
     /// Returns the name of a name or label.
     #[inline]
     fn name(self, e: &TapeEntry) -> &'a str {
-        let name = self.tape.names.get(e.next as usize);
+        let index = if e.is_wide {
+            self.tape.wide(e).next
+        } else {
+            e.bits
+        };
+        let name = self.tape.names.get(index as usize);
         name.map_or("", KeyName::as_str)
     }
 
     /// Returns the value.
     pub fn value(self) -> Value<'a> {
         let e = self.tape.entry(self.index);
+        let wide = || self.tape.wide(e);
         Value::Scalar(match e.kind {
             EntryKind::Null => Scalar::Null,
             EntryKind::Bool => Scalar::Bool(e.bits != 0),
             EntryKind::BoolByte => Scalar::BoolByte(e.bits as u8),
-            EntryKind::Uint => Scalar::Uint(e.bits),
-            EntryKind::Int => Scalar::Int(e.bits.cast_signed()),
-            EntryKind::F32 => Scalar::F32(e.bits as u32),
-            EntryKind::F64 => Scalar::F64(e.bits),
+            EntryKind::Uint => Scalar::Uint(if e.is_wide {
+                wide().bits
+            } else {
+                e.bits.into()
+            }),
+            EntryKind::Int if e.is_wide => Scalar::Int(wide().bits.cast_signed()),
+            EntryKind::Int => Scalar::Int(e.bits.cast_signed().into()),
+            EntryKind::F32 => Scalar::F32(e.bits),
+            EntryKind::F64 => Scalar::F64(wide().bits),
             EntryKind::Number => Scalar::Number(self.span().of(self.bytes)),
             EntryKind::Str => Scalar::Str(self.content(e, 0)),
             EntryKind::Json => Scalar::Json(self.content(e, 1), false),
             EntryKind::JsonEscaped => Scalar::Json(self.content(e, 1), true),
             EntryKind::Bin => Scalar::Bin(self.content(e, 0)),
             EntryKind::Ext => Scalar::Ext(e.ext, self.content(e, 0)),
-            EntryKind::Name => Scalar::Name(e.bits.cast_signed(), e.next, self.name(e)),
+            EntryKind::Name => Scalar::Name(wide().bits.cast_signed(), wide().next, self.name(e)),
             EntryKind::Label => return Value::Label(self.name(e)),
             EntryKind::Array => return Value::Array,
             EntryKind::Map => return Value::Map,
@@ -111,7 +122,7 @@ impl<'a> Node<'a> {
     pub fn children(self) -> Children<'a> {
         let e = self.tape.entry(self.index);
         let end = if matches!(e.kind, EntryKind::Array | EntryKind::Map) {
-            e.next
+            self.tape.end(e)
         } else {
             0
         };
@@ -128,7 +139,7 @@ impl<'a> Node<'a> {
     pub fn omitted(self) -> usize {
         let e = self.tape.entry(self.index);
         match e.kind {
-            EntryKind::Array | EntryKind::Map => e.bits as usize,
+            EntryKind::Array | EntryKind::Map if e.is_wide => self.tape.wide(e).bits as usize,
             _ => 0,
         }
     }
@@ -149,7 +160,7 @@ impl<'a> Node<'a> {
     /// Calls `visit` with this node and every one below it, in order.
     pub fn each(self, visit: &mut dyn FnMut(Node<'a>)) {
         let mut index = self.index();
-        let end = self.tape.entry(self.index).after(index);
+        let end = self.tape.after(self.tape.entry(self.index), index);
         while index < end {
             visit(Node {
                 index: index as u32,
@@ -165,16 +176,17 @@ impl<'a> Node<'a> {
         if e.kind != EntryKind::Map {
             return None;
         }
+        let end = self.tape.end(e);
         let (mut index, mut found) = (self.index + 1, None);
-        while index < e.next {
+        while index < end {
             let value = index + 1;
             if self.is_text_of(self.tape.entry(index), key) {
-                found = (value < e.next).then_some(Node {
+                found = (value < end).then_some(Node {
                     index: value,
                     ..self
                 });
             }
-            index = self.tape.entry(value).after(value as usize) as u32;
+            index = self.tape.after(self.tape.entry(value), value as usize) as u32;
         }
         found
     }
@@ -252,10 +264,10 @@ impl<'a> Node<'a> {
     pub(super) fn is_text_of(self, e: &TapeEntry, text: &str) -> bool {
         let tail = match e.kind {
             EntryKind::JsonEscaped => return self.is_escaped_text(e, text),
-            _ if e.bits != text.len() as u64 => return false,
+            EntryKind::Label => return self.name(e) == text,
+            _ if e.bits as usize != text.len() => return false,
             EntryKind::Str => 0,
             EntryKind::Json => 1,
-            EntryKind::Label => return self.name(e) == text,
             _ => return false,
         };
         self.content(e, tail) == text.as_bytes()
@@ -374,7 +386,7 @@ impl<'a> Iterator for Children<'a> {
             return None;
         }
         let here = self.node;
-        self.node.index = here.tape.entry(here.index).after(here.index()) as u32;
+        self.node.index = here.tape.after(here.tape.entry(here.index), here.index()) as u32;
         Some(here)
     }
 }

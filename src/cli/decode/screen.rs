@@ -359,7 +359,7 @@ impl FrameDisplay for DecodeScreen<'_> {
 
     fn want(&self) -> Want {
         if self.verify.is_some() || self.args.exact {
-            return Want::Exact;
+            return Want::ExactText;
         }
         let places = !self.lookup.is_none()
             || self.args.lint
