@@ -114,13 +114,21 @@ impl Meaning<'_> {
                 path.pop();
             }
         } else if a.is_array() && b.is_array() && depth < DEPTH {
-            let (mut a, mut b): (Vec<_>, Vec<_>) = (a.children().collect(), b.children().collect());
-            if counts == CompareDepth::Unordered {
+            type Items<'i, 'a> = Box<dyn Iterator<Item = Node<'a>> + 'i>;
+            let [mut a, mut b]: [Items<'_, 'a>; 2] = if counts == CompareDepth::Unordered {
+                let [mut a, mut b] = [a, b].map(|node| node.children().collect());
                 self.align_equal(&mut a, &mut b, path);
-            }
-            for n in 0..a.len().max(b.len()) {
+                [Box::new(a.into_iter()), Box::new(b.into_iter())]
+            } else {
+                // The elements of a long array are not collected.
+                [Box::new(a.children()), Box::new(b.children())]
+            };
+            for n in 0.. {
+                let sides = [a.next(), b.next()];
+                if sides.iter().all(Option::is_none) {
+                    break;
+                }
                 path.push(PathStep::Element(n));
-                let sides = [a.get(n).copied(), b.get(n).copied()];
                 self.step(sides, path, depth + 1, same, found);
                 path.pop();
             }
