@@ -612,6 +612,49 @@ fn long_message_is_shown_in_bounded_memory() {
     }
 }
 
+/// Other commands store positions: 16 bytes for each value, so 16 for each byte of a list of small numbers.
+#[cfg(target_os = "linux")]
+#[test]
+fn long_message_is_examined_in_bounded_memory() {
+    // A list of two or four million values just fits a buffer that doubles: the unused part would count.
+    const SIZE: usize = (4 << 20) - 4096;
+    let _alone = run_alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let shapes = ["numbers", "packed numbers"];
+    for (shape, protocol, framing, bytes) in long_messages(SIZE) {
+        if !shapes.contains(&shape) {
+            continue;
+        }
+        let path = folder.path().join("message");
+        std::fs::write(&path, &bytes).expect("room on disk");
+        let path = path.to_str().expect("text");
+        for (times, args) in [
+            (3, &["stat"][..]),
+            (16, &["lint"]),
+            (16, &["decode", "-f", "json", "--exact"]),
+            (16, &["decode", "--verify"]),
+            (34, &["diff", path]),
+        ] {
+            let most = (times * bytes.len() + (32 << 20)) >> 10;
+            let output = std::process::Command::new("sh")
+                .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
+                .arg(env!("CARGO_BIN_EXE_wiretool"))
+                .args(args)
+                .args(["-p", protocol, "--framing", framing, path])
+                .output()
+                .expect("a shell");
+            let err = String::from_utf8_lossy(&output.stderr);
+            let code = output.status.code();
+            // An answer without its request is a finding.
+            let is_examined = code == Some(0) || args == ["lint"] && code == Some(1);
+            assert!(
+                is_examined,
+                "{shape}, {args:?} in {most} KiB: {code:?} {err}"
+            );
+        }
+    }
+}
+
 /// A query for one field needs memory for the message, but not for other fields.
 #[cfg(target_os = "linux")]
 #[test]
