@@ -72,7 +72,7 @@ struct HeldBytes {
 /// Decodes chunks into frames.
 pub struct Decoder<'p> {
     options: DecodeOptions<'p>,
-    streams: BTreeMap<Lane, Stream<'p>>,
+    streams: BTreeMap<Lane, Box<Stream<'p>>>,
     /// Connections whose framing is not known yet.
     detecting: BTreeMap<Lane, Detector<'p>>,
     /// The bytes that the detectors store, in the order of arrival.

@@ -50,7 +50,7 @@ impl Decoder<'_> {
             coverage: (self.options.want.is_exact()).then(|| Coverage::new(self.options.limits)),
             recovery: Recovery::after(gap),
         };
-        self.streams.insert(key, stream);
+        self.streams.insert(key, Box::new(stream));
     }
 
     /// Shows the requests of a connection to the framer of its responses.

@@ -80,7 +80,8 @@ pub trait Scoped: Clone + Hash + Eq {
     fn scope(&self) -> Self::Scope;
 }
 
-type Entries<K, S> = HashMap<K, (OpenRequest, S)>;
+/// Boxed: a table has space for at least three entries, and most connections have one open request.
+type Entries<K, S> = HashMap<K, Box<(OpenRequest, S)>>;
 
 /// Requests by key, each with the state that a session stores for it. They are grouped by scope, so that the end of one
 /// scope does not search the requests of other scopes.
@@ -124,27 +125,27 @@ impl<K: Scoped, S> OpenRequests<K, S> {
             .get_mut()
             .map(|_| (asked.place.index, key.clone()));
         let entries = self.scopes.entry(key.scope()).or_default();
-        let before = entries.insert(key, (asked, state));
-        if let Some((asked, _)) = &before {
-            forget(&mut self.indexes, asked);
+        let before = entries.insert(key, Box::new((asked, state)));
+        if let Some(before) = &before {
+            forget(&mut self.indexes, &before.0);
         }
         if let Some((indexes, (index, key))) = self.indexes.get_mut().zip(added) {
             indexes.insert(index, key);
         }
         self.len += usize::from(before.is_none());
-        before
+        before.map(|before| *before)
     }
 
     /// Returns the request with this key.
     pub fn get(&self, key: &K) -> Option<&(OpenRequest, S)> {
-        self.scopes.get(&key.scope())?.get(key)
+        self.scopes.get(&key.scope())?.get(key).map(Box::as_ref)
     }
 
     /// Returns the request that is the message with this index.
     pub fn at(&self, index: u64) -> Option<(&K, &OpenRequest, &S)> {
         let indexes = self.indexes.get_or_init(|| {
             let all = self.scopes.values().flatten();
-            all.map(|(key, (asked, _))| (asked.place.index, key.clone()))
+            all.map(|(key, entry)| (entry.0.place.index, key.clone()))
                 .collect()
         });
         let key = indexes.get(&index)?;
@@ -154,14 +155,15 @@ impl<K: Scoped, S> OpenRequests<K, S> {
 
     /// Returns the request with this key, and its state.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut (OpenRequest, S)> {
-        self.scopes.get_mut(&key.scope())?.get_mut(key)
+        let entries = self.scopes.get_mut(&key.scope())?;
+        entries.get_mut(key).map(Box::as_mut)
     }
 
     /// Removes the request with this key: no further answer comes.
     pub fn close(&mut self, key: &K) -> Option<(OpenRequest, S)> {
         let scope = key.scope();
         let entries = self.scopes.get_mut(&scope)?;
-        let closed = entries.remove(key);
+        let closed = entries.remove(key).map(|closed| *closed);
         let is_large = entries.capacity() > MAX_KEPT;
         if entries.is_empty() && (is_large || self.scopes.len() > MAX_KEPT) {
             self.scopes.remove(&scope);
@@ -184,7 +186,8 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         };
         work::count_visits(entries.len());
         let before = entries.len();
-        entries.retain(|key, (asked, state)| {
+        entries.retain(|key, entry| {
+            let (asked, state) = entry.as_mut();
             let keeps = keep(key, asked, state);
             if !keeps {
                 forget(&mut self.indexes, asked);
@@ -208,7 +211,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         };
         work::count_visits(entries.len());
         let gone = entries.extract_if(|key, _| ends(key));
-        let mut all: Vec<_> = gone.map(|(k, (a, s))| (k, a, s)).collect();
+        let mut all: Vec<_> = gone.map(owned).collect();
         for (_, asked, _) in &all {
             forget(&mut self.indexes, asked);
         }
@@ -225,7 +228,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         let entries = self.scopes.remove(&scope).unwrap_or_default();
         work::count_visits(entries.len());
         self.len -= entries.len();
-        let mut all: Vec<_> = entries.into_iter().map(|(k, (a, s))| (k, a, s)).collect();
+        let mut all: Vec<_> = entries.into_iter().map(owned).collect();
         for (_, asked, _) in &all {
             forget(&mut self.indexes, asked);
         }
@@ -281,17 +284,21 @@ fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &OpenRequest) {
     }
 }
 
+/// Returns the parts of an entry.
+fn owned<K, S>((key, entry): (K, Box<(OpenRequest, S)>)) -> (K, OpenRequest, S) {
+    let (asked, state) = *entry;
+    (key, asked, state)
+}
+
 /// Returns the order of a request: that of the messages, and in a batch that of the ids.
 fn age(asked: &OpenRequest) -> (u64, &str) {
     (asked.place.index, &asked.id)
 }
 
 fn by_age<'o, K, S>(
-    entries: impl Iterator<Item = (&'o K, &'o (OpenRequest, S))>,
+    entries: impl Iterator<Item = (&'o K, &'o Box<(OpenRequest, S)>)>,
 ) -> Vec<(&'o K, &'o OpenRequest, &'o S)> {
-    let mut all: Vec<_> = entries
-        .map(|(k, (asked, state))| (k, asked, state))
-        .collect();
+    let mut all: Vec<_> = entries.map(|(k, entry)| (k, &entry.0, &entry.1)).collect();
     work::count_visits(all.len());
     all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
     all
