@@ -61,6 +61,8 @@ pub struct Conversation<'p> {
     report: Report,
     /// Broken rules that need both directions, while one was not seen.
     held: Vec<Broken>,
+    /// The directions with bytes and with messages at the last judgement of the held findings.
+    held_since: (bool, [bool; 2]),
     findings: Vec<Finding>,
     damages: Damages,
     /// The number of reported faults of the current message.
@@ -100,6 +102,7 @@ impl<'p> Conversation<'p> {
             injected: HashMap::new(),
             report: Report::default(),
             held: Vec::new(),
+            held_since: (false, [false; 2]),
             findings: Vec::new(),
             damages: Damages::default(),
             faults: 0,
@@ -378,7 +381,9 @@ impl<'p> Conversation<'p> {
             );
             self.report.broken("open-limit", self.last, text);
         }
-        if self.facts.has_both_directions() && !self.held.is_empty() {
+        // What a held finding needs can only be there after one of these changes.
+        let seen = (self.facts.has_both_directions(), self.facts.has_messages);
+        if std::mem::replace(&mut self.held_since, seen) != seen && seen.0 {
             for broken in std::mem::take(&mut self.held) {
                 self.add_finding(broken, false);
             }

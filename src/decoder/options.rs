@@ -40,7 +40,7 @@ impl<'p> DecodeOptions<'p> {
 impl std::fmt::Debug for super::Decoder<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut fields = f.debug_struct("Decoder");
-        fields.field("protocol", &self.protocol.map(|p| p.name()));
+        fields.field("protocol", &self.protocol.map(<dyn Protocol>::name));
         fields.field("index", &self.index).finish_non_exhaustive()
     }
 }
