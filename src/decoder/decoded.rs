@@ -27,7 +27,7 @@ pub struct Decoded<'a> {
     pub remarks: &'a [String],
     /// The faults that wiretool applied to it, as a recording reports them: `drop`.
     pub injected: Option<&'a str>,
-    /// Its bytes as in the stream, with [`Want::Exact`].
+    /// Its bytes as in the stream, with [`Want::Exact`](crate::encoding::Want::Exact).
     pub raw: Option<RawFrame<'a>>,
 }
 
@@ -65,7 +65,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Returns the value, for outputs that need positions; complete only with [`Want::Places`].
+    /// Returns the value, for outputs that need positions; complete only with
+    /// [`Want::Places`](crate::encoding::Want::Places).
     pub fn root(&self) -> Option<Node<'a>> {
         self.message.value?.root(self.frame.view.bytes)
     }
