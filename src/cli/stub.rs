@@ -51,7 +51,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0         success
-  1         --require-all, and a rule was not used; or the peer refused this stub
+  1         --require-all, and a rule was not used; or the peer refused this stub, or left it
   2         usage, or a script, address or file that failed
   N         a script's exit = N
   130, 143  interrupted, terminated; files are complete";
@@ -179,7 +179,9 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         let recorded = compile_recording(args, path, protocol)?;
         script.rules.extend(recorded.rules);
         script.hellos.extend(recorded.hellos);
-        script.opening = script.opening.or(recorded.opening);
+        if script.opening.is_empty() {
+            script.opening = recorded.opening;
+        }
     }
     if args.connect.is_some() {
         add_announcement(&mut script, protocol)?;
@@ -244,6 +246,11 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let bad =
         report_losses(&outcome.seen, &print_message) || outcome.refused && args.connect.is_some();
     let is_refused = stub.refused().is_some() && listen.is_none();
+    let is_left = stub.is_left() && outcome.signal.is_none();
+    if is_left {
+        let [_, server] = protocol.descriptor().sides;
+        say(&format!("the {server} has ended the connection"));
+    }
     if let Some(text) = stub.suppressed_note() {
         say(&text);
     }
@@ -267,7 +274,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         _ if bad => Exit::Error,
         (Some(status), _) => Exit::Status(status),
         (None, Some(signal)) => Exit::of_signal(signal),
-        _ if is_refused => Exit::Negative,
+        _ if is_refused || is_left => Exit::Negative,
         _ if args.require_all && !missing.is_empty() => Exit::Negative,
         _ => Exit::Clean,
     })
@@ -379,7 +386,7 @@ fn read_script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
 
 /// A runtime sends calls only to a provider that has announced its functions.
 fn add_announcement(script: &mut Script, protocol: &dyn Protocol) -> Result<()> {
-    let is_announced = !script.first.is_empty() || script.opening.is_some();
+    let is_announced = !script.first.is_empty() || !script.opening.is_empty();
     if script.offers.is_empty() {
         script.offers = script.requested(protocol, Direction::ToClient);
     }

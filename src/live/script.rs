@@ -48,8 +48,8 @@ pub struct Script {
     pub announces: bool,
     /// The entries of lists.
     pub offers: Vec<Offer>,
-    /// A message that is sent as soon as a connection is open, instead of the hello of the protocol.
-    pub opening: Option<OpenValue>,
+    /// Messages that are sent as soon as a connection is open, instead of the hello of the protocol.
+    pub opening: Vec<OpenValue>,
     /// Answers to hellos that replace those of the protocol.
     pub hellos: Vec<HelloReply>,
     /// The rules. The first one whose condition is true answers; rules with a request come after all others.

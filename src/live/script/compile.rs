@@ -14,7 +14,7 @@ use crate::live::speed::Speed;
 use crate::path::{Path, PathStep};
 use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub fn compile(
         greeted: HashMap::new(),
         requests: HashMap::new(),
         ours: HashMap::new(),
-        opening: None,
+        opening: Opening::default(),
         directions: HashMap::new(),
         failed: None,
     };
@@ -75,10 +75,15 @@ pub fn compile(
     let script = Script {
         rules: rules.collect(),
         hellos: reader.hellos,
-        opening: reader.opening.map(OpenValue::Json),
+        opening: reader
+            .opening
+            .messages
+            .into_iter()
+            .map(OpenValue::Json)
+            .collect(),
         ..Script::default()
     };
-    if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_none() {
+    if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_empty() {
         let [client, server] = protocol.descriptor().sides;
         let from = if side == Direction::ToClient {
             client
@@ -90,6 +95,30 @@ pub fn compile(
         ));
     }
     Ok(script)
+}
+
+/// The first messages of the connections that the simulated side has opened.
+#[derive(Default)]
+struct Opening {
+    kind: String,
+    conns: BTreeSet<Option<u32>>,
+    messages: Vec<String>,
+}
+
+impl Opening {
+    /// Returns true for the message of another connection that corresponds to the first one.
+    fn begins(&self, conn: Option<u32>, kind: &str) -> bool {
+        self.kind == kind && !self.conns.contains(&conn)
+    }
+
+    fn add(&mut self, conn: Option<u32>, kind: &str, message: String, side: Direction) {
+        // A side that listens has the same hello for each connection.
+        if self.conns.is_empty() || side == Direction::ToServer && self.begins(conn, kind) {
+            kind.clone_into(&mut self.kind);
+            self.messages.push(message);
+        }
+        self.conns.insert(conn);
+    }
 }
 
 /// A recorded request, while the recording is read.
@@ -165,7 +194,7 @@ struct CompileState<'p> {
     /// The calls of the stub's side, by index: the request during which each was sent, and its number there.
     ours: HashMap<u64, (usize, usize)>,
     /// The first message of the stub's side, if no request came before it.
-    opening: Option<String>,
+    opening: Opening,
     directions: HashMap<u64, Direction>,
     /// Why a request cannot be a rule.
     failed: Option<String>,
@@ -262,6 +291,9 @@ impl CompileState<'_> {
         let greeted = of
             .filter(|_| is_ours)
             .and_then(|to| self.greeted.remove(&to));
+        let conn = decoded.origin.conn;
+        // Each provider of a recording announces its functions on its own connection.
+        let is_announced = self.opening.begins(conn, &kind);
         // A message of the peer that continues an earlier request, such as an item that it sends.
         let continued = match role {
             Some(Role::Notification | Role::Item | Role::End) if !is_ours && request.is_none() => {
@@ -288,8 +320,10 @@ impl CompileState<'_> {
                     self.hellos.push(HelloReply { to: what, message });
                 }
             }
-            (true, None, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
-                self.opening.get_or_insert(message);
+            (true, None, None, _)
+                if self.entries.is_empty() && self.greeted.is_empty() || is_announced =>
+            {
+                self.opening.add(conn, &kind, message, self.side);
             }
             // A runtime also refuses messages of a provider with an unpaired error. Items that belong to no request, such as
             // audio, go with the request before them.

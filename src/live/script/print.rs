@@ -36,8 +36,16 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
         });
         out.push_str(&format!("offers = {}\n", list(offers)));
     }
-    if let Some(message) = script.opening.as_ref().and_then(value) {
-        out.push_str(&format!("opening = {message}\n"));
+    match script
+        .opening
+        .iter()
+        .filter_map(value)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
+        [] => {}
+        [message] => out.push_str(&format!("opening = {message}\n")),
+        several => out.push_str(&format!("opening = [{}]\n", several.join(", "))),
     }
     for hello in &script.hellos {
         if let Some(message) = value(&hello.message) {

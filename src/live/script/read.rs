@@ -103,13 +103,7 @@ impl ScriptReader<'_> {
                 "role" => script.announces = self.role(item)?,
                 "first" => script.first = self.messages(word, item)?,
                 "before" => script.before = Some(self.bytes(word, item)?),
-                "opening" => {
-                    let mut messages = self.messages(word, item)?.into_iter();
-                    script.opening = messages.next().filter(|_| messages.len() == 0);
-                    if script.opening.is_none() {
-                        return Err(self.bad(word, item, "one message"));
-                    }
-                }
+                "opening" => script.opening = self.messages(word, item)?,
                 "hello" => {
                     for item in self.list(word, item)? {
                         script.hellos.push(self.hello(item)?);

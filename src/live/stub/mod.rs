@@ -97,6 +97,8 @@ pub struct Stub<'p> {
     /// Connections on which calls are not possible yet.
     unready: BTreeSet<u32>,
     refused: Option<String>,
+    /// The peer to which this stub connected has ended the connection.
+    is_left: bool,
     framing: Framing,
     waiting: PendingJobs,
     batches: Batches,
@@ -117,15 +119,15 @@ impl<'p> Stub<'p> {
     ) -> Self {
         let (script, own) = (&mut config.script, config.peer_config.clone());
         // `ready = false` also applies to a recorded hello.
-        let opening = script.opening.take().filter(|_| !script.silent);
+        let mut opening = std::mem::take(&mut script.opening);
+        opening.retain(|_| !script.silent);
         let peer_config = PeerConfig {
             name: script.name.take().or(own.name),
             dialect: script.dialect.take().or(own.dialect),
             offers: std::mem::take(&mut script.offers),
-            no_hello: script.silent || opening.is_some(),
+            no_hello: script.silent || !opening.is_empty(),
             ..own
         };
-        let mut opening: Vec<OpenValue> = opening.into_iter().collect();
         let (framing, from) = (connection.framing, connection.side.other());
         // A side that connects announces itself in any case.
         if script.announces && connection.side == Direction::ToClient {
@@ -161,6 +163,7 @@ impl<'p> Stub<'p> {
             opening,
             unready: BTreeSet::new(),
             refused: None,
+            is_left: false,
             framing,
             waiting: PendingJobs::default(),
             batches: Batches::default(),
@@ -179,6 +182,11 @@ impl<'p> Stub<'p> {
     /// Returns the reason why the peer refused this stub, if it did.
     pub fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
+    }
+
+    /// Returns true if the peer to which this stub connected has ended the connection.
+    pub fn is_left(&self) -> bool {
+        self.is_left
     }
 
     /// Returns a note about messages that the rate limit suppressed.
@@ -339,6 +347,9 @@ impl Handler for Stub<'_> {
         let mut found = Vec::new();
         let dispatcher = &mut self.dispatcher;
         dispatcher.now = now;
+        let is_ours = self.endpoint.is_closed(conn) || dispatcher.ended.contains(&conn);
+        let is_end = matches!(how, Ended::Eof | Ended::Reset) && channel.stream.is_none();
+        self.is_left |= self.config.dials && is_end && !is_ours;
         (self.endpoint).ended(channel, how, now, commands, &mut |message| {
             dispatcher.receive(message, &mut found);
         });

@@ -3,6 +3,8 @@
 use super::protocols::{call, send, shown};
 use super::{file, folder};
 use crate::common;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use rmpv::Value as Pack;
 use serde_json::{Value, json};
 use std::io::Read as _;
@@ -86,7 +88,17 @@ fn stub_joins_runtime_as_provider() {
     let mut runtime = accept(&listener);
     let announce = shown(&mut runtime);
     assert_eq!(announce["type"], "announce");
-    assert!(announce["args"][0]["namespaces"]["math"]["functions"]["add"].is_object());
+    // It takes up to 16 values of any type.
+    let function = &announce["args"][0]["namespaces"]["math"]["functions"]["add"];
+    let arguments = function["args"].as_array().unwrap();
+    assert_eq!(arguments.len(), 16);
+    for argument in arguments {
+        assert_eq!(
+            argument["type"],
+            json!({"kind": "primitive", "type": "any"})
+        );
+        assert_eq!(argument["optional"], true);
+    }
     acknowledge(&mut runtime, &announce, true);
     // The first message of the script is received now, not earlier.
     assert_eq!(shown(&mut runtime)["type"], "log");
@@ -102,7 +114,12 @@ fn stub_joins_runtime_as_provider() {
     assert_eq!(shown(&mut runtime)["error"]["code"], "FunctionNotFound");
     drop(runtime);
     let (code, sent) = end_of(child);
-    assert_eq!(code, Some(0), "{sent}");
+    // Without its runtime a provider gets no calls.
+    assert_eq!(code, Some(1), "{sent}");
+    assert!(
+        sent.contains("the runtime has ended the connection\n"),
+        "{sent}"
+    );
     assert!(sent.contains("connecting to tcp://127.0.0.1:"), "{sent}");
     assert!(sent.contains("3 requests\n"), "{sent}");
     // Its recording is from the provider's side, and gives the same answers.
@@ -123,7 +140,7 @@ fn stub_joins_runtime_as_provider() {
         assert_eq!(shown(&mut runtime)["result"], json!(n));
     }
     drop(runtime);
-    assert_eq!(end_of(child).0, Some(0));
+    assert_eq!(end_of(child).0, Some(1));
 }
 
 #[test]
@@ -180,4 +197,48 @@ fn refused_join_is_reported() {
         assert_eq!(output.status.code(), Some(2), "{sent}");
         assert!(sent.contains(want), "{sent}");
     }
+}
+
+#[test]
+fn every_recorded_provider_is_announced() {
+    let folder = folder();
+    let id = |n: u32| format!("00000000-0000-4000-8000-00000000000{n}");
+    let chunk = |conn: u32, dir: &str, message: Value| {
+        let packed = rmp_serde::to_vec_named(&message).unwrap();
+        let frame = [&(packed.len() as u32).to_be_bytes()[..], &packed].concat();
+        json!({"t": conn, "conn": conn, "dir": dir, "b64": BASE64.encode(frame)}).to_string()
+    };
+    let mut lines = vec![
+        json!({"wiretool": 1, "protocol": "saikuro", "started": "2026-11-24T00:00:00Z", "transport": "tcp"}).to_string(),
+    ];
+    for conn in 1..=3 {
+        let any = json!({"kind": "primitive", "type": "any"});
+        let functions = json!({"functions": {"f": {"args": [], "returns": any}}});
+        let schema =
+            json!({"version": 1, "namespaces": {format!("space{conn}"): functions}, "types": {}});
+        let announce = json!({"version": 1, "type": "announce", "id": id(conn), "target": "$saikuro.announce", "args": [schema]});
+        lines.push(json!({"t": conn, "conn": conn, "event": "open"}).to_string());
+        lines.push(chunk(conn, "c2s", announce));
+    }
+    let call = json!({"version": 1, "type": "call", "id": id(9), "target": "space2.f", "args": []});
+    lines.push(chunk(2, "s2c", call));
+    lines.push(chunk(
+        2,
+        "c2s",
+        json!({"id": id(9), "ok": true, "result": 7}),
+    ));
+    let recording = file(folder.path(), "three.jsonl", lines.join("\n") + "\n");
+    let (child, listener) = start_stub(&["--from-recording", &recording]);
+    let mut runtime = accept(&listener);
+    let mut spaces = Vec::new();
+    for _ in 0..3 {
+        let announce = shown(&mut runtime);
+        acknowledge(&mut runtime, &announce, true);
+        let named = announce["args"][0]["namespaces"].as_object().unwrap();
+        spaces.extend(named.keys().cloned());
+    }
+    assert_eq!(spaces, ["space1", "space2", "space3"]);
+    drop(runtime);
+    let (code, sent) = end_of(child);
+    assert_eq!(code, Some(1), "{sent}");
 }

@@ -107,14 +107,29 @@ pub(super) fn messages(offers: &[Offer], document: bool, id_gen: &mut IdGen) -> 
     vec![envelope("announce", "$saikuro.announce", &args, id_gen)]
 }
 
-/// Builds a function of a schema. By default it has no arguments, and returns any value.
+/// The number of arguments of a function whose arguments are not given. A schema has no list of any length, and a runtime
+/// refuses a call with more arguments.
+const MAX_ARGUMENTS: usize = 16;
+
+/// Builds the arguments of a function that takes any values.
+fn any_arguments() -> String {
+    let argument = |n| {
+        format!(
+            "{{\"name\":\"arg{n}\",\"type\":{{\"kind\":\"primitive\",\"type\":\"any\"}},\"optional\":true}}"
+        )
+    };
+    array(&(0..MAX_ARGUMENTS).map(argument).collect::<Vec<_>>())
+}
+
+/// Builds a function of a schema. By default it takes and returns any values.
 fn function(offer: &Offer) -> String {
     const ANY: &str = r#"{"kind":"primitive","type":"any"}"#;
     const STREAM: &str = r#"{"kind":"stream","item":{"kind":"primitive","type":"any"}}"#;
     let about = offer.about.as_deref();
     let is_sent = |name: &str| with_json(about.unwrap_or("{}"), |a| a.get(name).is_some());
+    let arguments = any_arguments();
     let usual = [
-        ("args", "[]"),
+        ("args", arguments.as_str()),
         ("returns", if offer.streams { STREAM } else { ANY }),
         ("visibility", "\"public\""),
         ("capabilities", "[]"),
