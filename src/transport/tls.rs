@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::rustls;
@@ -32,7 +32,7 @@ const HTTP: &[u8] = b"http/1.1";
 pub enum Trust {
     /// Certificates that lead to a root of the system.
     System,
-    /// Those that lead to one of roots roots (PEM).
+    /// Those that lead to one of these roots (PEM).
     Roots(Vec<u8>),
     /// Any certificate.
     Any,
@@ -40,7 +40,11 @@ pub enum Trust {
 
 /// The configuration of a TLS client.
 #[derive(Clone)]
-pub struct TlsClient(TlsConnector);
+pub struct TlsClient {
+    connector: TlsConnector,
+    /// None if any certificate is accepted.
+    verifier: Option<Arc<TrustedRoots>>,
+}
 
 /// The configuration of a TLS server.
 #[derive(Clone)]
@@ -71,10 +75,9 @@ impl TlsClient {
             .with_safe_default_protocol_versions()
             .map_err(|e| e.to_string())?;
         let mut roots = RootCertStore::empty();
-        let config = match trust {
-            Trust::Any => config
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider()))),
+        let mut given = Vec::new();
+        match trust {
+            Trust::Any => {}
             Trust::System => {
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
                 if roots.is_empty() {
@@ -82,32 +85,51 @@ impl TlsClient {
                         "the system has no trusted root certificates: give one with --cacert";
                     return Err(text.into());
                 }
-                config.with_root_certificates(roots)
             }
             Trust::Roots(pem) => {
-                let given = certificates(pem)?;
+                given = certificates(pem)?;
                 for root in &given {
                     roots.add(root.clone()).map_err(|e| plain_text(&e))?;
                 }
-                let provider = provider();
-                let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
-                let chains = chains.build().map_err(|e| plain_text(&e))?;
-                let roots = TrustedRoots { given, chains };
-                config
-                    .dangerous()
-                    .with_custom_certificate_verifier(Arc::new(roots))
             }
+        }
+        let config = config.dangerous();
+        let (config, verifier) = if matches!(trust, Trust::Any) {
+            let any = Arc::new(AnyCertificate(provider()));
+            (config.with_custom_certificate_verifier(any), None)
+        } else {
+            let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider());
+            let verifier = Arc::new(TrustedRoots {
+                given,
+                chains: chains.build().map_err(|e| plain_text(&e))?,
+                refusal: Mutex::default(),
+            });
+            let same = Arc::clone(&verifier);
+            (
+                config.with_custom_certificate_verifier(same),
+                Some(verifier),
+            )
         };
         let mut config = config.with_no_client_auth();
         config.key_log = Arc::new(rustls::KeyLogFile::new());
         if http {
             config.alpn_protocols = vec![HTTP.to_vec()];
         }
-        Ok(Self(Arc::new(config).into()))
+        Ok(Self {
+            connector: Arc::new(config).into(),
+            verifier,
+        })
     }
 
     pub(super) fn config(&self) -> Arc<ClientConfig> {
-        Arc::clone(self.0.config())
+        Arc::clone(self.connector.config())
+    }
+
+    /// Explains why the last certificate was refused, once. A QUIC error has only the text of the library.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let refusal = self.verifier.as_ref()?.refusal.lock();
+        let error = refusal.unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(explain_tls(&error, "the server"))
     }
 
     pub(super) async fn connect(
@@ -117,7 +139,8 @@ impl TlsClient {
     ) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| io_error(format!("{host:?} is not a valid name for a certificate")))?;
-        let done = tokio::time::timeout(HANDSHAKE_TIMEOUT, self.0.connect(name, stream)).await;
+        let done =
+            tokio::time::timeout(HANDSHAKE_TIMEOUT, self.connector.connect(name, stream)).await;
         match done {
             Ok(Ok(stream)) => Ok(stream.into()),
             Ok(Err(error)) => Err(io_error(explain(&error, "the server"))),
@@ -186,8 +209,12 @@ fn explain(error: &io::Error, who: &str) -> String {
             _ => error.to_string(),
         };
     };
+    explain_tls(inner, who)
+}
+
+fn explain_tls(error: &rustls::Error, who: &str) -> String {
     let certificate = |what: &str| format!("{who}'s certificate {what}; --insecure accepts it");
-    match inner {
+    match error {
         rustls::Error::InvalidCertificate(why) => match why {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
                 certificate("has expired")
@@ -287,10 +314,12 @@ fn names(presented: &[String]) -> String {
 struct TrustedRoots {
     given: Vec<CertificateDer<'static>>,
     chains: Arc<WebPkiServerVerifier>,
+    /// The last error.
+    refusal: Mutex<Option<rustls::Error>>,
 }
 
-impl ServerCertVerifier for TrustedRoots {
-    fn verify_server_cert(
+impl TrustedRoots {
+    fn verify(
         &self,
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
@@ -316,6 +345,24 @@ impl ServerCertVerifier for TrustedRoots {
             }
             _ => verified,
         }
+    }
+}
+
+impl ServerCertVerifier for TrustedRoots {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verified = self.verify(end_entity, intermediates, name, ocsp, now);
+        if let Err(error) = &verified {
+            let refusal = self.refusal.lock();
+            *refusal.unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
+        }
+        verified
     }
 
     fn verify_tls12_signature(

@@ -295,3 +295,32 @@ fn exact_lines_with_findings_keep_exact_keys() {
         assert!(judged.starts_with(beginning), "{alone}\n{judged}");
     }
 }
+
+#[test]
+fn refused_words_have_an_example_that_works() {
+    for (word, wanted) in [
+        (
+            "text=it's",
+            r#"wanted an object, such as '{"text":"it'\''s"}', got `text=it's`"#,
+        ),
+        (
+            "x",
+            r#"wanted an object, such as '{"key":"value"}', got `x`"#,
+        ),
+    ] {
+        let make = |word: &str| {
+            common::run(
+                common::wiretool().args(["make", "sael", "INV", "t", word]),
+                "",
+            )
+        };
+        let (code, _, err) = make(word);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(wanted), "{err}");
+        let example = err
+            .split_once("such as '")
+            .and_then(|(_, rest)| rest.split_once("', got"));
+        let example = example.unwrap().0.replace("'\\''", "'");
+        assert_eq!(make(&example).0, 0, "{example}");
+    }
+}

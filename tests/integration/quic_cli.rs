@@ -95,3 +95,53 @@ fn codes_of_faults_need_quic() {
     let why = "only quic:// connections end with a code: close and reset have none here";
     assert_eq!((code, err.contains(why)), (2, true), "{err}");
 }
+
+#[test]
+fn refused_certificate_is_explained() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // Some programs use the certificate of an authority for a server.
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut authority = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let own = authority.self_signed(&key).unwrap();
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let file = |name: &str, text: String| common::file(folder.path(), name, text);
+    let (cert, key) = (
+        file("cert.pem", own.pem()),
+        file("key.pem", key.serialize_pem()),
+    );
+    let other = file("other.pem", other.cert.pem());
+    let listen = [
+        "--listen",
+        "quic://127.0.0.1:0",
+        "--cert",
+        &cert,
+        "--key",
+        &key,
+    ];
+    let stub = Run::new(&[&["stub", "telequick"][..], &listen].concat());
+    let port = address(&stub).rsplit(':').next().unwrap().to_owned();
+    let to = format!("quic://localhost:{port}");
+    let send = |trust: &[&str]| {
+        let words = [
+            "send",
+            "telequick",
+            "Barge",
+            "call_sid=CA0",
+            "--connect",
+            &to,
+        ];
+        common::run(common::wiretool().args(words).args(trust), "")
+    };
+    let (code, _, err) = send(&["--cacert", &other]);
+    assert_eq!(code, 2, "{err}");
+    for word in ["the server's certificate", "--cacert FILE", "--insecure"] {
+        assert!(err.contains(word), "{err}");
+    }
+    assert!(!err.contains("OtherError"), "{err}");
+    // The stub answers that it has no rule.
+    for trust in [&["--cacert", &cert][..], &["--insecure"]] {
+        let (code, out, err) = send(trust);
+        assert!(code < 2, "{code} {out}{err}");
+    }
+}

@@ -146,7 +146,7 @@ pub fn build(message: &MessageSchema, words: &mut Words<'_>, id_gen: &mut IdGen)
 
 /// Converts a word to JSON of a type.
 fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String> {
-    let refuse = || Refusal::new(place, ty.to_string(), format!("`{word}`"));
+    let refuse = || Refusal::new(place, wanted(ty, word), format!("`{word}`"));
     match ty {
         Type::Text | Type::OneOf(_) => Ok(text(word)),
         Type::Integer(..) | Type::Whole(..) if word.parse::<i128>().is_err() => Err(refuse()),
@@ -160,6 +160,20 @@ fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String
         Type::Form(ty, _) => json(ty, word, place, id_gen),
         _ => Ok(value(word)),
     }
+}
+
+/// Names a type, with an example of a word in JSON.
+fn wanted(ty: &Type, word: &str) -> String {
+    let is_name = |name: &&(&str, &str)| !name.0.is_empty() && !name.0.contains(['{', '"']);
+    let pair = word.split_once('=').filter(|pair| is_name(&pair));
+    let (name, inner) = pair.unwrap_or(("key", "value"));
+    let example = match ty {
+        Type::Object(_) | Type::Record(_) => Object::default().json(name, &value(inner)).finish(),
+        Type::Array(_) | Type::Tuple(_) => array(&[value(word)]),
+        _ => return ty.to_string(),
+    };
+    // A shell takes single quotes literally.
+    format!("{ty}, such as '{}'", example.replace('\'', "'\\''"))
 }
 
 /// Returns the type of the member at a path.

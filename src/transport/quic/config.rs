@@ -140,7 +140,7 @@ pub struct QuicServer {
 /// The QUIC side of wiretool towards servers.
 #[derive(Clone)]
 pub struct QuicClient {
-    tls: Arc<rustls::ClientConfig>,
+    tls: tls::TlsClient,
     pub(super) limits: QuicLimits,
 }
 
@@ -252,7 +252,7 @@ impl QuicClient {
     /// Connects with the trust of `tls`.
     pub fn new(tls: &tls::TlsClient, limits: QuicLimits) -> Self {
         Self {
-            tls: tls.config(),
+            tls: tls.clone(),
             limits,
         }
     }
@@ -267,7 +267,7 @@ impl QuicClient {
         let (Address::Tcp { host, port } | Address::Over { host, port, .. }) = to else {
             return Err("it is not a QUIC address".to_owned());
         };
-        let mut tls = rustls::ClientConfig::clone(&self.tls);
+        let mut tls = rustls::ClientConfig::clone(&self.tls.config());
         tls.alpn_protocols = bytes(alpn);
         tls.enable_early_data = false;
         let tls = QuicClientConfig::try_from(tls).map_err(|e| e.to_string())?;
@@ -283,7 +283,8 @@ impl QuicClient {
                 Ok(connecting) => match limited(connecting, limit).await {
                     Ok(connection) => return Ok(connection),
                     Err(error) => {
-                        last = handshake(&error, "the server", alpn);
+                        let refusal = self.tls.refusal();
+                        last = refusal.unwrap_or_else(|| handshake(&error, "the server", alpn));
                         // A server that refuses does so on all its addresses.
                         if !matches!(error, quinn::ConnectionError::TimedOut) {
                             break;
