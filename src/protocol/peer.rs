@@ -320,6 +320,12 @@ pub trait Peer: Send {
         let _ = (now, outgoing);
     }
 
+    /// Returns true if the other side may still send something for a call or a subscription of this side.
+    fn has_open_calls(&self, conn: u32) -> bool {
+        let _ = conn;
+        false
+    }
+
     /// Adds the messages that precede the close of a connection. Returns true if they are complete; otherwise a message
     /// must be received first and the call is repeated, until it is too `late` to wait.
     fn prepare_close(

@@ -5,6 +5,8 @@
 //! none.
 
 use crate::common::{self, recordings};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -341,4 +343,76 @@ fn calls_of_server_are_replayed() {
         sent.contains("5 sent, 4 answers compared, 0 differ"),
         "{sent}"
     );
+}
+
+/// Makes a recording of WebSocket messages with their directions.
+fn recorded_messages(name: &str, protocol: &str, messages: &[(&str, &str)]) -> PathBuf {
+    let key = "dGhlIHNhbXBsZSBub25jZQ==";
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
+    );
+    let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
+    let answer = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+    );
+    let mut chunks = vec![("c2s", head.into_bytes()), ("s2c", answer.into_bytes())];
+    for (dir, message) in messages {
+        // The mask of a client is zero.
+        let mask: &[u8] = if *dir == "c2s" { &[0; 4] } else { &[] };
+        let is_masked = if mask.is_empty() { 0 } else { 0x80 };
+        let len = u8::try_from(message.len()).ok().filter(|len| *len < 126);
+        let len = is_masked | len.expect("a short message");
+        let frame = [&[0x81, len][..], mask, message.as_bytes()];
+        chunks.push((dir, frame.concat()));
+    }
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"ws\"}}\n"
+    );
+    for (t, (dir, bytes)) in (1..).zip(&chunks) {
+        let bytes = BASE64.encode(bytes);
+        text += &format!("{{\"t\":{t}000,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{bytes}\"}}\n");
+    }
+    text += "{\"t\":90000,\"conn\":1,\"event\":\"close\"}\n";
+    let chunks = chunks.len();
+    text += &format!("{{\"t\":9000000,\"event\":\"end\",\"chunks\":{chunks},\"bytes\":{{}}}}\n");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-{name}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// A server can crash that sends to a client which is gone.
+#[test]
+fn replay_ends_open_calls_and_subscriptions() {
+    let messages = [
+        (
+            "c2s",
+            r#"{"v":1,"kind":"HEY","agent":{"id":"a","kind":"agent"},"supports":{"streaming":true,"pipelines":true,"delta":true}}"#,
+        ),
+        (
+            "s2c",
+            r#"{"v":1,"kind":"HEY","session_id":"s-1","agent":{"id":"srv","kind":"server"}}"#,
+        ),
+        ("c2s", r#"{"v":1,"kind":"SUB","seq":1,"topic":"t"}"#),
+        (
+            "s2c",
+            r#"{"v":1,"kind":"RES","seq":1,"subscriptionId":"sub-1"}"#,
+        ),
+        ("s2c", r#"{"v":1,"kind":"EVT","seq":1,"event":1}"#),
+        (
+            "c2s",
+            r#"{"v":1,"kind":"INV","seq":2,"tool":"slow","args":{}}"#,
+        ),
+    ];
+    let path = recorded_messages("open-calls", "sael", &messages);
+    let stub = Stub::start("sael", "ws", &path).unwrap();
+    let path = path.to_str().unwrap();
+    let again = path.replace(".jsonl", "-again.jsonl");
+    let _ = std::fs::remove_file(&again);
+    let (code, sent) = run(&["replay", path, "--connect", &stub.1, "-w", &again]);
+    assert_eq!(code, 0, "{sent}");
+    let (_, shown) = run(&["decode", "-f", "json", "--dir", "c2s", &again]);
+    let kinds: Vec<_> = ["UNS", "CAN", "BYE"]
+        .map(|kind| shown.contains(&format!("\"kind\":\"{kind}\"")))
+        .into();
+    assert_eq!(kinds, [true; 3], "{shown}");
 }

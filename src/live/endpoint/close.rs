@@ -73,6 +73,11 @@ impl Endpoint<'_> {
         self.codecs.remove(&conn).is_some_and(|c| c.can_reopen())
     }
 
+    /// Returns `true` if the peer may still send something for a call or a subscription.
+    pub fn has_open_calls(&self, conn: u32) -> bool {
+        self.peer.has_open_calls(conn)
+    }
+
     /// Ends a connection in order: sends the last messages of the protocol. Returns `false` if the peer must send
     /// something first; then it is called again, at last with `late`, which does not wait.
     pub fn prepare_close(

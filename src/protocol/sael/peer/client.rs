@@ -205,6 +205,14 @@ impl Peer for SaelClient {
         }
     }
 
+    fn has_open_calls(&self, conn: u32) -> bool {
+        let state = self.conns.get(&conn);
+        state.is_some_and(|state| {
+            let is_open = matches!(state.stage, HandshakeStage::Open);
+            is_open && !(state.open.is_empty() && state.ending.is_empty())
+        })
+    }
+
     /// Calls and subscriptions are ended one by one, and BYE waits for the answers: a real server crashes if it sends
     /// to a client that is gone.
     fn prepare_close(
