@@ -45,6 +45,8 @@ pub struct Outgoing {
     /// The message only acknowledges the request: the script must send the answer. If the script has none, the request
     /// is a miss.
     pub acknowledges: bool,
+    /// The message depends on what this side has sent: a script does not replace it.
+    pub is_fixed: bool,
 }
 
 impl Outgoing {
@@ -59,6 +61,7 @@ impl Outgoing {
             closes: false,
             why: None,
             acknowledges: false,
+            is_fixed: false,
         }
     }
 
@@ -68,6 +71,13 @@ impl Outgoing {
             closes: true,
             ..Self::new(conn, "")
         }
+    }
+
+    /// Forbids to replace the message.
+    #[must_use]
+    pub fn fixed(mut self) -> Self {
+        self.is_fixed = true;
+        self
     }
 
     /// Adds another message that follows directly.

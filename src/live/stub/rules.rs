@@ -56,7 +56,7 @@ impl Dispatcher {
         let hello = self.hellos.iter().find(|hello| hello.to == what);
         let reply = replies
             .iter_mut()
-            .find(|outgoing| !is_error_reply(outgoing));
+            .find(|outgoing| !outgoing.is_fixed && !is_error_reply(outgoing));
         if let Some((hello, reply)) = hello.zip(reply) {
             let from = value::Fill {
                 request: &reply.message,

@@ -128,8 +128,8 @@ impl SaelServer {
         }
         self.enter_session(conn, id.into_owned());
         if !self.no_hello {
-            outgoing.extend(missed.into_iter().map(|frame| Outgoing::new(conn, frame)));
-            outgoing.push(Outgoing::new(conn, hey));
+            let all = missed.into_iter().chain([hey]);
+            outgoing.extend(all.map(|frame| Outgoing::new(conn, frame).fixed()));
         }
     }
 
