@@ -237,6 +237,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--allow-edit', '--allow-edit', [CompletionResultType]::ParameterName, 'Let the key `e` edit a message and send it once more')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
+            [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Findings are always shown; accepted because proxy and record have this flag')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')

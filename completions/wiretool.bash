@@ -2368,7 +2368,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__watch)
-            opts="-w -p -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --allow-edit --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            opts="-w -p -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --allow-edit --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

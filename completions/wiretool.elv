@@ -230,6 +230,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --allow-edit 'Let the key `e` edit a message and send it once more'
             cand --show-secrets 'Do not mask tokens, capabilities and other secrets'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
+            cand --lint 'Findings are always shown; accepted because proxy and record have this flag'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
             cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
             cand -v 'Explain on stderr what was detected, and why'

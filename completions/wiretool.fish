@@ -4704,6 +4704,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l insecure -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l allow-edit -d 'Let the key `e` edit a message and send it once more'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l lint -d 'Findings are always shown; accepted because proxy and record have this flag'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'

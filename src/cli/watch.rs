@@ -91,6 +91,10 @@ pub struct Args {
     show_secrets: bool,
     #[command(flatten)]
     wire: options::WireArgs,
+    /// Findings are always shown; accepted because proxy and record have this flag
+    #[arg(long, help_heading = "Rules")]
+    #[allow(dead_code)] // It changes nothing.
+    lint: bool,
     #[command(flatten)]
     judging: options::RuleArgs,
 }

@@ -252,6 +252,13 @@ fn a_missing_file_is_an_error_before_the_screen() {
 }
 
 #[test]
+fn lint_of_proxy_is_accepted() {
+    let (code, _, err) = crate::common::run(&mut watch(&["--lint", HANG]), "");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("watch needs a terminal"), "{err}");
+}
+
+#[test]
 fn live_traffic_of_a_child_shows_and_its_stdout_is_passed_on() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cli/oracle.sh");
     let folder = tempfile::tempdir().unwrap();
