@@ -155,7 +155,7 @@ pub(super) fn record_faults(
 }
 
 /// The event of an applied fault.
-pub(super) fn injected(
+fn injected(
     t: i64,
     channel: impl Into<Channel>,
     more: Map<String, Value>,

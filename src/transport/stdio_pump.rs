@@ -9,7 +9,7 @@
 //! this happens when the recorder is blocked by a slow disk.
 
 use super::connection::{Connection, ConnectionEvent};
-use super::faults::{Faults, injected};
+use super::faults::{Faults, record_faults};
 use super::inserts::Insert;
 use super::recorder::{Recorder, writable};
 use crate::capture::{ChunkSource, EventKind};
@@ -138,15 +138,9 @@ impl StdioPump {
             Ok(outs) => outs,
             Err(error) => return insert.reply(Err(error)),
         };
-        let (events, rest) = outs
-            .into_iter()
-            .partition::<Vec<_>, _>(|out| matches!(out, Out::Event(_)));
-        // A reader of the recording must know of the event before the bytes.
-        let written = self.execute(events, to).and_then(|()| {
-            queue.offer_blocking(queue.now(), self.conn, self.stream, &insert.bytes);
-            self.execute(rest, to)
-        });
-        if written.is_ok() {
+        let outs = record_faults(outs, self.conn, queue);
+        queue.offer_blocking(queue.now(), self.conn, self.stream, &insert.bytes);
+        if self.execute(outs, to).is_ok() {
             insert.reply(Ok(()));
         }
         self.recorder.help();
@@ -261,6 +255,13 @@ impl StdioPump {
         let inserts = self.inserts_to();
         let queue = &self.recorder.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
+        let outs = self.faults.as_ref().map(|faults| {
+            let outs = match n {
+                0 => faults.end(self.conn, self.stream),
+                _ => faults.push(queue.now(), self.conn, self.stream, bytes),
+            };
+            record_faults(outs, self.conn, queue)
+        });
         if n > 0 {
             // Recorded before the write, so that an answer never precedes its request.
             let connection = ends.connection();
@@ -277,11 +278,7 @@ impl StdioPump {
             (_, Some(to)) => to,
             (_, None) => return Ok(false),
         };
-        if let Some(faults) = &self.faults {
-            let outs = match n {
-                0 => faults.end(self.conn, self.stream),
-                _ => faults.push(queue.now(), self.conn, self.stream, bytes),
-            };
+        if let Some(outs) = outs {
             self.execute(outs, to)?;
             drop(inserts);
             self.moving.store(false, Ordering::Release);
@@ -325,15 +322,12 @@ impl StdioPump {
             match out {
                 Out::Bytes(bytes) => write(to, &bytes)?,
                 Out::Wait(ns) => std::thread::sleep(Duration::from_nanos(ns)),
-                Out::Event(more) => {
-                    let queue = &self.recorder.queue;
-                    queue.event(self.conn, injected(queue.now(), self.conn, more));
-                }
                 Out::Close(_) | Out::Reset(_) => {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
-                // Later bytes are discarded, but the end is passed on: the reader must not wait forever.
-                Out::Stall => {}
+                // Events are recorded before. After a stall later bytes are discarded, but the end is passed on: the
+                // reader must not wait forever.
+                Out::Event(_) | Out::Stall => {}
             }
         }
         Ok(())
