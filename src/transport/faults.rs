@@ -155,11 +155,7 @@ pub(super) fn record_faults(
 }
 
 /// The event of an applied fault.
-fn injected(
-    t: i64,
-    channel: impl Into<Channel>,
-    more: Map<String, Value>,
-) -> EventRecord {
+fn injected(t: i64, channel: impl Into<Channel>, more: Map<String, Value>) -> EventRecord {
     let channel = channel.into();
     EventRecord {
         more,

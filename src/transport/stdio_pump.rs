@@ -140,7 +140,7 @@ impl StdioPump {
         };
         let outs = record_faults(outs, self.conn, queue);
         queue.offer_blocking(queue.now(), self.conn, self.stream, &insert.bytes);
-        if self.execute(outs, to).is_ok() {
+        if execute(outs, to).is_ok() {
             insert.reply(Ok(()));
         }
         self.recorder.help();
@@ -279,7 +279,7 @@ impl StdioPump {
             (_, None) => return Ok(false),
         };
         if let Some(outs) = outs {
-            self.execute(outs, to)?;
+            execute(outs, to)?;
             drop(inserts);
             self.moving.store(false, Ordering::Release);
             return Ok(n > 0);
@@ -315,23 +315,21 @@ impl StdioPump {
     }
 }
 
-impl StdioPump {
-    /// Executes the actions of the injector. A pipe has no reset, so it is closed instead.
-    fn execute(&self, outs: Vec<Out>, to: &File) -> io::Result<()> {
-        for out in outs {
-            match out {
-                Out::Bytes(bytes) => write(to, &bytes)?,
-                Out::Wait(ns) => std::thread::sleep(Duration::from_nanos(ns)),
-                Out::Close(_) | Out::Reset(_) => {
-                    return Err(io::ErrorKind::ConnectionAborted.into());
-                }
-                // Events are recorded before. After a stall later bytes are discarded, but the end is passed on: the
-                // reader must not wait forever.
-                Out::Event(_) | Out::Stall => {}
+/// Executes the actions of the injector. A pipe has no reset, so it is closed instead.
+fn execute(outs: Vec<Out>, to: &File) -> io::Result<()> {
+    for out in outs {
+        match out {
+            Out::Bytes(bytes) => write(to, &bytes)?,
+            Out::Wait(ns) => std::thread::sleep(Duration::from_nanos(ns)),
+            Out::Close(_) | Out::Reset(_) => {
+                return Err(io::ErrorKind::ConnectionAborted.into());
             }
+            // Events are recorded before. After a stall later bytes are discarded, but the end is passed on: the
+            // reader must not wait forever.
+            Out::Event(_) | Out::Stall => {}
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Reads, also from a file that another program has set to non-blocking mode.
