@@ -1,5 +1,6 @@
 //! A message that outlives its chunk: its own bytes, which are decoded again for a comparison.
 
+use super::MessageName;
 use crate::decoder::Decoded;
 use crate::encoding::Parsed;
 use crate::framing::{Frame, Framing, Head, OwnedPlaces, Places, View};
@@ -161,6 +162,14 @@ impl StoredMessage {
         match self.control() {
             Some(_) => look(&Message::default()),
             None => look(&protocol.read(&frame, &context, parsed)),
+        }
+    }
+
+    /// Its kind and subject.
+    pub(crate) fn name(&self) -> MessageName<'_> {
+        MessageName {
+            kind: &self.kind,
+            subject: self.subject.as_deref(),
         }
     }
 

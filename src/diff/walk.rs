@@ -189,6 +189,31 @@ fn uuid_of(text: &str) -> Option<[u8; 16]> {
     <[u8; 16]>::try_from(hex::decode(digits).ok()?).ok()
 }
 
+/// The form in which a UUID is written; other values have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UuidForm {
+    is_bin: bool,
+    has_prefix: bool,
+    has_hyphens: bool,
+    is_upper: bool,
+}
+
+/// Returns the form of a UUID.
+pub fn uuid_form(node: Node<'_>) -> UuidForm {
+    let Some(spot) = WalkedValue::of(node).filter(|spot| matches!(spot.val, Val::Uuid(_))) else {
+        return UuidForm::default();
+    };
+    let is_bin = spot.form == SpellingForm::Bin;
+    let text = node.text().filter(|_| !is_bin).unwrap_or_default();
+    let digits = text.strip_prefix(URN);
+    UuidForm {
+        is_bin,
+        has_prefix: digits.is_some(),
+        has_hyphens: text.contains('-'),
+        is_upper: text.bytes().any(|b| b.is_ascii_uppercase()),
+    }
+}
+
 /// Formats a UUID in the style of an old one.
 pub fn uuid_like(old: &str, uuid: &[u8; 16]) -> String {
     let (prefix, plain) = match old.strip_prefix(URN) {

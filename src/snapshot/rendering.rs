@@ -13,7 +13,7 @@ use crate::capture::{Event, Problem};
 use crate::conversation::pipeline::PipelineSink;
 use crate::conversation::{Conversation, Finding, Verdict};
 use crate::decoder::Decoded;
-use crate::diff::Ignore;
+use crate::diff::{Ignore, MessageName};
 use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, PathStep};
 use crate::protocol::schema::Fresh;
@@ -148,10 +148,10 @@ impl<'h> ShownSnapshot<'h> {
 
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
         let ignore = self.ignore.take();
-        let kind = decoded.message.kind.as_ref();
+        let name = MessageName::of(decoded.message);
         let hidden = |path: &Path| {
             let ignore = ignore.as_ref();
-            ignore.is_some_and(|(_, ignore)| ignore.covers(kind, path))
+            ignore.is_some_and(|(_, ignore)| ignore.covers(name, path))
         };
         let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
         let root = decoded.root();

@@ -307,8 +307,8 @@ impl Dialect {
             } else {
                 "notification"
             };
-            collector.add(kind, "params", &method.ty);
-            collector.add("response", "result", &method.result);
+            collector.add((kind, Some(method.name)), "params", &method.ty);
+            collector.add(("response", None), "result", &method.result);
         }
         let mut marks = collector.finish();
         let id = Generated::new("id", "id", Fresh::Id).volatile();

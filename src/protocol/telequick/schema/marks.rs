@@ -146,6 +146,8 @@ pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
                 group: made.map_or(name, |(group, _)| group),
                 fresh: made.map(|(_, fresh)| fresh),
                 volatile,
+                maker: None,
+                opaque: false,
             });
         }
         if def.marks.contains(&FieldMark::Unordered) {
