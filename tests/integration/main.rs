@@ -27,6 +27,7 @@ mod proxy;
 mod quic_cli;
 mod readme;
 mod redact;
+mod references;
 mod sael_cli;
 mod sael_vectors;
 mod sessions;

@@ -33,7 +33,7 @@ const SKIPPED: &[(&str, &str)] = &[
 ];
 
 /// A stub that listens. It is killed when this value is dropped.
-struct Stub(Child, String);
+pub struct Stub(Child, pub String);
 
 impl Drop for Stub {
     fn drop(&mut self) {
@@ -43,7 +43,7 @@ impl Drop for Stub {
 }
 
 impl Stub {
-    fn start(protocol: &str, scheme: &str, recording: &Path) -> Result<Self, String> {
+    pub fn start(protocol: &str, scheme: &str, recording: &Path) -> Result<Self, String> {
         let mut child = common::wiretool()
             .args(["stub", protocol, "-q", "--from-recording"])
             .arg(recording)

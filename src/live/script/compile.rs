@@ -206,12 +206,15 @@ impl CompileState<'_> {
             Some(_) => self.greeted.insert(index, at),
             None => self.requests.insert(index, at),
         };
+        let is_request = decoded.message.role == Some(Role::Request);
+        // A notification about an earlier request causes nothing itself.
+        let is_about = !is_request && !self.holders.find(&places).is_empty();
         self.holders.add(at, &places);
         self.entries.push(CompiledRequest {
             index,
             conn: decoded.origin.conn,
-            is_request: decoded.message.role == Some(Role::Request),
-            is_done: hello.is_some(),
+            is_request,
+            is_done: hello.is_some() || is_about,
             hello,
             pattern,
             places,

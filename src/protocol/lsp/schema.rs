@@ -95,11 +95,12 @@ const IDS: [(&str, &str, Option<Maker>); 12] = [
 ];
 
 /// Data of items, which a server gives, and the client returns with the item.
-const DATA: [&str; 10] = [
+const DATA: [&str; 11] = [
     "response:result[*].data.**",
     "response:result[*].*.data.**",
     "response:result.items[*].data.**",
     "response:result.itemDefaults.data.**",
+    "request:params.item.data.**",
     "request completionItem/resolve:params.data.**",
     "request codeAction/resolve:params.data.**",
     "request codeLens/resolve:params.data.**",

@@ -1,7 +1,6 @@
 //! Collects the marks of all members: the paths of values that are generated, volatile, unordered or secret.
 //!
-//! A path is written `KIND:PATH`, `KIND SUBJECT:PATH` if one subject of the kind has it, or `PATH` if several kinds
-//! share it. `*` stands for any one key or index, `**` for any number of them.
+//! A path is written `KIND:PATH`, `KIND SUBJECT:PATH` for messages with one subject, or `PATH` if several kinds share it. `*` stands for any one key or index, `**` for any number of them.
 
 use super::{Fresh, Maker, Mark, Member, MessageSchema, Type, members_of};
 use crate::path::{PathStep, write_step};
@@ -215,7 +214,8 @@ impl Collector {
         marks
     }
 
-    /// Writes a path: without a kind if several kinds have it with equal marks, and with a subject if one subject has it.
+    /// Writes a path: without a kind if several kinds have it with equal marks, and that of a reference with a subject if
+    /// one subject has it.
     fn path(&self, found: &FoundMark) -> String {
         let mut others = self.found.iter().filter(|other| other.path == found.path);
         let several = others.clone().any(|other| other.kind.0 != found.kind.0);
@@ -223,8 +223,10 @@ impl Collector {
             return found.path.clone();
         }
         let (kind, subject) = found.kind;
+        let mut marks = found.marks.iter();
+        let refers = marks.any(|mark| matches!(mark, Mark::Reference(..)));
         match subject {
-            Some(subject) if others.all(|other| other.kind == found.kind) => {
+            Some(subject) if refers && others.all(|other| other.kind == found.kind) => {
                 format!("{kind} {subject}:{}", found.path)
             }
             _ => format!("{kind}:{}", found.path),

@@ -73,5 +73,12 @@ fn every_generated_path_exists_in_a_fixture() {
     stepflow: response:result.details.completed_at
     stepflow: response:result.completedAt
     stepflow: response:result.results[*].completedAt
+    mcp: response:result.content.toolUseId
+    mcp: response:result.content[*].toolUseId
+    lsp: request codeAction/resolve:params.data.**
+    lsp: request documentLink/resolve:params.data.**
+    lsp: request inlayHint/resolve:params.data.**
+    lsp: request workspaceSymbol/resolve:params.data.**
+    acp: request session/request_permission:params.toolCall.content[*].terminalId
     ");
 }
