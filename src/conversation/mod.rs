@@ -20,6 +20,7 @@ mod judge;
 mod links;
 pub(crate) mod pipeline;
 mod protocols;
+mod run;
 #[cfg(feature = "cli")]
 pub(crate) mod tap;
 #[cfg(all(test, feature = "cli"))]
@@ -41,6 +42,7 @@ pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, rules_of};
 use links::Links;
 use protocols::ConnectionProtocols;
+pub use run::{Output, Run, RunSink};
 use std::collections::HashMap;
 
 /// Maximum number of findings that wait for a message of the other direction.
