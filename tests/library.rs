@@ -82,7 +82,7 @@ fn messages_are_kept_with_their_values() {
     let faults =
         |one: &KeptMessage| one.with(oracle, |decoded: &Decoded<'_>| decoded.faults().count());
     assert_eq!((faults(&kept[0]), faults(&kept[1])), (0, 1));
-    assert_eq!((kept[1].frame().offset, kept[1].index), (44, 1));
+    assert_eq!((kept[1].frame().offset, kept[1].index), (45, 1));
 }
 
 #[test]

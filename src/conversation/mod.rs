@@ -288,13 +288,8 @@ impl<'p> Conversation<'p> {
 
     /// Returns `true` if only one direction of this protocol was seen.
     pub(crate) fn is_protocol_one_way(&self) -> bool {
-        let InputFacts {
-            to_server,
-            to_client,
-            answers,
-            ..
-        } = self.facts;
-        to_server != to_client || !(to_server || answers)
+        let facts = &self.facts;
+        facts.to_server != facts.to_client || !(facts.to_server || facts.answers)
     }
 
     /// Returns the protocol, once it is known; of several, the first.
