@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, KeptMessage, Origin};
 use wiretool::encoding::Parsed;
-use wiretool::framing::{BufferStep, Frame, Framer, Framing, Hints, LengthMode, Limits};
+use wiretool::framing::{
+    BufferFrame, BufferStep, Frame, Framer, Framing, Hints, LengthMode, Limits,
+};
 use wiretool::protocol::{Id, Message, Notes, ValueError, registry};
 use wiretool::tape::Tape;
 
@@ -59,7 +61,7 @@ fn frames_are_kept_while_the_framer_goes_on() {
         }
     }
     drop(framer);
-    let bodies: Vec<_> = kept.iter().map(|frame| frame.body()).collect();
+    let bodies: Vec<_> = kept.iter().map(BufferFrame::body).collect();
     assert_eq!(bodies, [b"Hello", b"Hello"]);
 }
 

@@ -84,7 +84,7 @@ pub fn follow<E>(
     let mut summary = Summary::default();
     let mut take = |output: Output<'_>| {
         let result = match output {
-            Output::Message(decoded, verdict) => sink(Some(decoded), verdict),
+            Output::Message(message, verdict) => sink(Some(message), verdict),
             Output::Event(_, findings) if !findings.is_empty() => sink(
                 None,
                 Verdict {

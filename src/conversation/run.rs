@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 const PART_BYTES: usize = 16 << 10;
 
 /// One output of a [`Run`], in the order of the capture.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Output<'a> {
     /// The first line of a recording.

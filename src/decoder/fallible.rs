@@ -111,7 +111,7 @@ mod tests {
         let mut seen = 1;
         // The first message decides the protocol.
         decoder.push(Origin::default(), line, &mut |decoded| {
-            assert_eq!(decoded.index, 0)
+            assert_eq!(decoded.index, 0);
         });
         let mut rest = &bytes[line.len()..];
         let mut results = Vec::new();
@@ -162,7 +162,7 @@ mod tests {
         let mut want = Vec::new();
         let mut decoder = Decoder::new(DecodeOptions::new(registry::all().to_vec()));
         decoder.push(Origin::default(), &stream, &mut |decoded| {
-            want.push(show(decoded))
+            want.push(show(decoded));
         });
         decoder.finish(&mut |decoded| want.push(show(decoded)));
         assert!(want.len() > 12, "{want:#?}");

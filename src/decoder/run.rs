@@ -48,6 +48,7 @@ pub(super) struct Stream<'p> {
 }
 
 /// The state for decoding one chunk.
+#[allow(clippy::struct_excessive_bools)] // each is a property of its own
 pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) protocol: &'p dyn Protocol,
     /// Another protocol fits the stream too.
