@@ -616,7 +616,7 @@ fn volatile_values_are_hidden() {
     let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
     assert_snapshot!(recorded(&place, &flags("--redact-volatile")), @r#"
     + calls.jsonl: has no snapshot yet
-        + #0 conn 0 → invoke f  id [volatile]  (oracle, lines, request)
+        + #0 c0 → invoke f  id [volatile]  (oracle, lines, request)
         +   {4}
         +     jsonrpc  "2.0"
         +     id  [volatile]
@@ -624,7 +624,7 @@ fn volatile_values_are_hidden() {
         +     params  {2}
         +       selector  "f"
         +       calldata  [0]
-        + #1 conn 0 ← result  id [volatile]  (oracle, lines, response)
+        + #1 c0 ← result  id [volatile]  (oracle, lines, response)
         +   {3}
         +     jsonrpc  "2.0"
         +     id  [volatile]

@@ -199,7 +199,7 @@ impl Model {
         all.extend(self.filters.then(|| self.condition_text.clone()));
         all.extend(self.open_only.then(|| "open requests".to_owned()));
         all.extend(self.only.map(|only| match only.conn {
-            Some(conn) => format!("connection #{conn}"),
+            Some(conn) => format!("connection c{conn}"),
             None => "no connection".to_owned(),
         }));
         all

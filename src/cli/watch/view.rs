@@ -174,11 +174,25 @@ impl View {
         }
         // Long messages are not read as a whole for a line.
         model.reader.parsed.set_want(Want::Line);
-        for (row, area) in (model.top..).zip(inner.rows()) {
+        let display = DisplayOptions {
+            width: Some(usize::from(inner.width.saturating_sub(MARKS))),
+            ..self.display
+        };
+        let (mut held, mut text, mut marks) = (String::new(), String::new(), Vec::new());
+        self.lines.hold();
+        for row in model.top..model.top + model.height {
             let Some(index) = model.message_at(row) else {
                 break;
             };
-            let mut line = self.message_line(model, row, index, area.width);
+            self.hold_line(model, row, index, display, &mut held);
+            marks.push((index, self.marks(model, index)));
+        }
+        self.lines.lay_out(&held, display, &mut text);
+        model.reader.parsed.set_want(Want::Places);
+        for (((index, mut line), text), area) in
+            marks.into_iter().zip(text.lines()).zip(inner.rows())
+        {
+            line.extend(self.theme.line(text));
             if index == model.selected {
                 line = line.patch_style(ScreenStyle::new().add_modifier(Modifier::REVERSED));
                 // The bar has the width of the pane.
@@ -186,27 +200,23 @@ impl View {
             }
             frame.render_widget(line, area);
         }
-        model.reader.parsed.set_want(Want::Places);
     }
 
-    /// Returns the line of a message: marks, then the columns of `decode`.
-    fn message_line(
+    /// Adds the columns of `decode` for a message, without a layout.
+    fn hold_line(
         &mut self,
         model: &mut Model,
         row: usize,
         index: usize,
-        width: u16,
-    ) -> Line<'static> {
+        display: DisplayOptions,
+        held: &mut String,
+    ) {
         let before = row.checked_sub(1).and_then(|row| model.message_at(row));
         let shared = model.shared.clone();
         let store = shared.store();
         let before = before.and_then(|before| store.entries.get(before)?.time());
         self.lines
             .set_last_time(before.filter(|_| model.shows_delta));
-        let display = DisplayOptions {
-            width: Some(usize::from(width.saturating_sub(MARKS))),
-            ..self.display
-        };
         let (mut text, lines) = (String::new(), &mut self.lines);
         store.read(index, &mut model.reader, |decoded, verdict| {
             // Findings have their own pane.
@@ -216,7 +226,13 @@ impl View {
             };
             lines.write(decoded, Some(verdict), display, &mut text);
         });
-        let Some(entry) = store.entries.get(index) else {
+        held.push_str(text.lines().next().unwrap_or_default());
+        held.push('\n');
+    }
+
+    /// Returns the marks before a line.
+    fn marks(&self, model: &Model, index: usize) -> Line<'static> {
+        let Some(entry) = model.shared.store().entries.get(index).copied() else {
             return Line::default();
         };
         let finding = match entry.severity() {
@@ -226,15 +242,13 @@ impl View {
             None => " ",
         };
         let severity = entry.severity().unwrap_or(Severity::Off);
-        let fold = match (model.marked == Some(index), model.is_folded(index, entry)) {
+        let fold = match (model.marked == Some(index), model.is_folded(index, &entry)) {
             (true, _) => "d",
             (false, true) => "▸",
             (false, false) => " ",
         };
         let mark = Span::styled(finding, self.theme.style(highlight(severity)));
-        let mut line = Line::from(vec![Span::raw(fold), mark, Span::raw(" ")]);
-        line.extend(self.theme.line(text.lines().next().unwrap_or_default()));
-        line
+        Line::from(vec![Span::raw(fold), mark, Span::raw(" ")])
     }
 
     fn draw_detail(&mut self, frame: &mut Frame<'_>, area: Rect, model: &mut Model, pane: Pane) {

@@ -204,7 +204,7 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
     let conns = open_connections(&store, index);
     if !conns.is_empty() {
         push(Highlight::Key, &counted(conns.len(), "open connection"));
-        let conns = conns.iter().take(MAX_LISTED).map(|conn| format!("#{conn}"));
+        let conns = conns.iter().take(MAX_LISTED).map(|conn| format!("c{conn}"));
         let text = format!("  {}", conns.collect::<Vec<_>>().join(" "));
         push(Highlight::Plain, &text);
     }
