@@ -84,11 +84,11 @@ fn invoke(id: &str, selector: &str) -> String {
 #[test]
 fn padding_is_cut_before_words() {
     insta::assert_snapshot!(lines(Some(80), false), @r#"
-#0 c1 → invoke       sqrt                 "4dd0…fbaff"          []
-#1 c1 ← result                            "4dd0…fbaff"   3.4 ms ["0x1"]
-#2 c1 ← error                             7              3.4 ms -32601: no s…
-#3 c1 → invoke       長長長長長長長長長長長…  8                     []
-"#);
+    #0 c1 → invoke       sqrt         "4dd0…fbaff"          []
+    #1 c1 ← result                    "4dd0…fbaff"   3.4 ms ["0x1"]
+    #2 c1 ← error                     7              3.4 ms -32601: no such meth…
+    #3 c1 → invoke       長長長長長長長長長…  8                     []
+    "#);
     insta::assert_snapshot!(lines(Some(120), false), @r#"
     #0        0 c1 10:00:00.000 → invoke       sqrt         "4dd0…fbaff"          []
     #1        0 c1      +1.5 ms ← result                    "4dd0…fbaff"   3.4 ms ["0x1"]
