@@ -131,7 +131,7 @@ fn large_screens_show_bytes_and_state_beside() {
 #[test]
 fn a_blocked_session_names_the_peer_that_must_send_next() {
     let text = screen((80, 24), PLAIN, HANG, &[]);
-    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"the oracle must send next: #2 c0 → invoke pow id 1 for 0 ns the oracle must sen…");
+    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"the oracle must send next: #2 c0 → invoke pow id 1 for 0 ns — no timeout: the e…");
 }
 
 #[test]
