@@ -301,8 +301,8 @@ impl Lines {
             self.kinds.1 = self.kinds.1.max(HTTP_KIND_WIDTH);
         }
         let mut expect = |column: Column, wide: usize| {
-            let widths = self.widths.iter_mut().zip(columns.most);
-            if let Some((width, most)) = widths.skip(column as usize).next() {
+            let mut widths = self.widths.iter_mut().zip(columns.most);
+            if let Some((width, most)) = widths.nth(column as usize) {
                 *width = wide.min(most).max(*width);
             }
         };

@@ -311,7 +311,7 @@ impl Model {
                 self.restart();
             }
             Command::Delta | Command::Wrap | Command::Zoom | Command::Scroll { .. } => {
-                self.look.apply(command)
+                self.look.apply(command);
             }
             Command::Compare => match self.marked.take() {
                 Some(first) if first != self.selected => {

@@ -232,11 +232,12 @@ impl View {
             let is_error = shown
                 .iter()
                 .any(|span| span.style == self.theme.style(Highlight::Error));
-            line.extend(window(shown, column, width));
+            line.extend(window(&shown, column, width));
             if index == model.selected {
-                let style = match is_error {
-                    true => self.theme.style(Highlight::Error),
-                    false => ScreenStyle::new(),
+                let style = if is_error {
+                    self.theme.style(Highlight::Error)
+                } else {
+                    ScreenStyle::new()
                 };
                 line = line.patch_style(style.add_modifier(Modifier::REVERSED));
                 // The bar has the width of the pane.
@@ -350,9 +351,9 @@ impl View {
         let (width, column) = (usize::from(inner.width), model.look.column);
         let lines = text.lines().map(|line| self.theme.line(line));
         let lines: Vec<Line<'_>> = if model.look.wraps {
-            lines.flat_map(|line| wrap(line, width)).collect()
+            lines.flat_map(|line| wrap(&line, width)).collect()
         } else {
-            lines.map(|line| window(line, column, width)).collect()
+            lines.map(|line| window(&line, column, width)).collect()
         };
         model.overlay_top = model.overlay_top.min(lines.len().saturating_sub(1));
         model.lines_height = usize::from(inner.height);

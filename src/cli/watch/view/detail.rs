@@ -113,9 +113,9 @@ impl DetailView {
         let wraps = model.look.wraps;
         let rows_of = |number: usize, line: &TreeLine| {
             let mut rows = if wraps {
-                wrap(theme.line(&line.text), width)
+                wrap(&theme.line(&line.text), width)
             } else {
-                vec![window(theme.line(&line.text), column, width)]
+                vec![window(&theme.line(&line.text), column, width)]
             };
             if wraps && number == selected {
                 // A value that is longer than the pane is scrolled inside.
@@ -293,7 +293,7 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
     let width = usize::from(area.width);
     let mut lines: Vec<_> = lines
         .into_iter()
-        .flat_map(|line| wrap(line, width))
+        .flat_map(|line| wrap(&line, width))
         .collect();
     model.state_top = model.state_top.min(lines.len().saturating_sub(1));
     lines.drain(..model.state_top);

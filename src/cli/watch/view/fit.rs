@@ -15,7 +15,7 @@ fn width_of(c: char) -> usize {
 
 /// Returns a text that fits the width, with an ellipsis if it is cut.
 pub(super) fn fit(text: &str, width: usize) -> String {
-    let line = window(Line::from(text), 0, width);
+    let line = window(&Line::from(text), 0, width);
     line.spans
         .iter()
         .map(|span| span.content.as_ref())
@@ -23,7 +23,7 @@ pub(super) fn fit(text: &str, width: usize) -> String {
 }
 
 /// Returns `width` columns of a line after the first `skipped` ones. An ellipsis shows where text is left out.
-pub(super) fn window(line: Line<'_>, skipped: usize, width: usize) -> Line<'static> {
+pub(super) fn window(line: &Line<'_>, skipped: usize, width: usize) -> Line<'static> {
     let all = line.width();
     let skipped = skipped.min(all.saturating_sub(1));
     let is_cut = all - skipped > width;
@@ -54,7 +54,7 @@ pub(super) fn window(line: Line<'_>, skipped: usize, width: usize) -> Line<'stat
 }
 
 /// Returns the rows of a line, broken at blanks where possible.
-pub(super) fn wrap(line: Line<'_>, width: usize) -> Vec<Line<'static>> {
+pub(super) fn wrap(line: &Line<'_>, width: usize) -> Vec<Line<'static>> {
     let indent = if width > 4 * INDENT { INDENT } else { 0 };
     let mut chars = Vec::new();
     for span in &line.spans {
@@ -80,7 +80,9 @@ pub(super) fn wrap(line: Line<'_>, width: usize) -> Vec<Line<'static>> {
         let (now, after) = rest.split_at(count);
         let mut row = Row::default();
         (0..begin).for_each(|_| row.push(' ', Style::default()));
-        now.iter().for_each(|(c, style)| row.push(*c, *style));
+        for (c, style) in now {
+            row.push(*c, *style);
+        }
         rows.push(row.finish());
         rest = after;
     }
@@ -143,7 +145,7 @@ mod tests {
             ("", 3, 3, ""),
             ("abc", 0, 0, ""),
         ] {
-            let shown = text(&window(Line::from(line), skipped, width));
+            let shown = text(&window(&Line::from(line), skipped, width));
             assert_eq!(shown, wanted, "{line} {skipped} {width}");
         }
     }
@@ -151,11 +153,11 @@ mod tests {
     #[test]
     fn a_wrapped_text_is_whole() {
         let styled = Line::from(vec![Span::raw("one two three "), Span::raw("four")]);
-        let rows = wrap(styled, 20);
+        let rows = wrap(&styled, 20);
         let rows: Vec<String> = rows.iter().map(text).collect();
         assert_eq!(rows, ["one two three four"]);
         let rows = wrap(
-            Line::from("one two three four five abcdefghijklmnopqrstuvwxyz"),
+            &Line::from("one two three four five abcdefghijklmnopqrstuvwxyz"),
             20,
         );
         let rows: Vec<String> = rows.iter().map(text).collect();
@@ -167,6 +169,6 @@ mod tests {
                 "    lmnopqrstuvwxyz"
             ]
         );
-        assert_eq!(wrap(Line::default(), 20).len(), 1);
+        assert_eq!(wrap(&Line::default(), 20).len(), 1);
     }
 }

@@ -26,7 +26,11 @@ pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
         let least = counts.iter().map(|(rank, _)| *rank).min();
         counts.retain(|(rank, _)| Some(*rank) != least);
     }
-    let before: String = counts.iter().map(|(_, text)| format!("{text}  ")).collect();
+    let mut before = String::new();
+    for (_, text) in &counts {
+        before.push_str(text);
+        before.push_str("  ");
+    }
     let more = fit(&more, width.saturating_sub(before.width()));
     let more = Span::styled(more, theme.style(highlight));
     Line::from(vec![Span::raw(before), more])
