@@ -66,6 +66,9 @@ pub struct Args {
     /// Stay connected for this time after the last answer, to receive events
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = options::parse_duration, help_heading = "Connection")]
     linger: Duration,
+    /// Send the messages of a file without waiting for answers, for example a request and its cancellation
+    #[arg(long, help_heading = "Connection")]
+    no_wait: bool,
     /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
@@ -136,7 +139,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         timeout: args.callee.timeout(),
         linger: nanos(args.linger),
         // Over QUIC each request has a stream of its own, and answers are optional.
-        in_order: !is_typed && !config.streams,
+        in_order: !is_typed && !config.streams && !args.no_wait,
         ..ClientConfig::default()
     };
     let display = DisplayOptions {

@@ -191,24 +191,34 @@ fn uuid_of(text: &str) -> Option<[u8; 16]> {
 
 /// The form in which a UUID is written; other values have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UuidForm {
-    is_bin: bool,
-    has_prefix: bool,
-    has_hyphens: bool,
-    is_upper: bool,
+pub enum UuidForm {
+    /// The value is no UUID.
+    #[default]
+    None,
+    /// As bytes.
+    Bin,
+    /// As text.
+    Text {
+        /// With the prefix of a URN.
+        has_prefix: bool,
+        /// With hyphens.
+        has_hyphens: bool,
+        /// With capital letters.
+        is_upper: bool,
+    },
 }
 
 /// Returns the form of a UUID.
 pub fn uuid_form(node: Node<'_>) -> UuidForm {
     let Some(spot) = WalkedValue::of(node).filter(|spot| matches!(spot.val, Val::Uuid(_))) else {
-        return UuidForm::default();
+        return UuidForm::None;
     };
-    let is_bin = spot.form == SpellingForm::Bin;
-    let text = node.text().filter(|_| !is_bin).unwrap_or_default();
-    let digits = text.strip_prefix(URN);
-    UuidForm {
-        is_bin,
-        has_prefix: digits.is_some(),
+    if spot.form == SpellingForm::Bin {
+        return UuidForm::Bin;
+    }
+    let text = node.text().unwrap_or_default();
+    UuidForm::Text {
+        has_prefix: text.starts_with(URN),
         has_hyphens: text.contains('-'),
         is_upper: text.bytes().any(|b| b.is_ascii_uppercase()),
     }

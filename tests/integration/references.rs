@@ -132,9 +132,12 @@ fn references_of_acp_follow_their_ids() {
 fn call(name: &str, is_text: [bool; 2]) -> PathBuf {
     use rmpv::Value;
     let uuid = "0198c1c0-0000-7000-8000-00000000abcd";
-    let id = |is_text: bool| match is_text {
-        true => Value::from(uuid),
-        false => Value::Binary(hex::decode(uuid.replace('-', "")).unwrap()),
+    let id = |is_text: bool| {
+        if is_text {
+            Value::from(uuid)
+        } else {
+            Value::Binary(hex::decode(uuid.replace('-', "")).unwrap())
+        }
     };
     let map = |members: Vec<(&str, Value)>| {
         let members = members.into_iter();

@@ -254,6 +254,13 @@ impl CompileState<'_> {
             .filter(|_| is_ours)
             .and_then(|to| self.greeted.remove(&to));
         let conn = decoded.origin.conn;
+        // An event belongs to the request about the same object, not to the one that asked for events.
+        let request = match request {
+            Some(at) if is_ours && role == Some(Role::Item) && !self.holders.holds(at, &places) => {
+                self.course(conn, &places).or(request)
+            }
+            _ => request,
+        };
         // Each provider of a recording announces its functions on its own connection.
         let is_announced = self.opening.begins(conn, &kind);
         // A message of the peer that continues an earlier request, such as an item that it sends.

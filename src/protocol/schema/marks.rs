@@ -140,16 +140,13 @@ impl Collector {
             let mut names = vec![member.name];
             names.extend(member.spelled.map(|(name, _)| name));
             for name in names {
-                let below = match ty {
-                    Type::Tuple(_) => format!("{path}[{n}]"),
-                    _ => {
-                        let mut below = path.to_owned();
-                        let step = PathStep::Member(name.to_owned());
-                        // Writing to a string cannot fail.
-                        let _ = write_step(&step, path.is_empty(), &mut below);
-                        below
-                    }
+                let step = match ty {
+                    Type::Tuple(_) => PathStep::Element(n),
+                    _ => PathStep::Member(name.to_owned()),
                 };
+                let mut below = path.to_owned();
+                // Writing to a string cannot fail.
+                let _ = write_step(&step, path.is_empty(), &mut below);
                 self.add(kind, &below, &member.ty);
                 if !member.marks.is_empty() {
                     self.found.push(FoundMark {

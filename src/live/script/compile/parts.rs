@@ -143,6 +143,13 @@ impl Holders {
         }
     }
 
+    /// Returns `true` if a request holds one of these values, or none does.
+    pub(super) fn holds(&self, request: usize, places: &[ValuePlace]) -> bool {
+        let names = places.iter().filter_map(name_at);
+        let mut all = names.filter_map(|name| self.0.get(&name)).peekable();
+        all.peek().is_none() || all.any(|requests| requests.contains(&request))
+    }
+
     /// Returns the requests that hold most of these values.
     pub(super) fn find(&self, places: &[ValuePlace]) -> Vec<usize> {
         let names: BTreeSet<usize> = places.iter().filter_map(name_at).collect();
