@@ -256,8 +256,14 @@ impl CompileState<'_> {
         let conn = decoded.origin.conn;
         // An event belongs to the request about the same object, not to the one that asked for events.
         let request = match request {
-            Some(at) if is_ours && role == Some(Role::Item) && !self.holders.holds(at, &places) => {
-                self.course(conn, &places).or(request)
+            Some(at) if is_ours && role == Some(Role::Item) => {
+                let holders = self.holders.find(&places);
+                let is_other = !holders.is_empty() && !holders.contains(&at);
+                let other = is_other.then(|| self.course(conn, &places)).flatten();
+                if let Some(entry) = self.entries.get_mut(at).filter(|_| other.is_some()) {
+                    entry.timeline.stay_silent();
+                }
+                other.or(request)
             }
             _ => request,
         };

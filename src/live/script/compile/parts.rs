@@ -79,6 +79,13 @@ impl Timeline {
         }
     }
 
+    /// Records that the request has no answer itself, which is not an error.
+    pub(super) fn stay_silent(&mut self) {
+        if self.actions.is_empty() {
+            self.actions.push(ScriptAction::Wait(0));
+        }
+    }
+
     /// Adds a wait for an event of the peer.
     pub(super) fn received(&mut self, action: ScriptAction, time: Option<i64>) {
         self.time = time.or(self.time);
@@ -132,7 +139,7 @@ impl Holders {
 
     /// Records that a request, its answers or its calls have these values.
     pub(super) fn add(&mut self, request: usize, places: &[ValuePlace]) {
-        for name in places.iter().filter_map(name_at) {
+        for name in names(places) {
             let requests = self.0.entry(name).or_default();
             if !requests.contains(&request) {
                 if requests.len() >= Self::MAX {
@@ -143,16 +150,9 @@ impl Holders {
         }
     }
 
-    /// Returns `true` if a request holds one of these values, or none does.
-    pub(super) fn holds(&self, request: usize, places: &[ValuePlace]) -> bool {
-        let names = places.iter().filter_map(name_at);
-        let mut all = names.filter_map(|name| self.0.get(&name)).peekable();
-        all.peek().is_none() || all.any(|requests| requests.contains(&request))
-    }
-
     /// Returns the requests that hold most of these values.
     pub(super) fn find(&self, places: &[ValuePlace]) -> Vec<usize> {
-        let names: BTreeSet<usize> = places.iter().filter_map(name_at).collect();
+        let names: BTreeSet<usize> = names(places).collect();
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         for request in names.iter().filter_map(|name| self.0.get(name)).flatten() {
             *counts.entry(*request).or_default() += 1;
@@ -164,6 +164,12 @@ impl Holders {
             .map(|(request, _)| request)
             .collect()
     }
+}
+
+/// Returns the names in a message. An empty value names nothing.
+fn names(places: &[ValuePlace]) -> impl Iterator<Item = usize> {
+    let places = places.iter().filter(|place| !place.spot.val.is_empty());
+    places.filter_map(name_at)
 }
 
 /// Returns the number of the name that a value stands for.
