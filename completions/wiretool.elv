@@ -516,6 +516,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --msgpack 'Use `MessagePack`, if the protocol has both'
             cand --insecure 'Accept any server certificate'
+            cand --no-wait 'Send the messages of a file without waiting for answers, for example a request and its cancellation'
             cand --show-secrets 'Do not mask tokens, capabilities and other secrets'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
             cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'

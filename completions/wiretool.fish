@@ -7608,6 +7608,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l msgpack -d 'Use `MessagePack`, if the protocol has both'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l insecure -d 'Accept any server certificate'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l no-wait -d 'Send the messages of a file without waiting for answers, for example a request and its cancellation'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Explain on stderr what was detected, and why'
