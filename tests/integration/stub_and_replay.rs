@@ -393,7 +393,9 @@ fn events_belong_to_the_request_about_their_call() {
     assert_eq!(events.collect::<Vec<_>>(), [0, 1, 1], "{script}");
     for speed in ["1", "max"] {
         let stub = Stub::start_with("telequick", "tcp", &path, &["--speed", speed]).unwrap();
-        let (code, shown) = run(&["replay", name, "--timeout", "20s", "--connect", &stub.1]);
+        // The call is ended after its first event.
+        let replay = ["replay", name, "--timeout", "20s", "--order", "recorded"];
+        let (code, shown) = run(&[&replay[..], &["--connect", &stub.1]].concat());
         assert_eq!(code, 0, "{shown}");
         assert!(
             shown.contains("3 sent, 4 answers compared, 0 differ"),
