@@ -154,7 +154,7 @@
 //!
 //! let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 //! let kinds = runtime.block_on(async {
-//!     let text = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"shutdown\"}\n".repeat(2);
+//!     let text = "{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n".repeat(2);
 //!     let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
 //!     let reader = methods(text.as_bytes(), sender);
 //!     let taker = async {

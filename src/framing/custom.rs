@@ -46,7 +46,7 @@ use std::hash::{Hash, Hasher};
 ///             [2, ..] if !eof => Step::Incomplete(None),
 ///             [2, ..] => {
 ///                 let mut frame = frame(Span::new(all.min(2), all), all);
-///                 frame.fault = Some(input.truncated("body", "all bytes of the length", all - all.min(2)));
+///                 frame.fault = Some(input.truncated("body", "all its bytes".into(), all.saturating_sub(2)));
 ///                 Step::Frame(frame, all)
 ///             }
 ///             _ => {
