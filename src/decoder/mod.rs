@@ -24,6 +24,7 @@ mod http_heads;
 mod interleave;
 mod length_repair;
 mod metadata;
+mod open_names;
 mod open_requests;
 mod options;
 mod partial;
@@ -35,6 +36,7 @@ mod stored;
 mod stream_end;
 mod streams;
 
+use self::open_names::OpenNames;
 use crate::encoding::{Parsed, Want};
 use crate::framing::Framing;
 pub use crate::protocol::Origin;
@@ -93,6 +95,7 @@ pub struct Decoder<'p> {
     /// Present if each connection has its own protocol.
     separate: Option<SeparateDetection<'p>>,
     parsed: Parsed,
+    names: OpenNames,
     index: u64,
 }
 
@@ -118,6 +121,7 @@ impl<'p> Decoder<'p> {
             given_up: false,
             resembles: None,
             separate: None,
+            names: OpenNames::default(),
             parsed,
             index: 0,
         }

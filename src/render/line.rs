@@ -14,7 +14,7 @@ mod pairs;
 
 use super::style::{Highlight, Style, escape};
 use super::wrap::write_wrapped;
-use super::{DisplayOptions, arrow, fields, findings, kind_text, short_id};
+use super::{DisplayOptions, arrow, findings, kind_text, short_id, subject};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
@@ -161,14 +161,14 @@ impl Lines {
             None => Highlight::Dim,
         };
         row.push_text(highlight, 1, arrow(origin.direction));
-        let is_error = message.role == Some(Role::Error);
+        let is_error = message.is_error();
         let highlight = match message.role {
             Some(Role::Error) => Highlight::Error,
             Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
             _ => Highlight::Kind,
         };
         row.push_text(highlight, columns.kind, &kind_text(message, "-"));
-        let subject = fields::subject(decoded, display.show_secrets).unwrap_or_default();
+        let subject = subject::subject(decoded, answer, display.show_secrets).unwrap_or_default();
         row.push_text(Highlight::Plain, columns.subject, &subject);
         row.push_text(Highlight::Dim, columns.id, &id);
         if columns.latency {
