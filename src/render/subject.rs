@@ -7,8 +7,8 @@ use crate::protocol::session::{Answer, name_of};
 use crate::protocol::with_name;
 use std::borrow::Cow;
 
-/// The maximum length of the name of a place; of a longer one, the end is shown.
-const MAX_NAME: usize = 32;
+/// The maximum length of a path or an address; of a longer one, the end is shown.
+const MAX_NAME: usize = 24;
 
 /// Returns the subject of a message and its name: `tools/call echo`. Without `show_secrets`, secrets are removed: a
 /// request is named by its target.
@@ -25,16 +25,20 @@ pub fn subject<'a>(
     let Some(name) = name else {
         return subject;
     };
-    let both = with_name(subject.as_deref(), Some(end_of(&name)));
+    let name = end_of(&name);
+    let both = with_name(subject.as_deref(), Some(&name));
     Some(Cow::Owned(both.into_owned()))
 }
 
 /// Returns the end of a long path or address: `…/src/main.rs`.
-fn end_of(name: &str) -> &str {
-    let start = name.len().saturating_sub(MAX_NAME);
-    let mut slashes = name.match_indices('/').map(|(at, _)| at + 1);
-    let end = slashes.find(|at| start > 0 && *at >= start && *at < name.len());
-    end.and_then(|at| name.get(at..)).unwrap_or(name)
+fn end_of(name: &str) -> Cow<'_, str> {
+    let least = name.len().saturating_sub(MAX_NAME);
+    let mut parts = name.match_indices('/').map(|(at, _)| at);
+    let end = parts.find(|at| least > 0 && *at >= least);
+    match end.and_then(|at| name.get(at..)) {
+        Some(end) if end.len() > 1 => Cow::Owned(format!("…{end}")),
+        _ => Cow::Borrowed(name),
+    }
 }
 
 fn plain_subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {

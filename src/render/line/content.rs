@@ -71,27 +71,28 @@ impl Content {
         }
     }
 
-    /// Adds the members of a value without the name of the message; arguments come without their key.
+    /// Adds the members of a value without the name of the message. If only one object is left, it comes without its key.
     fn push_without_name(&self, node: Node<'_>, name: Span, notes: &Notes, out: &mut String) {
         let is_name = |value: Node<'_>| {
             holds(value, name) && (value.is_string() || value.is_map() && value.count() == 1)
         };
-        let mut members = node
-            .members()
-            .filter(|(_, value)| !is_name(*value))
-            .peekable();
-        let bare = members.next_if(|(_, value)| value.is_map());
-        let has_brackets = bare.is_none() && members.peek().is_some();
-        match bare {
-            Some((_, value)) if holds(value, name) => {
-                self.push_without_name(value, name, notes, out)
-            }
-            Some((_, value)) => self.push_value(value, notes, out),
-            None if has_brackets => out.push('{'),
-            None => {}
+        let rest = || node.members().filter(|(_, value)| !is_name(*value));
+        let mut plain = rest().filter(|(key, _)| !key.key_bytes().starts_with(b"_"));
+        let only = plain
+            .next()
+            .filter(|(_, value)| value.is_map() && plain.next().is_none());
+        if rest().next().is_none() {
+            return;
         }
-        let mut first = has_brackets;
-        for (key, value) in members {
+        match only {
+            Some((_, value)) => self.push_part(value, name, notes, out),
+            None => out.push('{'),
+        }
+        let mut first = only.is_none();
+        for (key, value) in rest() {
+            if only.is_some_and(|(_, only)| only.index() == value.index()) {
+                continue;
+            }
             if !std::mem::take(&mut first) {
                 out.push_str(", ");
             }
@@ -100,10 +101,19 @@ impl Content {
                 break;
             }
             push_key(key, out);
-            self.push_value(value, notes, out);
+            self.push_part(value, name, notes, out);
         }
-        if has_brackets {
+        if only.is_none() {
             out.push('}');
+        }
+    }
+
+    /// Adds a value that may hold the name of the message.
+    fn push_part(&self, value: Node<'_>, name: Span, notes: &Notes, out: &mut String) {
+        if value.is_map() && holds(value, name) {
+            self.push_without_name(value, name, notes, out);
+        } else {
+            self.push_value(value, notes, out);
         }
     }
 
