@@ -4,7 +4,7 @@ use super::Conversation;
 use crate::decoder::Decoded;
 use crate::escape::shorten;
 use crate::protocol::session::{Place, name_of};
-use crate::protocol::with_name;
+use crate::protocol::{Role, with_name};
 
 /// The maximum length of the text of a failure, in characters.
 const MAX_TEXT: usize = 120;
@@ -23,6 +23,11 @@ impl Conversation<'_> {
         let Some(outcome) = message.outcome.as_ref().filter(|_| message.failed) else {
             return;
         };
+        // Without error answers, this is how the protocol reports errors.
+        let kinds = &decoded.protocol.descriptor().kinds;
+        if !kinds.iter().any(|kind| kind.role == Some(Role::Error)) {
+            return;
+        }
         let answer = self.report.answer.as_ref();
         let subject = answer.map_or(message.subject.as_deref(), |answer| {
             answer.subject.as_deref()

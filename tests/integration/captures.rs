@@ -77,10 +77,10 @@ fn har_bodies_and_events_are_decoded() {
         r#"
         0        0 #0  10:00:00.121 → request       components/list      "a1"          {}
         1        0 #0       +3.5 ms ← response                           "a1"   3.5 ms {components: []}
-        2        0 #1     +876.5 ms → request       components/execute   "b2"          {component: "/upper", input: {text: "hi…
+        2        0 #1     +876.5 ms → request       components/execute /upper "b2"          {text: "hi"}
         3        0 #1       +3.5 ms ← http-response                                    200
         4       73 #1         +0 ns ← request       blobs/get            "c3"          {blob_id: "k"}
-        5      154 #1         +0 ns ← response                           "b2"   3.5 ms {output: {outcome: "success", result: "…
+        5      154 #1         +0 ns ← response      /upper               "b2"   3.5 ms {output: {outcome: "success", result: "…
         6      170 #0     +996.5 ms → request       components/list      "d4"          {}
         7      125 #0       +3.5 ms ← response                           "d4"   3.5 ms {…}
           ✗ gap: offset 236: stream: wanted every byte, got a gap of 40 bytes — decoding continues at the next frame
@@ -160,7 +160,7 @@ fn har_websocket_messages_are_decoded() {
         2       88 #0       +100 ms → HEY
         3       77 #0         +1 ms ← HEY
         4      200 #0        +99 ms → INV           add                  1             {a: 2, b: 3}
-        5      256 #0       +2.5 ms ← RES                                1      2.5 ms 5",
+        5      256 #0       +2.5 ms ← RES           add                  1      2.5 ms 5",
         &[],
     );
 }

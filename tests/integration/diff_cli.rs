@@ -25,11 +25,11 @@ fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&[A, B]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
-    ~ ← RES  #3 conn 0 against #4
+    ~ ← RES math.add  #3 conn 0 against #4
         result.ts  100 → 200  (bytes 49..52 and 106..109)
-    ~ ← RES  #4 conn 0 against #5
+    ~ ← RES math.sub  #4 conn 0 against #5
         result.ts  101 → 201  (bytes 104..107 and 162..165)
-    ~ ← RES  #5 conn 0 against #3
+    ~ ← RES math.add  #5 conn 0 against #3
         result.ts  102 → 202  (bytes 159..162 and 50..53)
     ");
     assert_eq!(

@@ -3,12 +3,16 @@
 use super::{of, written};
 use crate::decoder::{DecodeOptions, Decoder};
 use crate::encoding::Want;
+use crate::framing::Framing;
 use crate::protocol::{Direction, Origin, WriteOptions};
 
 /// Reads messages in alternating directions, the first to the server, and returns their names and outcomes.
 fn read(protocol: &str, want: Want, messages: &[Vec<u8>]) -> String {
     let mut options = DecodeOptions::new(vec![of(protocol)]);
     options.want = want;
+    if protocol == "sael" {
+        options.framing = Some(Framing::WebSocket);
+    }
     let mut decoder = Decoder::new(options);
     let mut found = Vec::new();
     for (n, message) in messages.iter().enumerate() {
@@ -35,8 +39,7 @@ fn framed(protocol: &str, texts: &[&str]) -> Vec<Vec<u8>> {
     let frame = |text: &&str| match protocol {
         "lsp" => format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes(),
         "sael" => {
-            let mut frame = vec![0x81, 126];
-            frame.extend((text.len() as u16).to_be_bytes());
+            let mut frame = vec![0x81, text.len() as u8];
             frame.extend(text.as_bytes());
             frame
         }

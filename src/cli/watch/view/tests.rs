@@ -81,8 +81,8 @@ fn large_screens_show_bytes_and_state_beside() {
            0        0 #0  00:00:00.001 → HEY
            1        0 #0         +1 ms ← HEY                       ↩ #0     1 ms
            2      281 #0         +1 ms → SUB  prs                  5
-           3      151 #0         +1 ms ← RES                       5        1 ms
-           4      193 #0         +1 ms ← EVT                       5        2 ms {pr: 1}
+           3      151 #0         +1 ms ← RES  prs                  5        1 ms
+           4      193 #0         +1 ms ← EVT  prs                  5        2 ms {pr: 1}
            5        0 #1         +1 ms → RSM
            6        0 #1         +1 ms ← EVT                       5        4 ms {pr: 0}
            7       39 #1         +1 ms ← EVT                       5        5 ms {pr: 1}
