@@ -35,13 +35,13 @@ fn an_execute_waits_for_its_callback() {
     run.line(C2S, &stored("\"c\""));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#3 request components/execute s2c",
+        "#3 request components/execute /store s2c",
     ]
     "##);
     run.connection_event(0, None, ConnectionChange::Exited);
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#3 request components/execute s2c",
+        "#3 request components/execute /store s2c",
     ]
     "##);
     assert_eq!(run.broken, []);
