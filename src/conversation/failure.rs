@@ -5,6 +5,7 @@ use crate::decoder::Decoded;
 use crate::escape::shorten;
 use crate::protocol::session::{Place, name_of};
 use crate::protocol::{Role, with_name};
+use crate::tape::Node;
 
 /// The maximum length of the text of a failure, in characters.
 const MAX_TEXT: usize = 120;
@@ -36,7 +37,7 @@ impl Conversation<'_> {
         let what = if about.is_empty() { "the call" } else { &about };
         let root = decoded.root();
         let content = root.and_then(|root| decoded.protocol.content(root, message));
-        let text = content.and_then(|content| content.text());
+        let text = content.and_then(Node::text);
         let why = text.map(|text| format!(": {}", shorten(&text, MAX_TEXT)));
         let text = format!("{what} failed ({outcome}){}", why.unwrap_or_default());
         let whole = decoded.seen().whole();

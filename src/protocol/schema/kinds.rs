@@ -40,7 +40,9 @@ impl MessageIndex {
         let forms = all.chunk_by(|one, next| one.name == next.name);
         let entries = forms.filter_map(|forms| {
             let mut head = HeadPlaces::default();
-            forms.iter().for_each(|form| head.add(&form.ty));
+            for form in forms {
+                head.add(&form.ty);
+            }
             Some(IndexEntry {
                 key: Self::key(forms.first()?.name),
                 forms: forms.into(),
