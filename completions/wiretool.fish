@@ -1434,7 +1434,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l fail-on -d 
 warning\t''
 error\t''
 never\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s f -l format -d 'Output format; by default tree or line' -r -f -a "tree\t'Every field with its byte range'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s f -l format -d 'Output format; by default tree or line (see wiretool help lines)' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'
 json\t'One JSON object per message'
 hex\t'Bytes with the fields that they encode'"

@@ -92,7 +92,7 @@ pub struct Args {
     #[command(flatten)]
     wire: options::WireArgs,
     /// Findings are always shown; accepted because proxy and record have this flag
-    #[arg(long, help_heading = "Rules")]
+    #[arg(long, hide = true)]
     #[allow(dead_code)] // It changes nothing.
     lint: bool,
     #[command(flatten)]

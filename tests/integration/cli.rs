@@ -119,8 +119,8 @@ fn single_message_is_tree_and_several_are_lines() {
       68..69      [1]  3
     "#);
     insta::assert_snapshot!(run(&["decode"], &both).1, @r#"
-    0        0 · call           math.add             a1b2c…567890 [2, 3]
-    1       69 · response                            a1b2c…567890 ok 5
+    #0        0 · call           math.add             a1b2c…567890 [2, 3]
+    #1       69 · response                            a1b2c…567890 ok 5
     "#);
 }
 

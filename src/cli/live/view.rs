@@ -92,7 +92,7 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
     })
 }
 
-/// Writes a connection that opened or closed: `10:00:00.120 #1 opened`.
+/// Writes a connection that opened or closed: `10:00:00.120 c1 opened`.
 fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
     let what = match event.what {
         EventKind::Open => "opened",
@@ -102,7 +102,7 @@ fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
         _ => return,
     };
     let time = event.origin().time.map_or(String::new(), line::clock);
-    let mut text = format!("{time} #{} {what}", event.conn);
+    let mut text = format!("{time} c{} {what}", event.conn);
     for name in ["peer", "pid", "code", "signal", "reason", "error"] {
         if let Some(value) = event.more.and_then(|more| more.get(name)) {
             let value = value

@@ -460,7 +460,9 @@ fn view_of_child_is_written_to_requested_file() {
     drop(stdin);
     assert_eq!(run.code(), Some(0));
     let shown = std::fs::read_to_string(Path::new(&view)).unwrap();
-    let messages = shown.lines().filter(|line| line.contains(" #1  "));
+    let messages = shown
+        .lines()
+        .filter(|line| line.contains(" c1 ") && line.contains('#'));
     assert_eq!(messages.count(), 4, "{shown}");
     // The executor closed its end without a message.
     assert!(shown.contains("oracle/no-shutdown"), "{shown}");
