@@ -145,7 +145,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         if args.place.is_http() {
             options.framing.get_or_insert(Framing::Http);
         }
-        Some(LiveTraffic::new(args.write.as_deref())?)
+        Some(LiveTraffic::new(args.write.as_deref(), shared.quiet)?)
     } else {
         None
     };

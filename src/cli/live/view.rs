@@ -35,11 +35,11 @@ pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<Reco
             } else {
                 File::create(path)
             };
+            // Without a terminal there is no width.
             let display = options::display_options(shared, false);
             (file, path.display().to_string(), display)
         }
     };
-    display.width = display.width.filter(|_| path.is_none());
     let file = file.with_context(|| format!("cannot write {name}"))?;
     display.show_secrets = screen.show_secrets;
     Ok(RecorderScreen {
