@@ -15,7 +15,7 @@ mod pairs;
 
 use super::style::{Highlight, escape};
 use super::wrap::write_wrapped;
-use super::{DisplayOptions, arrow, fields, findings, kind_text, short_id};
+use super::{DisplayOptions, arrow, findings, kind_text, short_id, subject};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
@@ -222,7 +222,7 @@ impl Lines {
         push(Column::Arrow, highlight, &|cell| {
             cell.push_str(arrow(origin.direction));
         });
-        let is_error = message.role == Some(Role::Error);
+        let is_error = message.is_error();
         let highlight = match message.role {
             Some(Role::Error) => Highlight::Error,
             Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
@@ -231,7 +231,7 @@ impl Lines {
         push(Column::Kind, highlight, &|cell| {
             cell.push_str(&kind_text(message, "-"));
         });
-        let subject = fields::subject(decoded, display.show_secrets).unwrap_or_default();
+        let subject = subject::subject(decoded, answer, display.show_secrets).unwrap_or_default();
         let subject = match display.width {
             Some(width) => fit(&subject, width),
             None => Cow::Borrowed(subject.as_ref()),

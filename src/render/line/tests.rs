@@ -35,6 +35,7 @@ fn render(width: Option<usize>, color: bool, holds: bool) -> String {
         latency: Some(3_400_000),
         kind: "invoke".into(),
         subject: None,
+        name: None,
         last: true,
         id_form_differs: false,
     };

@@ -50,8 +50,8 @@ fn small_screens_show_messages_and_a_tree() {
         #0 c0 → HEY
         #1 c0 ← HEY      ↩ #0 1 ms
         #2 c0 → SUB  prs 5
-        #3 c0 ← RES      5    1 ms
-        #4 c0 ← EVT      5    2 ms {pr: 1}
+        #3 c0 ← RES  prs 5    1 ms
+        #4 c0 ← EVT  prs 5    2 ms {pr: 1}
         #5 c1 → RSM
         #6 c1 ← EVT      5    4 ms {pr: 0}
         #7 c1 ← EVT      5    5 ms {pr: 1}
@@ -81,8 +81,8 @@ fn large_screens_show_bytes_and_state_beside() {
         #0    0 c0 00:00:00.001 → HEY
         #1    0 c0        +1 ms ← HEY      ↩ #0  1 ms
         #2  281 c0        +1 ms → SUB  prs 5
-        #3  151 c0        +1 ms ← RES      5     1 ms
-        #4  193 c0        +1 ms ← EVT      5     2 ms {pr: 1}
+        #3  151 c0        +1 ms ← RES  prs 5     1 ms
+        #4  193 c0        +1 ms ← EVT  prs 5     2 ms {pr: 1}
         #5    0 c1        +1 ms → RSM
         #6    0 c1        +1 ms ← EVT      5     4 ms {pr: 0}
         #7   39 c1        +1 ms ← EVT      5     5 ms {pr: 1}
@@ -202,9 +202,9 @@ fn overlays_cover_the_panes() {
         Command::Move(2),
         Command::Compare,
     ];
-    insta::assert_snapshot!(screen((80, 24), PLAIN, STREAM, &commands), @r#"
+    insta::assert_snapshot!(screen((80, 24), PLAIN, STREAM, &commands), @"
     ─ differences between #4 and #6  esc closes ───────────────────────────────────
-    A: #4 EVT
+    A: #4 EVT prs
     B: #6 EVT
         data.pr  1 → 0  (bytes 228..229 and 35..36)
 
@@ -227,7 +227,7 @@ fn overlays_cover_the_panes() {
 
 
     74 messages  1000.0/s  1 open  1 finding  ? help  q quit
-    "#);
+    ");
     let stats = screen((100, 30), PLAIN, STREAM, &[Command::Stats]);
     assert!(stats.contains("latency"), "{stats}");
     let help = screen((80, 24), PLAIN, STREAM, &[Command::Help]);
