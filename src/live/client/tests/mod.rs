@@ -19,7 +19,6 @@ use crate::live::plan::Plan;
 use crate::protocol::registry;
 use crate::select::Select;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 /// Returns a recording of one connection over lines. `>` and `<` give the direction.
 fn recorded(protocol: &str, lines: &str) -> Vec<u8> {

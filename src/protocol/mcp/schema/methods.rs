@@ -40,6 +40,9 @@ const SUBSCRIPTION_META: Member = may(
 );
 const CURSOR: Member = may("cursor", TEXT).marked(&[Mark::Reference("cursor", Maker::Receiver)]);
 const NEXT: Member = may("nextCursor", TEXT).marked(&[Mark::Generated("cursor", Fresh::Id)]);
+const NAMES: &[Mark] = &[Mark::Name];
+const NAME: Member = must("name", TEXT).marked(NAMES);
+const URI: Member = must("uri", TEXT).marked(NAMES);
 const TTL: Member = may("ttlMs", UINT)
     .releases(STATELESS)
     .marked(&[Mark::Volatile]);
@@ -160,7 +163,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks for the tools"),
     request(CALL, ToServer)
         .of(object![
-            must("name", TEXT),
+            NAME,
             may("arguments", OBJECT).default("{}"),
             AS_TASK,
             INPUT_RESPONSES,
@@ -169,7 +172,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         ])
         .result(object![
             may("content", Type::Array(&CONTENT)),
-            may("isError", BOOL),
+            may("isError", BOOL).marked(&[Mark::Fails(&["true"])]),
             may("structuredContent", ANY).releases(SINCE_2025_06),
             NEW_TASK,
             INPUT_REQUESTS,
@@ -193,7 +196,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks for the prompts"),
     request("prompts/get", ToServer)
         .of(object![
-            must("name", TEXT),
+            NAME,
             may("arguments", OBJECT),
             INPUT_RESPONSES,
             STATE,
@@ -237,7 +240,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("[cursor] _meta=")
         .about("asks for the templates of resources"),
     request("resources/read", ToServer)
-        .of(object![must("uri", TEXT), INPUT_RESPONSES, STATE, ASK_META])
+        .of(object![URI, INPUT_RESPONSES, STATE, ASK_META])
         .result(object![
             may("contents", Type::Array(&RESOURCE)),
             INPUT_REQUESTS,
@@ -250,13 +253,13 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("uri _meta=")
         .about("asks for the contents of a resource"),
     request("resources/subscribe", ToServer)
-        .of(object![must("uri", TEXT), ASK_META])
+        .of(object![URI, ASK_META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .words("uri")
         .about("asks for updates of a resource"),
     request("resources/unsubscribe", ToServer)
-        .of(object![must("uri", TEXT), ASK_META])
+        .of(object![URI, ASK_META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .words("uri")
@@ -278,8 +281,8 @@ pub(super) static METHODS: &[MessageSchema] = &[
                 "ref",
                 object![
                     must("type", Type::OneOf(&["ref/prompt", "ref/resource"])),
-                    may("name", TEXT),
-                    may("uri", TEXT),
+                    may("name", TEXT).marked(NAMES),
+                    may("uri", TEXT).marked(NAMES),
                 ],
             ),
             must("argument", object![must("name", TEXT), must("value", TEXT)]),
@@ -338,7 +341,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("")
         .about("the list of resources changed"),
     message("notifications/resources/updated", ToClient)
-        .of(object![must("uri", TEXT), SUBSCRIPTION_META])
+        .of(object![URI, SUBSCRIPTION_META])
         .words("uri")
         .about("a resource changed"),
     request("roots/list", ToClient)
