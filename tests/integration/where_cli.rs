@@ -234,7 +234,10 @@ fn leading_dot_of_path_is_optional() {
 #[test]
 fn words_that_exist_are_listed_if_none_matches() {
     let lists = [
-        (&["--kind", "invok"][..], "; kinds: invoke, ready, result"),
+        (
+            &["--kind", "invok"][..],
+            "; kinds: invoke, ack, ready, result",
+        ),
         (&["--subject", "pwo"], "; subjects: pow"),
         (
             &["--where", ".metod=x"],
