@@ -5,9 +5,9 @@
 //!   --help   all of it
 //! ```
 
-use super::output::print;
 use super::topics::{self, TOPICS, markdown};
-use super::{Exit, WIDTH, options};
+use super::{Exit, WIDTH, options, pager};
+use crate::protocol::registry;
 use crate::render::DisplayOptions;
 use crate::words::nearest;
 use anyhow::Result;
@@ -32,6 +32,9 @@ pub struct Args {
     /// A command, or a topic: `wiretool help` lists both
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    /// Do not use a pager; on a terminal that is `PAGER`, or less
+    #[arg(long)]
+    no_pager: bool,
 }
 
 /// Runs the command.
@@ -69,7 +72,7 @@ pub fn run(args: &Args, display: DisplayOptions) -> Result<Exit> {
         }
         text += &page;
     }
-    print(&text)
+    pager::print(&text, !args.no_pager)
 }
 
 /// Returns a suggestion for an unknown name.
@@ -137,9 +140,10 @@ pub fn split_help(command: Command, path: &str) -> Command {
         .map(|command| command.get_name().to_owned())
         .collect();
     let more = if path == "wiretool " {
-        "Topics (wiretool help where), all flags and exit codes"
+        let protocols = list_of_protocols();
+        format!("{protocols}\nTopics (wiretool help where), all flags and exit codes")
     } else {
-        "All flags and exit codes"
+        "All flags and exit codes".to_owned()
     };
     let mut command = command
         .before_help(short.join("\n"))
@@ -158,6 +162,12 @@ fn choose(arg: Arg) -> Arg {
     arg.hide_short_help(!is_usual)
 }
 
+/// The list of protocols for the help of wiretool itself.
+pub fn list_of_protocols() -> String {
+    let names: Vec<&str> = registry::names().collect();
+    format!("Protocols: {}", names.join(", "))
+}
+
 /// The list of topics for the help of wiretool itself.
 pub fn list_of_topics() -> String {
     let mut text = "Topics (wiretool help TOPIC):".to_owned();
@@ -170,6 +180,7 @@ pub fn list_of_topics() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::style::Style;
 
     fn check(command: &mut Command, wrong: &mut Vec<String>) {
         let text = super::super::remove_blank_lines(&command.render_help().to_string());
@@ -192,6 +203,49 @@ mod tests {
         let mut wrong = Vec::new();
         check(&mut command, &mut wrong);
         assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    }
+
+    fn first_example(help: &str) -> Option<String> {
+        let mut lines = help.lines().skip_while(|line| *line != "Examples:");
+        lines.nth(1).map(str::to_owned)
+    }
+
+    fn check_first(command: &mut Command, wrong: &mut Vec<String>) {
+        let [short, long] = [command.render_help(), command.render_long_help()];
+        let [short, long] = [short, long].map(|text| first_example(&text.to_string()));
+        if short != long {
+            wrong.push(format!("{}: {short:?}, {long:?}", command.get_name()));
+        }
+        command
+            .get_subcommands_mut()
+            .for_each(|below| check_first(below, wrong));
+    }
+
+    #[test]
+    fn first_example_of_every_command_is_in_short_help() {
+        let mut command = super::super::command();
+        command.build();
+        let mut wrong = Vec::new();
+        check_first(&mut command, &mut wrong);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn short_help_lists_all_protocols() {
+        let text = super::super::command().render_help().to_string();
+        assert!(text.contains(&list_of_protocols()), "{text}");
+    }
+
+    #[test]
+    fn topics_have_at_most_100_columns() {
+        let mut wide = Vec::new();
+        for topic in TOPICS {
+            let mut page = String::new();
+            markdown::write(&topic.text(), WIDTH, Style::default(), &mut page);
+            let lines = page.lines().filter(|line| line.chars().count() > WIDTH);
+            wide.extend(lines.map(|line| format!("{}: {line}", topic.name)));
+        }
+        assert!(wide.is_empty(), "{}", wide.join("\n"));
     }
 
     #[test]

@@ -26,7 +26,8 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool send oracle invoke f 0x2710 -- ./oracle   to a child process
+  wiretool send mcp tools/list -- ./server           to a child process
+  wiretool send oracle invoke f 0x2710 -- ./oracle
   wiretool send saikuro call math.add 2 3 --connect tcp://127.0.0.1:7700
   wiretool send oracle --file calls.txt -f json -- ./oracle
   wiretool send oracle - -- ./oracle                 type messages, one per line

@@ -56,8 +56,8 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool watch session.jsonl              scroll, search, look inside
   wiretool watch --follow session.jsonl     while the file grows
-  wiretool watch -p saikuro                 live: the same as proxy, on the whole screen
-  wiretool watch -w FILE -- ./oracle        live: a child; its stdin is that of wiretool";
+  wiretool watch -p mcp -w FILE -- ./server  live: a child; its stdin is that of wiretool
+  wiretool watch -p saikuro                 live: the same as proxy, on the whole screen";
 
 const EXIT_CODES: &str = "\
 Exit codes:
