@@ -91,7 +91,7 @@ pub struct Args {
     show_secrets: bool,
     #[command(flatten)]
     wire: options::WireArgs,
-    /// Findings are always shown; accepted because proxy and record have this flag
+    /// Check the rules of the protocol; findings are always shown here
     #[arg(long, hide = true)]
     #[allow(dead_code)] // It changes nothing.
     lint: bool,

@@ -157,8 +157,7 @@ mod tests {
         write(page, 24, Style::default(), &mut out);
         insta::assert_snapshot!(out, @r"
           $ wiretool decode \
-              --where fault \
-              FILE
+              --where fault FILE
             0..4   length  14
           0123456789012345678901
               234567
