@@ -86,6 +86,10 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
+    anyhow::ensure!(
+        !args.words.first().is_some_and(|word| word.starts_with('{')),
+        "a message in JSON comes from a file, or from stdin: --json FILE, --json -"
+    );
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let seed = args.callee.seed(0);
