@@ -25,6 +25,8 @@ mod har;
 mod hex;
 mod json_lines;
 mod lines;
+#[cfg(feature = "cli")]
+pub(crate) mod lookalike;
 #[cfg(feature = "pcap")]
 mod pcap;
 mod printed;

@@ -90,6 +90,8 @@ pub struct Decoder<'p> {
     undetected: usize,
     /// `true` if detection failed.
     given_up: bool,
+    /// The first bytes when detection failed.
+    undetected_start: Vec<u8>,
     datagrams: HeldDatagrams,
     /// What the bytes looked like when detection failed.
     resembles: Option<String>,
@@ -119,6 +121,7 @@ impl<'p> Decoder<'p> {
             guess: None,
             undetected: 0,
             given_up: false,
+            undetected_start: Vec::new(),
             datagrams: HeldDatagrams::default(),
             resembles: None,
             separate: None,
