@@ -53,6 +53,15 @@ pub(super) fn read(text: &[u8], out: &mut Vec<u8>) -> Literal {
     }
 }
 
+/// The key of a member.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Quoted,
+    Bare,
+    /// An element of a list.
+    None,
+}
+
 /// A value that may stand for none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
@@ -278,11 +287,17 @@ impl<'a> Reader<'a> {
             if count > 0 {
                 out.push(b',');
             }
-            let has_key = if is_object == Some(false) {
-                false
+            if open == b'[' && count == 0 && self.take(b":]") {
+                // An empty dictionary of Swift.
+                out.push(b'}');
+                return Ok(Presence::Value);
+            }
+            let key = if is_object == Some(false) {
+                Key::None
             } else {
                 self.key(out)?
             };
+            let has_key = key != Key::None;
             match is_object {
                 None => {
                     is_object = Some(has_key);
@@ -297,7 +312,7 @@ impl<'a> Reader<'a> {
             let is_left_out = has_key
                 && match presence {
                     Presence::Undefined => true,
-                    Presence::Empty => is_class,
+                    Presence::Empty => is_class && key == Key::Bare,
                     Presence::Value => false,
                 };
             if is_left_out {
@@ -349,8 +364,8 @@ impl<'a> Reader<'a> {
             || count == 0 && names.iter().any(|name| self.rest.starts_with(name))
     }
 
-    /// Reads the key of a member and the sign after it; returns false if there is none, and then reads nothing.
-    fn key(&mut self, out: &mut Vec<u8>) -> Result<bool, Failure> {
+    /// Reads the key of a member and the sign after it; reads nothing if there is none.
+    fn key(&mut self, out: &mut Vec<u8>) -> Result<Key, Failure> {
         let (before, len) = (self.rest, out.len());
         self.peek()?;
         let in_brackets = self.rest.starts_with(b"[\"") && self.take(b"[");
@@ -358,13 +373,14 @@ impl<'a> Reader<'a> {
             // A symbol of Ruby.
             self.take(b":");
         }
-        if matches!(self.rest.first(), Some(b'"' | b'\'')) {
+        let is_quoted = matches!(self.rest.first(), Some(b'"' | b'\''));
+        if is_quoted {
             self.string(out)?;
         } else {
             let word = self.word();
             if word.is_empty() {
                 self.rest = before;
-                return Ok(false);
+                return Ok(Key::None);
             }
             push_string(word, out);
         }
@@ -380,8 +396,9 @@ impl<'a> Reader<'a> {
         } else {
             self.rest = before;
             out.truncate(len);
+            return Ok(Key::None);
         }
-        Ok(has_sign)
+        Ok(if is_quoted { Key::Quoted } else { Key::Bare })
     }
 }
 

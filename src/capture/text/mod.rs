@@ -50,6 +50,9 @@ use trace::Trace;
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
 
+/// The bytes of text after which a stream with faults in most lines is no longer doubted.
+const MAX_DOUBTFUL: usize = 8 << 10;
+
 /// A way to read text.
 struct Reading {
     form: Form,
@@ -204,6 +207,14 @@ impl Reading {
     }
 }
 
+/// Returns true if a text is hardly a stream of messages: most of it is none, and no line is one.
+fn is_doubtful(score: Score, text: &[u8]) -> bool {
+    score.faults > score.whole
+        && score.faults > 2
+        && text.len() <= MAX_DOUBTFUL
+        && !has_bare_message(text)
+}
+
 /// Returns true if every mark at the beginning of a line is that of a quotation.
 fn is_quoted(text: &[u8]) -> bool {
     let mut marks = text
@@ -270,7 +281,7 @@ impl Text {
                 best = Some((reading, score));
             }
             // Messages in the text itself need no other reading.
-            if reading.form == Form::Raw && score.is_any()
+            if reading.form == Form::Raw && score.is_any() && !is_doubtful(score, text)
                 || reading.form == Form::Log && score.is_sure()
             {
                 return Some((reading, quoted, score));

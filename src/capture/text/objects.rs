@@ -64,16 +64,23 @@ impl Objects {
             let bracket = from + at;
             let start = start_of_name(text, bracket);
             from = bracket + 1;
-            let mut json = Vec::new();
-            match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
-                Literal::Value { len, is_cut } => {
-                    if let Some(framing) = self.test.framing(&json) {
-                        self.is_cut |= is_cut;
-                        return Search::Found(json, framing, [start, start + len]);
+            // The word before an object is the name of a class, or a word of the sentence.
+            let starts = [start, bracket];
+            for &start in starts
+                .get(usize::from(start == bracket)..)
+                .unwrap_or_default()
+            {
+                let mut json = Vec::new();
+                match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
+                    Literal::Value { len, is_cut } => {
+                        if let Some(framing) = self.test.framing(&json) {
+                            self.is_cut |= is_cut;
+                            return Search::Found(json, framing, [start, start + len]);
+                        }
                     }
+                    Literal::Open => _ = open.get_or_insert(start),
+                    Literal::None => {}
                 }
-                Literal::Open => _ = open.get_or_insert(start),
-                Literal::None => {}
             }
         }
         open.map_or(Search::Nothing, Search::Open)

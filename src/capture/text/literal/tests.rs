@@ -57,6 +57,8 @@ fn printed_objects_are_json() {
         ("{ a = 1, [\"b\"] = { 2 } }", "-"),
         ("{'a': 1", "open"),
         ("{'a': 'b", "open"),
+        ("Sending {'a': None}", r#"{"a":null}"#),
+        ("[\"a\": [:], \"b\": []]", r#"{"a":{},"b":[]}"#),
         ("R(", "open"),
         ("{1, 2}", "-"),
         ("(see the log)", "-"),
