@@ -12,6 +12,7 @@
 
 mod damage;
 mod facts;
+mod failure;
 mod finding;
 mod follow;
 #[cfg(feature = "cli")]
@@ -20,6 +21,7 @@ mod judge;
 mod links;
 pub(crate) mod pipeline;
 mod protocols;
+mod run;
 #[cfg(feature = "cli")]
 pub(crate) mod tap;
 #[cfg(all(test, feature = "cli"))]
@@ -41,6 +43,7 @@ pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, rules_of};
 use links::Links;
 use protocols::ConnectionProtocols;
+pub use run::{Output, Run, RunSink};
 use std::collections::HashMap;
 
 /// Maximum number of findings that wait for a message of the other direction.
@@ -189,6 +192,7 @@ impl<'p> Conversation<'p> {
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
+        self.report_failure(decoded);
         self.facts.answers |= self.report.answer.is_some();
         if !self.report.broken.is_empty() {
             let mut texts = self.report.broken.iter_mut().map(|broken| &mut broken.text);
@@ -286,13 +290,8 @@ impl<'p> Conversation<'p> {
 
     /// Returns `true` if only one direction of this protocol was seen.
     pub(crate) fn is_protocol_one_way(&self) -> bool {
-        let InputFacts {
-            to_server,
-            to_client,
-            answers,
-            ..
-        } = self.facts;
-        to_server != to_client || !(to_server || answers)
+        let facts = &self.facts;
+        facts.to_server != facts.to_client || !(facts.to_server || facts.answers)
     }
 
     /// Returns the protocol, once it is known; of several, the first.
@@ -362,12 +361,6 @@ impl<'p> Conversation<'p> {
             answer: self.report.answer.as_ref(),
             subscriptions: &self.report.subscriptions,
         }
-    }
-
-    fn rule_of_fault(&self, code: &str) -> &'static str {
-        let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
-        let own = rules.iter().find(|r| r.faults.contains(&code));
-        own.map_or("malformed", |r| r.name)
     }
 
     /// Turns the reports of the session into findings.

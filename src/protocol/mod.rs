@@ -8,11 +8,13 @@ mod context;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
 mod descriptor;
+mod id;
 mod json_body;
 pub mod jsonrpc;
 pub mod lsp;
 pub mod make;
 pub mod mcp;
+mod message;
 mod methods;
 mod notes;
 mod observed;
@@ -33,17 +35,17 @@ pub mod stepflow;
 pub mod telequick;
 
 use crate::encoding::Parsed;
-use crate::encoding::lossless::hex16;
-use crate::error::{DecodeError, Refusal};
+use crate::error::Refusal;
 use crate::framing::{Frame, LengthMode};
-use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 pub use context::Context;
-pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueTypes};
+pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
+pub use id::{Id, uuid_text};
+pub(crate) use message::with_name;
+pub use message::{Evidence, Message};
 pub use notes::{Notes, Remark};
 pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
-use std::borrow::Cow;
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -209,123 +211,6 @@ impl Role {
     /// Returns the role with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|r| r.name() == name)
-    }
-}
-
-/// The value that links an answer to its request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Id<'a> {
-    /// The message has no id.
-    #[default]
-    None,
-    /// A JSON value as it is spelled: `7`, `"a"`, `null`.
-    Json(&'a str),
-    /// Sixteen bytes, shown lower-case and hyphenated.
-    Uuid([u8; 16]),
-    /// Text that is not a UUID.
-    Text(Cow<'a, str>),
-    /// A number.
-    Number(i128),
-}
-
-impl Id<'_> {
-    /// Returns the id for display. JSON ids stay as they are spelled, so that `7` and `"7"` differ.
-    pub fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::None => Cow::Borrowed(""),
-            Self::Json(text) => Cow::Borrowed(text),
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Number(n) => Cow::Owned(n.to_string()),
-            Self::Uuid(uuid) => {
-                let text = uuid_text(uuid).to_vec();
-                Cow::Owned(String::from_utf8(text).unwrap_or_default())
-            }
-        }
-    }
-}
-
-/// Formats a UUID: lower-case and hyphenated.
-pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
-    let digits = hex16(uuid);
-    let mut text = [b'-'; 36];
-    for (to, from) in [
-        (0..8, 0..8),
-        (9..13, 8..12),
-        (14..18, 12..16),
-        (19..23, 16..20),
-        (24..36, 20..32),
-    ] {
-        text[to].copy_from_slice(&digits[from]);
-    }
-    text
-}
-
-/// The evidence that a message belongs to a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Evidence {
-    /// The message cannot belong to it.
-    #[default]
-    None,
-    /// The message may belong to it, or to another protocol.
-    Possible,
-    /// No other protocol has such a message.
-    Certain,
-}
-
-/// A message with its meaning.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Message<'a> {
-    /// The kind, named as the protocol names it; each protocol lists its kinds.
-    pub kind: Cow<'a, str>,
-    /// The role; `None` if the message could not be read so far.
-    pub role: Option<Role>,
-    /// The id that links it to other messages.
-    pub id: Id<'a>,
-    /// The position of the id in the view, if it has one.
-    pub id_span: Option<Span>,
-    /// The subject: method, target, selector, tool, topic.
-    pub subject: Option<SpannedText<'a>>,
-    /// The method id of the request that the message answers, if only the open requests of its stream tell it.
-    pub answered_method: Option<u32>,
-    /// The kind is one of several that fit, and nothing decides between them.
-    pub guess: bool,
-    /// The encoded message in the view. It is shorter than the frame's body if the protocol has a header of its own
-    /// there.
-    pub body: Span,
-    /// The value, if there is one to show.
-    pub value: Option<&'a Parsed>,
-    /// The bytes are valid in their encoding; otherwise output shows them unchanged.
-    pub valid: bool,
-    /// The outcome: an error code, `ok`, the end of a stream. It is for the line view; if only
-    /// [`Text`](crate::encoding::Want::Text) is wanted, a code may be absent.
-    pub outcome: Option<SpannedText<'a>>,
-    /// The dialect, if the bytes show it. It may be absent if only [`Text`](crate::encoding::Want::Text) is wanted.
-    pub dialect: Option<&'static str>,
-    /// The evidence that the message belongs to the protocol.
-    pub evidence: Evidence,
-    /// The errors of the message, in view coordinates.
-    pub faults: Vec<DecodeError>,
-}
-
-impl Message<'_> {
-    /// A message of which only the bytes in the view are known.
-    pub fn new(body: Span) -> Self {
-        Self {
-            body,
-            ..Self::default()
-        }
-    }
-
-    /// Returns true if the value alone represents the body: the body is valid, and every JSON reader accepts its
-    /// strings.
-    pub fn value_is_complete(&self) -> bool {
-        self.valid
-            && self
-                .value
-                .is_none_or(|parsed| !parsed.seen().lone_surrogate)
     }
 }
 

@@ -5,11 +5,13 @@ mod generated_paths;
 pub(super) mod heads;
 #[cfg(feature = "rules")]
 mod members;
+mod names;
 pub(super) mod script;
 
 use super::*;
 use crate::encoding::{Want, json, lossless};
 use crate::framing::{Framer, Framing, Limits, Step};
+use crate::span::Span;
 use crate::tape::Tape;
 use proptest::prelude::*;
 
@@ -62,7 +64,7 @@ fn read(
         mode,
         true,
     );
-    let Step::Frame(frame, _) = framer.next(bytes, 0, true) else {
+    let Step::Frame(frame, _) = framer.step(bytes, 0, true) else {
         panic!("no frame: {bytes:02x?}");
     };
     let mut parsed = Parsed::new(Want::Places, 128);

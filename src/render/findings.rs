@@ -45,9 +45,9 @@ pub fn write_below(finding: &Finding, own: Option<u64>, display: DisplayOptions,
     });
 }
 
-/// Returns the connection and stream of a message, as texts start with it: `conn 1 stream 4 `.
+/// Returns the connection and stream of a message, as texts start with it: `c1 stream 4 `.
 pub(super) fn connection_prefix(origin: Origin) -> String {
-    let conn = origin.conn.map(|conn| format!("conn {conn} "));
+    let conn = origin.conn.map(|conn| format!("c{conn} "));
     let stream = origin.stream.map(|stream| format!("stream {stream} "));
     [conn, stream].into_iter().flatten().collect()
 }
@@ -146,11 +146,14 @@ pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow
         // The reader must see that the receiver did not get this message.
         return format!("by wiretool: {fault}").into();
     }
-    let outcome = decoded.message.outcome.as_deref().unwrap_or_default();
+    let mut outcome = Cow::Borrowed(decoded.message.outcome.as_deref().unwrap_or_default());
+    if decoded.message.failed {
+        outcome = format!("✗ {outcome}").into();
+    }
     match answer {
         Some(answer) if answer.id_form_differs && outcome.is_empty() => "id form differs".into(),
         Some(answer) if answer.id_form_differs => format!("{outcome}, id form differs").into(),
-        _ => outcome.into(),
+        _ => outcome,
     }
 }
 

@@ -7,8 +7,9 @@
 //!     13..14     version   1
 //! ```
 
-use super::fields::{FrameField, MAX_FIELDS, fields, subject};
+use super::fields::{FrameField, MAX_FIELDS, fields};
 use super::style::{Highlight, shorten};
+use super::subject::subject;
 use super::{DisplayOptions, arrow, findings, kind_text};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
@@ -22,8 +23,11 @@ use std::ops::Range;
 
 /// The maximum number of characters of a text; the JSON output has all of it.
 const MAX_TEXT: usize = 100;
+/// The maximum number of characters of a text in [`lines`].
+#[cfg(feature = "cli")]
+const MAX_WHOLE: usize = 1 << 16;
 /// The number of characters that are read to shorten a text; more than are shown.
-const MAX_READ: usize = 1000;
+pub(super) const MAX_READ: usize = 1000;
 
 /// Options for the values.
 #[derive(Clone, Copy)]
@@ -34,8 +38,20 @@ pub struct Detail<'d> {
     pub hidden_heads: &'d [&'d str],
     /// The replacement.
     pub replacement: &'d str,
+    /// The maximum number of characters of a text.
+    pub most: usize,
     /// A shortened value is shown with a checksum of its bytes, so that every change is visible.
     pub checksums: bool,
+}
+
+impl std::fmt::Debug for Detail<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("Detail");
+        fields.field("hidden_heads", &self.hidden_heads);
+        fields.field("replacement", &self.replacement);
+        fields.field("checksums", &self.checksums);
+        fields.finish_non_exhaustive()
+    }
 }
 
 impl Default for Detail<'_> {
@@ -44,6 +60,7 @@ impl Default for Detail<'_> {
             hidden: &|_| false,
             hidden_heads: &[],
             replacement: "",
+            most: MAX_TEXT,
             checksums: false,
         }
     }
@@ -99,14 +116,12 @@ pub(crate) fn lines(
 ) -> Vec<TreeLine> {
     let (mut out, mut marks) = (String::new(), Vec::new());
     let mut mark = |field: &FrameField<'_>, start| marks.push((start, field.span));
+    let detail = Detail {
+        most: MAX_WHOLE,
+        ..Detail::default()
+    };
     write_marked(
-        decoded,
-        verdict,
-        display,
-        Detail::default(),
-        notes,
-        &mut out,
-        &mut mark,
+        decoded, verdict, display, detail, notes, &mut out, &mut mark,
     );
     let mut marks = marks.into_iter().peekable();
     let mut at = 0;
@@ -152,7 +167,7 @@ fn write_marked(
             display.style.push(out, Highlight::Note, detail.replacement);
             out.push('\n');
         } else {
-            write_value(decoded, field, display, detail.checksums, notes, out);
+            write_value(decoded, field, display, detail, notes, out);
         }
     }
     write_faults(decoded, verdict, display, out);
@@ -175,7 +190,8 @@ pub(super) fn write_title(
     style.push(out, Highlight::Plain, arrow(decoded.origin.direction));
     out.push(' ');
     style.push_wire(out, Highlight::Kind, &kind_text(message, "no message"));
-    if let Some(subject) = subject(decoded, display.show_secrets) {
+    let answer = verdict.and_then(|v| v.answer);
+    if let Some(subject) = subject(decoded, answer, display.show_secrets) {
         out.push(' ');
         style.push_wire(out, Highlight::Kind, &subject);
     }
@@ -183,11 +199,15 @@ pub(super) fn write_title(
     if !id.is_empty() {
         style.push_wire(out, Highlight::Plain, &format!("  id {}", shorten(&id, 80)));
     }
-    let outcome = findings::outcome(decoded, verdict.and_then(|v| v.answer));
+    let outcome = findings::outcome(decoded, answer);
     if !outcome.is_empty() {
         style.push_wire(
             out,
-            Highlight::Plain,
+            if message.failed {
+                Highlight::Error
+            } else {
+                Highlight::Plain
+            },
             &format!("  {}", shorten(&outcome, MAX_TEXT)),
         );
     }
@@ -208,7 +228,7 @@ pub(super) fn write_title(
     }
     about.push_str(packed);
     style.push(out, Highlight::Dim, &format!("  ({about})"));
-    if let Some(answer) = verdict.and_then(|v| v.answer) {
+    if let Some(answer) = answer {
         style.push_wire(
             out,
             Highlight::Plain,
@@ -251,24 +271,25 @@ fn write_value(
     decoded: &Decoded<'_>,
     field: &FrameField<'_>,
     display: DisplayOptions,
-    checksums: bool,
+    detail: Detail<'_>,
     notes: &Notes,
     out: &mut String,
 ) {
     let style = display.style;
-    let (highlight, text) = shown_value(field, notes, display);
+    let most = detail.most;
+    let (highlight, text) = shown_value(field, notes, display, most.max(MAX_READ));
     if field.is_secret(notes, display) {
         style.push(out, Highlight::Note, &field.replacement(display));
         out.push('\n');
         return;
     }
-    style.push_wire(out, highlight, &shorten(&text, MAX_TEXT));
-    let shortened = text.chars().nth(MAX_TEXT).is_some();
+    style.push_wire(out, highlight, &shorten(&text, most));
+    let shortened = text.chars().nth(most).is_some();
     if shortened {
         style.push(out, Highlight::Dim, &format!(" ({} bytes)", field.span.len));
     }
     // Long bytes were already shortened when they became text.
-    if checksums && (shortened || text.contains('…')) {
+    if detail.checksums && (shortened || text.contains('…')) {
         let mut crc = flate2::Crc::new();
         crc.update(field.span.of(decoded.frame.view.bytes));
         let sum = crc.sum();
@@ -285,6 +306,7 @@ pub(super) fn shown_value(
     field: &FrameField<'_>,
     notes: &Notes,
     display: DisplayOptions,
+    most: usize,
 ) -> (Highlight, String) {
     let Some(node) = field.node else {
         let masked = field.masked.clone().filter(|_| !display.show_secrets);
@@ -298,11 +320,11 @@ pub(super) fn shown_value(
         }
         Value::Scalar(_) => Highlight::Number,
     };
-    let long = node.raw_text().len() > MAX_READ;
+    let long = node.raw_text().len() > most;
     let text = match node.text().filter(|_| long) {
         Some(text) => {
             let text = field.masked_value(notes, display).map_or(text, Cow::Owned);
-            format!("\"{}", text.chars().take(MAX_READ).collect::<String>())
+            format!("\"{}", text.chars().take(most).collect::<String>())
         }
         None => field.brief(node, notes, display),
     };

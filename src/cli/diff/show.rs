@@ -5,6 +5,7 @@ use crate::diff::{DiffMessage, DiffValue, Difference, FieldDifference};
 use crate::framing::fields::masked;
 use crate::protocol::Direction;
 use crate::render::style::{Highlight, shorten};
+use crate::render::wrap::write_wrapped;
 use crate::render::{DisplayOptions, arrow};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
@@ -16,7 +17,7 @@ const MAX_SHOWN: usize = 60;
 pub fn write_difference(difference: &Difference, display: DisplayOptions, out: &mut String) {
     let style = display.style;
     let head = |which: &DiffMessage, out: &mut String| {
-        let conn = which.conn.map(|c| format!(" conn {c}"));
+        let conn = which.conn.map(|c| format!(" c{c}"));
         let what = if display.show_secrets {
             Cow::Borrowed(which.what.as_str())
         } else {
@@ -58,6 +59,17 @@ pub fn write_difference(difference: &Difference, display: DisplayOptions, out: &
 
 /// Writes a field: its path, both values and their positions, with bytes if `with_bytes`.
 pub fn write_field(
+    field: &FieldDifference,
+    with_bytes: bool,
+    display: DisplayOptions,
+    out: &mut String,
+) {
+    write_wrapped(display, 8, out, |out| {
+        write_unwrapped(field, with_bytes, display, out);
+    });
+}
+
+fn write_unwrapped(
     field: &FieldDifference,
     with_bytes: bool,
     display: DisplayOptions,
@@ -105,7 +117,7 @@ pub fn write_field(
         format!("{place}: {}{more}", hex::encode(bytes))
     };
     let (left, right) = (place(&field.left), place(&field.right));
-    let ranges = format!("  (bytes {left} and {right})\n");
+    let ranges = format!("  (bytes {left} and {right})");
     style.push(out, Highlight::Dim, &ranges);
 }
 

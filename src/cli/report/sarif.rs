@@ -50,7 +50,7 @@ impl Sarif {
             json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
         if recording {
             let conn = place.origin.conn.unwrap_or_default();
-            let name = format!("conn {conn}{way} at {}", place.offset);
+            let name = format!("c{conn}{way} at {}", place.offset);
             location["logicalLocations"] = json!([{ "fullyQualifiedName": name }]);
         } else {
             location["physicalLocation"]["region"] = region;

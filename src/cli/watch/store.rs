@@ -304,6 +304,7 @@ impl Store {
             latency: times.map(|(from, to)| to.saturating_sub(from)),
             kind: Box::default(),
             subject: None,
+            name: None,
             last: !request.is_open(),
             id_form_differs: entry.has_other_form(),
         })

@@ -159,13 +159,16 @@ fn interpret<'a>(
         (false, true) if header.is_none() => Evidence::Possible,
         _ => Evidence::None,
     };
-    message.subject = match name {
-        "INV" => match pipeline.filter(|p| has_stages(*p)) {
-            Some(pipeline) => Some(SpannedText::new("pipeline", pipeline.span())),
-            None => tool.and_then(Node::spanned_text),
-        },
+    let stages = pipeline.filter(|p| name == "INV" && has_stages(*p));
+    // The tool or the topic is both the subject and the name.
+    message.name = match name {
+        "INV" if stages.is_none() => tool.and_then(Node::spanned_text),
         "SUB" => topic.and_then(Node::spanned_text),
         _ => None,
+    };
+    message.subject = match stages {
+        Some(pipeline) => Some(SpannedText::new("pipeline", pipeline.span())),
+        None => message.name.clone(),
     };
     message.outcome = code.filter(|_| name == "ERR");
     message.dialect = header.map(|_| "header form");
@@ -199,7 +202,7 @@ fn id(node: Node<'_>) -> Id<'_> {
     match node.value() {
         Value::Scalar(Scalar::Number(text) | Scalar::Json(text, _)) if text.len() < 64 => {
             let text = std::str::from_utf8(node.span().of(node.bytes()));
-            text.map_or(Id::None, Id::Json)
+            text.map_or(Id::None, |text| Id::Json(text.into()))
         }
         Value::Scalar(Scalar::Str(_)) => node.text().map_or(Id::None, Id::Text),
         _ => node.as_i128().map_or(Id::None, Id::Number),
