@@ -29,7 +29,7 @@ impl Content {
         if decoded.frame.control == Some("datagram") {
             let bytes = decoded.frame.view.body();
             return match std::str::from_utf8(bytes) {
-                Ok(text) => push_text(text, out),
+                Ok(text) => push_text(text, MAX_TEXT, out),
                 Err(_) => push_blob(bytes, out),
             };
         }
