@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool stat session.jsonl               counts, latencies, slowest calls, error codes
+  wiretool stat session.jsonl               counts, latencies, slowest calls
   wiretool stat -p sael --c2s a --s2c b     these have no times: only counts
   wiretool stat -f json session.jsonl | jq .latencies";
 
