@@ -1,8 +1,23 @@
 //! Frames that are not messages: heads of HTTP, control frames of WebSocket, and skipped bytes.
 
 use crate::framing::{Frame, Head};
-use crate::protocol::{Id, Message, Role};
+use crate::protocol::{Id, Message, Protocol, Role};
 use crate::span::{Span, SpannedText};
+
+/// Returns the kind of an HTTP head whose body is no message in this protocol.
+pub(super) fn http_kind(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<&'static str> {
+    match frame.head {
+        Head::Http {
+            status,
+            event: false,
+            ..
+        } if !protocol.descriptor().has_http_bodies => Some(match status {
+            0 => "http-request",
+            _ => "http-response",
+        }),
+        _ => None,
+    }
+}
 
 /// Builds a message of role control with this kind.
 pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {

@@ -44,6 +44,7 @@ pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
 pub(crate) use interleave::interleave;
+pub(crate) use length_repair::REST_OF_PREVIOUS;
 pub(crate) use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
 pub(crate) use partial::Partial;

@@ -8,7 +8,7 @@
 //!      -> sink
 //! ```
 
-use super::control::control;
+use super::control::{control, http_kind};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
@@ -265,6 +265,17 @@ impl Run<'_, '_, '_, '_> {
         raw: Option<RawFrame<'_>>,
         repair: Option<(&[u8], bool)>,
     ) -> FrameOutcome {
+        let head;
+        let frame = match http_kind(frame, self.protocol) {
+            Some(kind) => {
+                head = Frame {
+                    control: Some(kind),
+                    ..frame.clone()
+                };
+                &head
+            }
+            None => frame,
+        };
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
             let (context, entry) = self.open.context(self.origin.direction, frame.head);

@@ -120,6 +120,8 @@ pub struct Descriptor {
     pub is_fallback: bool,
     /// The common parts of its requests over HTTP; `None` if they are independent.
     pub http: Option<HttpSession>,
+    /// Bodies of HTTP are messages. Otherwise HTTP only leads to WebSocket, and a body is a text for people.
+    pub has_http_bodies: bool,
     /// The body of the HTTP response to a message that has no answer.
     pub accepted_body: &'static str,
 }
@@ -152,6 +154,7 @@ impl Descriptor {
             is_sequential: false,
             is_fallback: false,
             http: None,
+            has_http_bodies: true,
             accepted_body: "",
         }
     }

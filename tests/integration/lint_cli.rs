@@ -94,7 +94,7 @@ fn next(from: &Receiver<String>) -> String {
 fn findings_print_as_text() {
     let (code, out, err) = lint(&[GAP]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:87: error saikuro/seq-gap: #2 conn 0 ← seq is 2; it should be 1, after #1");
+    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:5:1: error saikuro/seq-gap: #2 conn 0 ← seq is 2; it should be 1, after #1");
     insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.fires.jsonl: 1 error in 4 messages");
     let (code, out, err) = lint(&[VALID]);
     assert_eq!((code, out.as_str()), (0, ""));
@@ -158,7 +158,11 @@ fn findings_print_as_sarif() {
         uri.as_str().unwrap()
     };
     assert_eq!(artifact(0), GAP);
-    assert_eq!(place(0)["physicalLocation"].get("region"), None);
+    let region = &place(0)["physicalLocation"]["region"];
+    assert_eq!(
+        *region,
+        serde_json::json!({ "startLine": 5, "startColumn": 1 })
+    );
     let logical = &place(0)["logicalLocations"][0]["fullyQualifiedName"];
     assert_eq!(logical, "conn 0 s2c at 87");
     assert!(
@@ -288,7 +292,7 @@ fn lint_exit_codes() {
         assert_eq!(code, want, "{args:?}: {err}");
     }
     let (code, out, err) = lint(&[]);
-    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!((code, out.as_str()), (2, ""));
     assert_eq!(err, "wiretool: empty input: there is nothing to check\n");
     let (_, _, err) = lint(&["--where", "kind=cast", GAP]);
     assert!(
@@ -382,7 +386,7 @@ fn truncated_capture_reports_missing_bytes() {
     let path = path.to_str().unwrap();
     let (code, out, _) = lint(&["-p", "saikuro", path]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE:0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
+    insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE: offset 0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
 }
 
 /// Only the child writes to its stdout: a line of the executor is not a log line.

@@ -38,6 +38,7 @@ pub const TOPICS: &[Topic] = topics! {
     "clients": "record between a client, such as an editor, and the server that it starts",
     "scripts": "the scripts of stub",
     "config": "wiretool.toml and environment variables",
+    "ci": "checks in CI services: lint, snapshots, annotations",
     "exit": "exit codes",
 };
 
