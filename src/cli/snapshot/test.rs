@@ -37,7 +37,7 @@ pub struct Args {
     format: options::OutputFormat,
     #[command(flatten)]
     report: ReportArgs,
-    /// Write the report, or the output, to this file, completely or not at all
+    /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// A JSON object per fixture

@@ -143,7 +143,7 @@ fn language_problem(text: &str) -> Option<String> {
     };
     // `message: wanted JSON, got text` begins with the place.
     let is_place = |n: usize| clauses.iter().skip(n).any(|c| c.starts_with("wanted "));
-    let is_value = |clause: &str| !clause.trim_end_matches('…').contains(' ');
+    let is_value = |clause: &str| !clause.trim_end_matches(['…', ' ']).contains(' ');
     let wrong = clauses
         .iter()
         .enumerate()

@@ -154,7 +154,7 @@ fn a_resumed_client_receives_missed_frames() {
     open 4
     4< {"v":1,"kind":"RSM","session_id":$session_id,"last_seq_received":3}
         4> {"v":1,"kind":"ERR","seq":0,"code":"SESSION_EXPIRED","message":"this session does not exist any more: start with HEY"}   closes
-        ! login-refused: the server refuses RSM: SESSION_EXPIRED (this session does not exist any more: start with HEY
+        ! login-refused: the server refuses RSM: SESSION_EXPIRED (this session does not exist any more: start with HEY)
     open 5
     5< {"v":1,"kind":"RSM","session_id":"\u00231","last_seq_received":0}
         5> {"v":1,"kind":"ERR","seq":0,"code":"SESSION_EXPIRED","message":"this session does not exist any more: start with HEY"}   closes
