@@ -1,21 +1,34 @@
 //! Frames that are not messages: heads of HTTP, control frames of WebSocket, and skipped bytes.
 
+use crate::encoding::Parsed;
 use crate::framing::{Frame, Head};
-use crate::protocol::{Id, Message, Protocol, Role};
+use crate::protocol::{Context, Id, Message, Protocol, Role};
 use crate::span::{Span, SpannedText};
 
-/// Returns the kind of an HTTP head whose body is no message in this protocol.
-pub(super) fn http_kind(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<&'static str> {
+/// Reads a frame as a message of the protocol. The body of HTTP is none in some protocols: it is a text for people.
+pub(super) fn read<'a>(
+    protocol: &'a dyn Protocol,
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+) -> Message<'a> {
     match frame.head {
         Head::Http {
             status,
             event: false,
             ..
-        } if !protocol.descriptor().has_http_bodies => Some(match status {
-            0 => "http-request",
-            _ => "http-response",
-        }),
-        _ => None,
+        } if !protocol.descriptor().has_http_bodies => Message {
+            valid: frame.view.body.len == 0,
+            ..control(
+                if status == 0 {
+                    "http-request"
+                } else {
+                    "http-response"
+                },
+                frame,
+            )
+        },
+        _ => protocol.read(frame, context, parsed),
     }
 }
 

@@ -513,13 +513,13 @@ fn stall_reports_partial_frames() {
     let mut live = RunningLint::start(&[&stall[..], &["--length-mode", "exclusive"]].concat());
     live.write(&frame);
     assert_eq!(next(&live.err), "wiretool: stdin: no input for 20 ms");
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes of a frame were read, 4 are missing; length: wanted a frame of 25 bytes, got 21 so far — by its envelope, the length counts itself: --length-mode inclusive or auto reads it");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 0: · 21 bytes of a frame were read, 4 are missing; length: wanted a frame of 25 bytes, got 21 so far — by its envelope, the length counts itself: --length-mode inclusive or auto reads it");
     assert_eq!(live.end().0, 1);
     // A partial frame after a complete one.
     let mut live = RunningLint::start(&stall);
     live.write(&[&frame, &frame[..16]].concat());
     next(&live.err);
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:21: · 16 bytes of a frame were read, 5 are missing; length: wanted a frame of 21 bytes, got 16 so far");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 21: · 16 bytes of a frame were read, 5 are missing; length: wanted a frame of 21 bytes, got 16 so far");
     // The rest arrives later.
     live.write(&frame[16..]);
     let (code, _, err) = live.end();
@@ -535,7 +535,7 @@ fn stall_reports_uncertain_findings() {
     let mut live = RunningLint::start(&["lint", "--stall", "20ms"]);
     live.write(b"{\"id\":0,\"result\":{}}\n");
     next(&live.err);
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes wait until protocol and framing are known: give -p and --framing");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 0: · 21 bytes wait until protocol and framing are known: give -p and --framing");
     let (_, _, err) = live.end();
     assert!(
         err[0].contains("no protocol recognises these bytes"),
