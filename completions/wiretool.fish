@@ -1424,7 +1424,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l fail-on -d 
 warning\t''
 error\t''
 never\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s f -l format -d 'Output format; by default tree or line' -r -f -a "tree\t'Every field with its byte range'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s f -l format -d 'Output format; by default tree or line (see wiretool help lines)' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'
 json\t'One JSON object per message'
 hex\t'Bytes with the fields that they encode'"
@@ -4932,7 +4932,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fault -d 'In
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fault-file -d 'Read faults from a TOML file: tables `[[fault]]` with `where`, `do` and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l seed -d 'Seed for random choices; by default a new one, printed at the start' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l view -d 'Show messages in this file, or on `stderr`; a child\'s messages are shown only with this flag' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l view -d 'Show messages in this file, or on `stderr`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s f -l format -d 'Output format' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'
 json\t'One JSON object per message'
@@ -6217,7 +6217,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault -d 'I
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault-file -d 'Read faults from a TOML file: tables `[[fault]]` with `where`, `do` and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l seed -d 'Seed for random choices; by default a new one, printed at the start' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l view -d 'Show messages in this file, or on `stderr`; a child\'s messages are shown only with this flag' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l view -d 'Show messages in this file, or on `stderr`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s f -l format -d 'Output format' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'
 json\t'One JSON object per message'

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns `true` if a character can control a terminal, or change the reading order of text.
+/// Returns `true` if a character can control a terminal, change the reading order of text, or is invisible: terminals
+/// disagree about the width of invisible characters.
 pub fn is_active(c: char) -> bool {
-    // C0, DEL, C1; bidi marks, embeddings, isolates; line and paragraph separators; the byte order mark.
+    // C0, DEL, C1; bidi marks, embeddings, isolates; line and paragraph separators.
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}'
+            | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Returns `true` if a text has active characters. Only those that are not printable ASCII are read.
@@ -57,7 +60,9 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         if is_active(c) && c != '\n' {
-            let _ = write!(out, "\\u{:04x}", c as u32);
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
         } else {
             out.push(c);
         }
@@ -90,7 +95,18 @@ mod tests {
             r"a\u{1b}[31m\u{9b}b\u{202e}c\r\n\u{7f}\u{feff}"
         );
         assert_eq!(escape_json("\u{7f}\u{85}é"), r"\u007f\u0085é");
+        assert_eq!(escape_json("\u{e0041}"), r"\udb40\udc41");
         assert!(!escape(hostile).contains(is_active));
+    }
+
+    #[test]
+    fn invisible_characters_are_escaped() {
+        for c in "\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{ad}\u{180e}\u{e0041}".chars() {
+            let wanted = format!("a\\u{{{:x}}}b", c as u32);
+            assert_eq!(escape(&format!("a{c}b")), wanted);
+        }
+        // Combining marks and variants of emoji are shown.
+        assert_eq!(escape("e\u{301} ❤\u{fe0f}"), "e\u{301} ❤\u{fe0f}");
     }
 
     #[test]

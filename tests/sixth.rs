@@ -300,8 +300,8 @@ fn quiz_is_decoded_and_shown() {
         json::write(decoded, None, DisplayOptions::default(), &mut jsons);
     });
     insta::assert_snapshot!(lines, @"
-    0        0 → ask    time                 1
-    1        0 ← answer                      1
+   #0        0 → ask    time                 1
+   #1        0 ← answer                      1
     ");
     insta::assert_snapshot!(trees, @r#"
     #0 → ask time  id 1  (quiz, lines, request, 24 bytes at 0)

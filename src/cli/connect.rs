@@ -92,7 +92,7 @@ pub struct Callee {
     #[arg(long, help_heading = "Connection")]
     msgpack: bool,
     /// Set a field of HTTP requests: `authorization: Bearer x` (repeatable)
-    #[arg(long, value_name = "FIELD", value_parser = parse_field, help_heading = "Connection")]
+    #[arg(long, short_alias = 'H', value_name = "FIELD", value_parser = parse_field, help_heading = "Connection")]
     header: Vec<(String, String)>,
     /// File with the token for the handshake; a final line end is ignored
     #[arg(long, value_name = "FILE", help_heading = "Connection")]
@@ -298,11 +298,8 @@ impl Callee {
             argv: (!self.command.is_empty()).then(|| super::live::words(&self.command)),
             ..super::live::header(Some(protocol.name()))
         };
-        let create = |path| recording::create(path, false);
+        let create = |path| recording::create_and_note(path, shared.quiet, &print_message);
         let recording = self.write.as_deref().map(create).transpose()?;
-        if let Some(sink) = &recording {
-            shared.note(&format!("recording to {}", sink.name));
-        }
         let setup = Setup::recording(header, recording, Arc::new(print_message));
         super::closed_stdout::ensure_open()?;
         let mut stdout = as_file(std::io::stdout()).context("cannot use stdout")?;

@@ -1,5 +1,6 @@
 //! `wiretool decode`: shows the messages of a capture.
 
+mod counts;
 mod findings;
 mod lookup;
 mod recorder;
@@ -63,7 +64,7 @@ pub struct Args {
     /// Exit 1 on a finding of this severity or worse, with --lint
     #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
     fail_on: String,
-    /// Output format; by default tree or line
+    /// Output format; by default tree or line (see wiretool help lines)
     ///
     /// The default is tree for a single message, and line for several.
     #[arg(

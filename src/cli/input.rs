@@ -419,7 +419,7 @@ impl PipelineSink for PipelineFeed<'_, '_> {
         if let (EventKind::Open, Some(client), Some(server)) =
             (event.what, address("peer"), address("server"))
         {
-            let text = format!("conn {}: {client} -> {server}", event.conn);
+            let text = format!("c{}: {client} -> {server}", event.conn);
             self.show.detail(self.name, &text);
         }
         self.show.event(event, findings)

@@ -1,5 +1,6 @@
 //! The flags and functions that `proxy` and `record` share: addresses, output, and exit status.
 
+mod note;
 mod stdio;
 mod view;
 
@@ -21,6 +22,7 @@ use crate::transport::{
     RecordingFile, RecordingSummary, Setup, Wrap, wrap,
 };
 use anyhow::{Context as _, Result};
+use note::RecordingNote;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -138,8 +140,6 @@ pub struct LiveConfig<'a> {
     pub stdio: Option<Wrap>,
     /// Prints messages for the user, if not on stderr.
     pub print: Option<MessagePrinter>,
-    /// The name of the recording is generated, and must be printed.
-    pub is_generated: bool,
     pub screen: Option<LiveScreen>,
     /// The options of the decoder, if bytes are decoded.
     pub decode: Option<decoder::DecodeOptions<'static>>,
@@ -255,9 +255,17 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         .screen
         .as_ref()
         .is_none_or(LiveScreen::leaves_stdout_free);
+    let note = RecordingNote::new(&config);
     let setup = new_setup(config, header, Arc::clone(&print), is_free)?;
     // With port 0, the printed address is the only way to learn the port.
-    if !quiet || listen.is_any_port() {
+    let is_named = !quiet || listen.is_any_port();
+    if let Some(text) = note
+        .of_sockets(setup.recording.as_ref())
+        .filter(|_| !is_named)
+    {
+        print(&text);
+    }
+    if is_named {
         let why = match (&place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
@@ -344,13 +352,13 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     };
     let program = words(&child.argv).into_iter().next().unwrap_or_default();
     let fail_on = config.watch.and_then(LintArgs::fail_on);
-    let prints_name = config.shared.verbose || config.is_generated && !config.shared.quiet;
+    let note = RecordingNote::new(&config);
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
     let stdio = config.stdio.take();
     let mut setup = new_setup(config, header, Arc::clone(&print), false)?;
     setup.tap.guard = speaks.map(Guard::new);
-    if let Some(to) = setup.recording.as_ref().filter(|_| prints_name) {
-        print(&format!("recording to {}", to.name));
+    if let Some(text) = note.of_child(setup.recording.as_ref()) {
+        print(&text);
     }
     let ours = stdio
         .map_or_else(take_stdio, Ok)

@@ -46,7 +46,7 @@ mod values;
 mod watch;
 
 use clap::builder::StyledStr;
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -137,12 +137,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum CliCommand {
-    #[command(aliases = ["show", "view", "dump"])]
+    #[command(aliases = ["show", "view", "dump", "cat"])]
     Decode(Box<decode::Args>),
-    #[command(alias = "check")]
+    #[command(aliases = ["check", "validate"])]
     Lint(Box<lint::Args>),
+    #[command(alias = "stats")]
     Stat(Box<stat::Args>),
+    #[command(alias = "tui")]
     Watch(Box<watch::Args>),
+    #[command(alias = "compare")]
     Diff(Box<diff::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
@@ -150,6 +153,7 @@ enum CliCommand {
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
     Replay(Box<replay::Args>),
+    #[command(aliases = ["call", "request"])]
     Send(Box<send::Args>),
     #[command(alias = "mock")]
     Stub(Box<stub::Args>),
@@ -184,8 +188,9 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let mut args: Vec<OsString> = args.collect();
     // The help texts take longer than all the rest, and most runs print none.
     let mut root = Cli::command();
+    let is_command = |word: &str| root.find_subcommand(word).is_some();
     if let Some(all) =
-        suggestions::complete_command(&args, |word| root.find_subcommand(word).is_some())
+        suggestions::complete_command(&args, is_command, suggestions::stdin_has_input)
     {
         args = all;
     }
@@ -194,9 +199,9 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Ok(matches) => matches,
         Err(error) if prints_help(&error) => {
             let with_help = command().try_get_matches_from(&args).err();
-            return print_usage(&with_help.unwrap_or(error));
+            return print_usage(&with_help.unwrap_or(error), &args);
         }
-        Err(error) => return print_usage(&error),
+        Err(error) => return print_usage(&error, &args),
     };
     let warnings = match config::load(&matches) {
         Ok(warnings) => warnings,
@@ -209,14 +214,16 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let settings = config::settings();
     if settings.has_defaults() {
         let command = settings.apply_defaults(Cli::command());
-        matches = match command.try_get_matches_from(args) {
+        matches = match command.try_get_matches_from(&args) {
             Ok(matches) => matches,
-            Err(error) => return print_usage(&error),
+            Err(error) => return print_usage(&error, &args),
         };
     }
+    let is_format_given = (matches.subcommand())
+        .is_some_and(|(_, of_command)| replaced::is_given(of_command, "format"));
     let cli = match Cli::from_arg_matches_mut(&mut matches) {
         Ok(cli) => cli,
-        Err(error) => return print_usage(&error),
+        Err(error) => return print_usage(&error, &args),
     };
     for text in warnings.iter().chain(&replaced) {
         cli.shared.note(text);
@@ -230,8 +237,8 @@ fn run(args: impl Iterator<Item = OsString>) -> Exit {
         CliCommand::Diff(args) => diff::run(&args, &cli.shared, display),
         CliCommand::Encode(args) => encode::run(&args, &cli.shared),
         CliCommand::Make(args) => make::run(&args),
-        CliCommand::Proxy(args) => proxy::run(&args, &cli.shared),
-        CliCommand::Record(args) => record::run(&args, &cli.shared),
+        CliCommand::Proxy(args) => proxy::run(&args, &cli.shared, is_format_given),
+        CliCommand::Record(args) => record::run(&args, &cli.shared, is_format_given),
         CliCommand::Redact(args) => redact::run(&args, &cli.shared),
         CliCommand::Replay(args) => replay::run(&args, &cli.shared, display),
         CliCommand::Send(args) => send::run(&args, &cli.shared, display),
@@ -304,7 +311,7 @@ fn prints_help(error: &clap::Error) -> bool {
 }
 
 /// Prints help and version to stdout, and usage errors to stderr, in a few lines.
-fn print_usage(error: &clap::Error) -> Exit {
+fn print_usage(error: &clap::Error, args: &[OsString]) -> Exit {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -326,36 +333,13 @@ fn print_usage(error: &clap::Error) -> Exit {
             _ => Exit::Clean,
         };
     }
-    // The text contains arguments of the command line.
-    let text = error.render().to_string();
-    let text = escape_lines(&crate::framing::fields::masked(&text));
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        remove_blank_lines(&text)
+        remove_blank_lines(&escape_lines(&error.render().to_string()))
     } else {
-        let tip = suggestions::flag_tip(error);
-        // The parser suggests to pass the flag as a value, which is wrong if another flag exists.
-        let is_shown = |line: &&str| {
-            !line.trim().is_empty() && (tip.is_none() || !line.trim_start().starts_with("tip: "))
-        };
-        let lines: Vec<&str> = text.lines().filter(is_shown).collect();
-        let tip = tip.map_or(String::new(), |tip| format!("  tip: {tip}\n"));
-        lines.join("\n") + "\n" + &tip + child_hint(error)
+        suggestions::usage_text(error, &Cli::command(), args)
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     Exit::Error
-}
-
-/// Returns a hint if an unexpected argument may be a command to run.
-fn child_hint(error: &clap::Error) -> &'static str {
-    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    let is_word = word.is_some_and(|word| !word.starts_with('-'));
-    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
-    let is_one_more = error.kind() == ErrorKind::UnknownArgument && is_word;
-    if is_one_more && usage.is_some_and(|usage| usage.contains("-- <")) {
-        "  tip: give a command to run after --\n"
-    } else {
-        ""
-    }
 }
 
 /// Returns help for stdout.

@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::poll::poll;
+use crate::render::format::Format;
 use crate::render::style::escape_json;
 use anyhow::{Context as _, Result};
 use rustix::event::PollFlags;
@@ -57,7 +58,14 @@ impl Output {
     pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
         match path.filter(|path| *path != Path::new("-")) {
             None => Ok(Self::new(OutputTarget::Stdout(stdout()?))),
-            Some(path) => Self::create(path, inputs),
+            Some(path) => {
+                let name = path.to_str().unwrap_or_default();
+                anyhow::ensure!(
+                    Format::from_name(name).is_none() || path.exists(),
+                    "-o names a file, and the format is -f {name}; a file of this name is -o ./{name}"
+                );
+                Self::create(path, inputs)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use super::options::{self, SharedArgs};
 use crate::encoding::Want;
 use crate::render::format::Format;
 use anyhow::Result;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -38,7 +39,9 @@ pub struct Flags {
     /// `wiretool help recording` explains numbered names.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     pub write: Option<PathBuf>,
-    /// Show messages in this file, or on `stderr`; a child's messages are shown only with this flag
+    /// Show messages in this file, or on `stderr`
+    ///
+    /// By default messages are shown on stdout. Those of a child are shown on stderr, if that is a terminal or -f is given.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     view: Option<PathBuf>,
     /// Output format
@@ -66,15 +69,19 @@ pub struct Relay {
     pub write: Option<PathBuf>,
     /// Messages are shown without --view.
     pub shows: bool,
+    /// The format is on the command line, so messages are wanted.
+    pub is_format_given: bool,
     /// Messages are counted if none are shown; a recording alone needs no decoder.
     pub counts: bool,
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, is_format_given: bool) -> Result<Exit> {
+    let has_room = !args.flags.place.has_child() || std::io::stderr().is_terminal();
     let relay_as = Relay {
         write: args.flags.write.clone(),
-        shows: !(shared.quiet || args.flags.place.has_child()),
+        shows: !shared.quiet && has_room,
+        is_format_given,
         counts: !shared.quiet,
     };
     relay(&args.flags, relay_as, shared)
@@ -85,10 +92,11 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
     // Threads that nothing waits for need them until the process ends.
     let protocols = Box::leak(Box::new(flags.wire.protocols()?));
     let lint = flags.watch.is_on();
-    let shows = relay.shows || flags.view.is_some();
+    let has_child = flags.place.has_child();
+    let shows = relay.shows || flags.view.is_some() || has_child && relay.is_format_given;
     let path = match &flags.view {
-        // Findings alone are not the output of the run.
-        None if !shows => Some("stderr".into()),
+        // Findings alone are not the output of the run, and stdout is that of the child.
+        None if !shows || has_child => Some("stderr".into()),
         view => view.clone(),
     };
     let screen = (shows || lint).then(|| LiveScreen {
@@ -97,14 +105,12 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
         show_secrets: flags.show_secrets,
     });
     let is_understood = screen.is_some() || relay.counts;
-    let is_made_up = |path: &PathBuf| path.to_string_lossy().contains("{n}");
     live::run(LiveConfig {
         place: &flags.place,
         watch: Some(&flags.watch),
         recording: None,
         stdio: None,
         print: None,
-        is_generated: relay.write.as_ref().is_some_and(is_made_up),
         write: relay.write,
         screen,
         decode: is_understood.then(|| flags.wire.options(protocols, Want::Places)),

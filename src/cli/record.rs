@@ -19,7 +19,7 @@ const RECORDING: &str = "recording-{n}.jsonl";
 
 /// Forward traffic between two programs, and record it
 ///
-/// Same as `wiretool proxy -w`, but shows messages only with --view. Without -w, the recording is recording-1.jsonl, or
+/// Same as `wiretool proxy -w`, but shows messages only with --view, or with -f and a command. Without -w, the recording is recording-1.jsonl, or
 /// the next number that is free.
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = live::EXIT_CODES, help_template = options::HELP)]
@@ -29,11 +29,12 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+pub fn run(args: &Args, shared: &SharedArgs, is_format_given: bool) -> Result<Exit> {
     let write = args.proxy.write.clone();
     let relay = Relay {
         write: Some(write.unwrap_or_else(|| PathBuf::from(RECORDING))),
         shows: false,
+        is_format_given,
         counts: false,
     };
     proxy::relay(&args.proxy, relay, shared)

@@ -1,6 +1,7 @@
 //! Reads recordings as a whole, and creates new ones: never over another file, readable only by the user.
 
 use super::values::read_input;
+use crate::capture::recording::Record;
 use crate::capture::{CaptureInput, Form, Item, ItemRecorder, ProblemSeverity};
 use crate::transport::RecordingFile;
 use anyhow::{Context as _, Result};
@@ -29,7 +30,25 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         bytes.drain(..3);
     }
     let converted = convert(&bytes).with_context(|| path.display().to_string())?;
-    Ok(converted.unwrap_or(bytes))
+    let bytes = converted.unwrap_or(bytes);
+    if !has_header(&bytes) {
+        let (name, file) = match path.to_string_lossy() {
+            text if text == "-" => ("stdin".into(), "FILE".into()),
+            text => (text.clone(), shell_words::quote(&text).into_owned()),
+        };
+        anyhow::bail!(
+            "{name}: not a recording: the first line must be {{\"wiretool\":1,…}}; \
+             wiretool decode -w NEW.jsonl {file} makes one"
+        );
+    }
+    Ok(bytes)
+}
+
+/// Returns `true` if the first non-blank line is the header of a recording.
+fn has_header(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty());
+    first.is_some_and(|line| matches!(Record::parse(line), Ok(Record::Header(_))))
 }
 
 /// Converts a capture of another program to a recording; returns `None` for other input.
@@ -102,6 +121,21 @@ pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
         }
     }
     anyhow::bail!("{}: all possible names are in use", named.display())
+}
+
+/// Creates the file as [`create`] does, for a command that writes to stdout, and prints its name.
+pub fn create_and_note(named: &Path, quiet: bool, print: &dyn Fn(&str)) -> Result<RecordingFile> {
+    let file = create(named, false)?;
+    if let Some(note) = note(&file, named, quiet) {
+        print(&note);
+    }
+    Ok(file)
+}
+
+/// Returns the note that names a recording; `None` if it is quiet, and the name is the one that the user gave.
+pub fn note(file: &RecordingFile, named: &Path, quiet: bool) -> Option<String> {
+    let is_as_named = Path::new(&file.name) == named || named == Path::new("-");
+    (!quiet || !is_as_named).then(|| format!("recording to {}", file.name))
 }
 
 fn open(path: &Path) -> std::io::Result<File> {

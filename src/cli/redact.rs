@@ -3,7 +3,6 @@
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::{Exit, count_text, print_message, recording};
-use crate::capture::recording::Record;
 use crate::encoding::Want;
 use crate::redact::{RedactConfig, RedactError, redact};
 use anyhow::{Context as _, Result};
@@ -92,10 +91,6 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     );
     let name = super::encode::input_name(Some(&path));
     let recording = recording::read(&path)?;
-    anyhow::ensure!(
-        has_header(&recording),
-        "{name}: not a recording: the first line must be {{\"wiretool\":1,…}}"
-    );
     let key = random_key()?;
     let protocols = args.wire.protocols()?;
     let settings = RedactConfig {
@@ -131,13 +126,6 @@ pub fn random_key() -> Result<[u8; 32]> {
         .and_then(|mut random| random.read_exact(&mut key))
         .context("cannot make a random key")?;
     Ok(key)
-}
-
-/// Returns `true` if the first non-blank line is the header of a recording.
-fn has_header(bytes: &[u8]) -> bool {
-    let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty());
-    first.is_some_and(|line| matches!(Record::parse(line), Ok(Record::Header(_))))
 }
 
 #[cfg(test)]

@@ -16,6 +16,19 @@ pub struct Renderer {
 }
 
 impl Renderer {
+    /// Holds back the layout of the next lines, until [`Renderer::lay_out`].
+    pub fn hold(&mut self) {
+        self.lines.hold();
+    }
+
+    /// Lays out the lines that were written since [`Renderer::hold`].
+    pub fn lay_out(&mut self, held: &[u8], display: DisplayOptions, out: &mut Vec<u8>) {
+        self.text.clear();
+        let held = String::from_utf8_lossy(held);
+        self.lines.lay_out(&held, display, &mut self.text);
+        out.extend_from_slice(self.text.as_bytes());
+    }
+
     /// Writes a message, with its line end.
     pub fn write(
         &mut self,

@@ -29,7 +29,8 @@ pub fn notes(matches: &ArgMatches) -> Vec<String> {
     notes
 }
 
-fn is_given(matches: &ArgMatches, flag: &str) -> bool {
+/// Returns true if a flag is on the command line; settings do not count.
+pub fn is_given(matches: &ArgMatches, flag: &str) -> bool {
     let is_known = matches.try_contains_id(flag).is_ok();
     is_known && matches.value_source(flag) == Some(ValueSource::CommandLine)
 }

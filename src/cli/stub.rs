@@ -290,10 +290,19 @@ fn serve(
 ) -> Result<ListenOutcome> {
     let create = |path| recording::create(path, false);
     let recording = args.write.as_deref().map(create).transpose()?;
-    let written = recording.as_ref();
-    let written = written.map_or(String::new(), |sink| {
-        format!(", recording to {}", sink.name)
-    });
+    let file = recording.as_ref().zip(args.write.as_deref());
+    let note = file.and_then(|(file, named)| recording::note(file, named, shared.quiet));
+    let written = note
+        .as_ref()
+        .map_or(String::new(), |note| format!(", {note}"));
+    // The line about the address names it, too.
+    let has_line = match listen {
+        Some(listen) => !shared.quiet || listen.is_any_port(),
+        None => !shared.quiet && args.connect.is_some(),
+    };
+    if let Some(note) = note.filter(|_| !has_line) {
+        say(&note);
+    }
     let screen = Box::new(|_: &str| Ok(()));
     let mut setup = Setup::recording(header(Some(protocol.name())), recording, say);
     if let Some(CallAddress { address: to, .. }) = &args.connect {

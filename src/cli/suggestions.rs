@@ -1,106 +1,427 @@
-//! Interprets command lines without a command, and suggests flags: a file is decoded, a wrong flag gets a hint.
+//! Interprets command lines without a command, and gives tips for wrong ones.
 
-use clap::error::{ContextKind, ErrorKind};
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::output::as_file;
+use super::topics;
+use crate::framing;
+use crate::protocol::registry;
+use crate::transport::Address;
+use crate::words::nearest;
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-/// Common wrong flags, and the flags to use instead.
-const TIPS: &[(&str, &str)] = &[
-    ("--json", "JSON is `-f json`"),
-    (
-        "-n",
-        "the first N messages are `--head N`, the last `--tail N`",
-    ),
-    (
-        "--time",
-        "lines show times if the input has them; -f json has `time`",
-    ),
-    (
-        "--times",
-        "lines show times if the input has them; -f json has `time`",
-    ),
-    (
-        "--count",
-        "`--head N` stops after N messages; wiretool stat counts them",
-    ),
-    ("--filter", "conditions are `--where EXPR`"),
-    ("--role", "the role of messages is `--where role=ROLE`"),
-    ("--conn", "a connection is `--where conn=N`"),
-    ("--faults", "messages at fault are `--where fault`"),
-    ("--sarif", "SARIF is `--report sarif`"),
-    ("--junit", "JUnit is `--report junit`"),
+/// Words in place of a command that stand for a command and its flags.
+const SHORT_FORMS: &[(&str, &[&str])] = &[
+    ("explain", &["lint", "--explain"]),
+    ("version", &["--version"]),
 ];
 
-/// Returns the command line with `decode` before the first argument if that is a file or `-`, and with `lint --explain` for
-/// `explain`.
+/// Returns the command line with `decode` if its first argument is a file or `-`, or if there is no command and stdin
+/// has input; and with the long form of [`SHORT_FORMS`].
 pub fn complete_command(
     args: &[OsString],
     is_command: impl Fn(&str) -> bool,
+    stdin_has_input: impl Fn() -> bool,
 ) -> Option<Vec<OsString>> {
     let mut words = args.iter().skip(1);
-    let first = words.next()?;
-    if first == "explain" {
-        let all = [args.first()?, &"lint".into(), &"--explain".into()];
-        return Some(all.into_iter().chain(words).cloned().collect());
+    let Some(first) = words.next() else {
+        return stdin_has_input().then(|| with_decode(args));
+    };
+    if let Some((_, long)) = SHORT_FORMS.iter().find(|(word, _)| first == word) {
+        let long = long.iter().map(OsString::from);
+        return Some(
+            args.iter()
+                .take(1)
+                .cloned()
+                .chain(long)
+                .chain(words.cloned())
+                .collect(),
+        );
     }
     if first.to_str().is_some_and(&is_command) {
         return None;
     }
     let is_input = |word: &OsString| word == "-" || Path::new(word).exists();
     // Flags may precede the file.
-    let is_flag = |word: &OsString| word.as_encoded_bytes().starts_with(b"-") && word != "-";
     let has_input = if is_flag(first) {
         let has_command = |word: &OsString| word.to_str().is_some_and(&is_command);
-        !args.iter().any(has_command) && words.any(is_input)
+        let is_about_wiretool =
+            |word: &OsString| (["-h", "--help", "-V", "--version"].iter()).any(|flag| word == flag);
+        !args.iter().any(has_command)
+            && (words.any(is_input) || !args.iter().any(is_about_wiretool) && stdin_has_input())
     } else {
         is_input(first)
     };
-    has_input.then(|| {
-        let mut all = args.to_vec();
-        all.insert(1, "decode".into());
-        all
+    has_input.then(|| with_decode(args))
+}
+
+fn with_decode(args: &[OsString]) -> Vec<OsString> {
+    let mut all = args.to_vec();
+    all.insert(1.min(all.len()), "decode".into());
+    all
+}
+
+/// Returns true if stdin is a file, a pipe or a socket; not if it is a terminal or `/dev/null`.
+pub fn stdin_has_input() -> bool {
+    let stdin = as_file(std::io::stdin()).and_then(|file| file.metadata());
+    stdin.is_ok_and(|found| !found.file_type().is_char_device())
+}
+
+fn is_flag(word: &OsString) -> bool {
+    word.as_encoded_bytes().starts_with(b"-") && word != "-"
+}
+
+/// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
+pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
+    let tips = Situation::new(error, root, args).tips();
+    // The text contains arguments of the command line.
+    let text = error.render().to_string();
+    let text = framing::fields::masked(&text);
+    let mut lines = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let is_tip = line.trim_start().starts_with("tip: ");
+        let is_usage = line.starts_with("Usage: ");
+        if is_useless_tip(line) {
+            continue;
+        }
+        let line = super::escape_lines(line);
+        match &tips {
+            Tips::Parser => lines.push(line),
+            Tips::Own(_) if is_tip || is_usage => {}
+            Tips::Own(_) => lines.push(line),
+        }
+        if let (1, Tips::Own(own)) = (lines.len(), &tips) {
+            lines.extend(
+                own.iter()
+                    .map(|tip| format!("  tip: {}", super::escape_lines(tip))),
+            );
+        }
+    }
+    if let (ErrorKind::InvalidSubcommand, Some(first)) = (error.kind(), lines.first_mut()) {
+        let word = error.get(ContextKind::InvalidSubcommand);
+        let word = word.map_or(String::new(), ToString::to_string);
+        let is_top = args
+            .iter()
+            .skip(1)
+            .find(|arg| !is_flag(arg))
+            .is_some_and(|arg| *arg == *word);
+        if is_top {
+            let word = super::escape_lines(&word);
+            *first = format!("error: '{word}' is neither a command nor a file");
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Returns true for the tip of the parser to take a flag as a file, if there is no such file.
+fn is_useless_tip(line: &str) -> bool {
+    let flag = line.trim_start().strip_prefix("tip: to pass '");
+    let flag = flag.and_then(|rest| rest.split('\'').next());
+    flag.is_some_and(|flag| !Path::new(flag).exists())
+}
+
+/// Returns a tip for a file that cannot be opened.
+pub fn file_tip(path: &Path) -> Option<String> {
+    let word = path.to_str()?;
+    let has = |letters: &[char]| word.contains(letters);
+    let is_path = word.starts_with('.') && !has(&['/']) && word.len() > 1;
+    Some(if registry::names().any(|name| name == word) {
+        format!("a protocol is -p {word}")
+    } else if has(&['=', '<', '>', '~']) {
+        format!("conditions are --where {}", shell_words::quote(word))
+    } else if is_address(word) {
+        format!("live traffic is wiretool proxy --connect {word}")
+    } else if is_path {
+        format!(
+            "a field is --path {}, a condition --where '{word}=VALUE'",
+            word.trim_start_matches('.')
+        )
+    } else {
+        return None;
     })
 }
 
-/// Returns the flag to use instead of one that the command does not have.
-pub fn flag_tip(error: &clap::Error) -> Option<&'static str> {
-    let unknown = error.kind() == ErrorKind::UnknownArgument;
-    let word = error.get(ContextKind::InvalidArg)?.to_string();
-    let (_, tip) = TIPS.iter().find(|(flag, _)| unknown && *flag == word)?;
-    Some(tip)
+/// The tips of an error.
+enum Tips {
+    /// Those of the parser are shown.
+    Parser,
+    /// These are shown, without the usage.
+    Own(Vec<String>),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A wrong command line.
+struct Situation<'a> {
+    error: &'a clap::Error,
+    root: &'a Command,
+    args: &'a [OsString],
+    /// The command that is given, if any.
+    command: Option<&'a Command>,
+}
 
-    #[test]
-    fn file_is_decoded_unless_it_is_a_command() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("x.bin");
-        std::fs::write(&file, "").unwrap();
-        let file = file.to_str().unwrap();
-        let is_command = |word: &str| word == "lint";
-        for (words, wanted) in [
-            (&[file][..], Some(vec!["decode", file])),
-            (&["-"], Some(vec!["decode", "-"])),
-            (
-                &["-f", "json", file],
-                Some(vec!["decode", "-f", "json", file]),
-            ),
-            (&["lint", file], None),
-            (&["-q", "lint", file], None),
-            (&["no-such-file"], None),
-            (&["--help"], None),
-            (&[], None),
-            (&["explain", "a/b"], Some(vec!["lint", "--explain", "a/b"])),
-        ] {
-            let args = std::iter::once(&"wiretool").chain(words);
-            let args: Vec<OsString> = args.map(OsString::from).collect();
-            let found = complete_command(&args, is_command);
-            let found = found.map(|all| all.into_iter().skip(1).collect::<Vec<_>>());
-            let wanted = wanted.map(|all| all.into_iter().map(OsString::from).collect());
-            assert_eq!(found, wanted, "{words:?}");
+impl<'a> Situation<'a> {
+    fn new(error: &'a clap::Error, root: &'a Command, args: &'a [OsString]) -> Self {
+        let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
+        let command = words.find_map(|word| root.find_subcommand(word));
+        Self {
+            error,
+            root,
+            args,
+            command,
         }
     }
+
+    fn tips(&self) -> Tips {
+        let word = |kind| self.error.get(kind).map(ToString::to_string);
+        let own = match self.error.kind() {
+            ErrorKind::UnknownArgument => {
+                let word = word(ContextKind::InvalidArg).unwrap_or_default();
+                if word.starts_with('-') {
+                    self.tip_of_flag(&word)
+                } else {
+                    self.tip_of_argument(&word)
+                }
+            }
+            ErrorKind::InvalidSubcommand => {
+                let word = word(ContextKind::InvalidSubcommand).unwrap_or_default();
+                self.tip_of_command(&word)
+            }
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+                let arg = word(ContextKind::InvalidArg).unwrap_or_default();
+                let value = word(ContextKind::InvalidValue).unwrap_or_default();
+                self.tip_of_value(&arg, &value)
+            }
+            _ => None,
+        };
+        match own {
+            Some(tip) => Tips::Own(vec![tip]),
+            None if self.is_misled() => Tips::Own(Vec::new()),
+            None => Tips::Parser,
+        }
+    }
+
+    /// Returns true if the suggestion of the parser has little in common with the word.
+    fn is_misled(&self) -> bool {
+        let strings = |kind| match self.error.get(kind) {
+            Some(ContextValue::String(one)) => vec![one.clone()],
+            Some(ContextValue::Strings(all)) => all.clone(),
+            _ => Vec::new(),
+        };
+        for (given, suggested) in [
+            (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+            (
+                ContextKind::InvalidSubcommand,
+                ContextKind::SuggestedSubcommand,
+            ),
+        ] {
+            let (given, suggested) = (strings(given), strings(suggested));
+            if let ([given], [_, ..]) = (&given[..], &suggested[..]) {
+                let given = given.trim_start_matches('-');
+                let names: Vec<&str> = suggested
+                    .iter()
+                    .map(|name| name.trim_start_matches('-'))
+                    .collect();
+                return nearest(given, names.iter().copied()).is_none()
+                    && !names
+                        .iter()
+                        .any(|name| given.starts_with(name) || name.starts_with(given));
+            }
+        }
+        false
+    }
+
+    fn tip_of_flag(&self, flag: &str) -> Option<String> {
+        let name = self.command.map_or("decode", Command::get_name);
+        // Commands below a command have no rows.
+        let is_row = |(commands, flags, _): &&(&[&str], &str, &str)| {
+            (commands.is_empty() || commands.contains(&name)) && has_word(flags, flag)
+        };
+        let row = words::FLAGS.iter().find(is_row);
+        row.map(|(.., tip)| (*tip).to_owned())
+            .or_else(|| self.owners(flag))
+    }
+
+    /// Returns the commands that have this flag.
+    fn owners(&self, flag: &str) -> Option<String> {
+        let has = |command: &&Command| {
+            command
+                .get_arguments()
+                .filter(|arg| !arg.is_hide_set())
+                .any(|arg| {
+                    let long = arg
+                        .get_long()
+                        .is_some_and(|long| flag.strip_prefix("--") == Some(long));
+                    long || arg
+                        .get_short()
+                        .is_some_and(|short| format!("-{short}") == flag)
+                })
+        };
+        let owners: Vec<&str> = self
+            .root
+            .get_subcommands()
+            .filter(has)
+            .map(Command::get_name)
+            .collect();
+        let text = match owners.as_slice() {
+            [] => return None,
+            [one] => (*one).to_owned(),
+            [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        };
+        Some(format!("{flag} is a flag of {text}"))
+    }
+
+    /// Returns a tip for an argument without a flag that is one too many.
+    fn tip_of_argument(&self, word: &str) -> Option<String> {
+        let command = self.command?;
+        let has = |long| {
+            command
+                .get_arguments()
+                .any(|arg| arg.get_long() == Some(long))
+        };
+        let takes_command = command.get_arguments().any(clap::Arg::is_last_set);
+        if has("connect")
+            && let Some(addresses) = self.addresses(word)
+        {
+            return Some(match addresses.as_slice() {
+                [listen, connect] if has("listen") => {
+                    format!("use --listen {listen} --connect {connect}")
+                }
+                [.., connect] => format!("use --connect {connect}"),
+                [] => return None,
+            });
+        }
+        if has("listen") && word.contains(':') {
+            return Some(
+                "addresses are --listen ADDR and --connect ADDR, such as ws://127.0.0.1:8080"
+                    .into(),
+            );
+        }
+        if !takes_command {
+            return None;
+        }
+        let at = self.args.iter().position(|arg| *arg == *word)?;
+        let (own, child) = self.args.split_at_checked(at)?;
+        let text =
+            |args: &[OsString]| shell_words::join(args.iter().map(|arg| arg.to_string_lossy()));
+        let own = own.get(1..).unwrap_or_default();
+        Some(format!(
+            "give a command to run after --: wiretool {} -- {}",
+            text(own),
+            text(child)
+        ))
+    }
+
+    /// Returns the addresses that begin with this argument: to listen on, and to connect to.
+    fn addresses(&self, word: &str) -> Option<Vec<String>> {
+        let is_port = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if let Some((own, other)) = word
+            .split_once(':')
+            .filter(|(a, b)| is_port(a) && is_port(b))
+        {
+            return Some([own, other].map(local).to_vec());
+        }
+        let words = self.args.iter().skip_while(|arg| *arg != word);
+        let words = words.filter_map(|arg| arg.to_str()).take(2);
+        let found: Vec<String> = words.map_while(as_address).collect();
+        (!found.is_empty()).then_some(found)
+    }
+
+    fn tip_of_command(&self, word: &str) -> Option<String> {
+        // A command below a command.
+        if self.command.is_some() {
+            return None;
+        }
+        let lower = word.to_lowercase();
+        let row = words::COMMANDS
+            .iter()
+            .find(|(all, _)| has_word(all, &lower));
+        if let Some((_, tip)) = row {
+            return Some((*tip).to_owned());
+        }
+        if registry::names().any(|name| name == lower) {
+            return Some(format!(
+                "the protocol is an argument: wiretool proxy -p {lower}, send {lower}, stub {lower}, decode -p {lower}"
+            ));
+        }
+        if let Some(address) = as_address(word) {
+            return Some(format!(
+                "wiretool proxy --connect {address} shows the traffic; wiretool send PROTOCOL WORD... --connect {address} sends a message"
+            ));
+        }
+        if topics::find(&lower).is_some() {
+            return Some(format!("wiretool help {lower} is a topic"));
+        }
+        let at = self.args.iter().position(|arg| *arg == *word)?;
+        let rest = self.args.get(at..)?.iter().map(|arg| arg.to_string_lossy());
+        is_program(word).then(|| {
+            format!(
+                "to start a command and show its messages: wiretool proxy -- {}",
+                shell_words::join(rest)
+            )
+        })
+    }
+
+    fn tip_of_value(&self, arg: &str, value: &str) -> Option<String> {
+        let command = self.command?;
+        let connects = command
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some("connect"));
+        if !arg.contains("<PROTOCOL>") || !connects {
+            return None;
+        }
+        let address = as_address(value)?;
+        Some(format!(
+            "an address is --connect {address}, a protocol is for example mcp"
+        ))
+    }
+}
+
+/// Returns true if a list separated by spaces has this word.
+fn has_word(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
+/// Returns the address of a port of this machine.
+fn local(port: &str) -> String {
+    format!("tcp://127.0.0.1:{port}")
+}
+
+/// Returns the address that a word most likely means: a port, `HOST:PORT` or a URL.
+fn as_address(word: &str) -> Option<String> {
+    let port = word.strip_prefix(':').unwrap_or(word);
+    if port.parse::<u16>().is_ok() {
+        return Some(local(port));
+    }
+    if !is_address(word) {
+        return None;
+    }
+    Some(if word.contains("://") || word.starts_with("unix:") {
+        word.to_owned()
+    } else {
+        format!("tcp://{word}")
+    })
+}
+
+/// Returns true for `HOST:PORT` and for addresses with a scheme.
+fn is_address(word: &str) -> bool {
+    // A URL may have a path.
+    let path = word
+        .split_once("://")
+        .and_then(|(_, rest)| rest.split_once('/'));
+    let path = path.map_or(0, |(_, path)| path.len() + 1);
+    word.get(..word.len() - path)
+        .is_some_and(|address| Address::parse(address).is_ok())
+}
+
+/// Returns true if the shell would find a program of this name.
+fn is_program(word: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !word.is_empty()
+        && !word.contains('/')
+        && std::env::split_paths(&path).any(|folder| folder.join(word).is_file())
 }

@@ -18,7 +18,7 @@ pub struct TrustArgs {
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
     /// Accept any server certificate
-    #[arg(long, conflicts_with = "cacert")]
+    #[arg(long, short_alias = 'k', conflicts_with = "cacert")]
     insecure: bool,
     /// Offer servers this protocol (ALPN), and accept clients that offer it; a proxy offers what the client has selected
     #[arg(long, value_name = "NAME", default_value = ALPN, value_delimiter = ',', help_heading = "QUIC")]

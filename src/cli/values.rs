@@ -12,6 +12,8 @@ use crate::span::Span;
 use crate::tape::{Node, Tape};
 use anyhow::{Context as _, Result, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -132,9 +134,37 @@ pub fn parse_signature(text: &str) -> Result<Signature, String> {
     Signature::parse(text).map_err(|e| e.to_string())
 }
 
-/// Returns a parser for names that clap completes, suggests and checks.
-pub fn names(names: impl IntoIterator<Item = &'static str>) -> PossibleValuesParser {
-    PossibleValuesParser::new(names)
+/// Returns a parser for names that clap completes, suggests and checks, in any case.
+pub fn names(names: impl IntoIterator<Item = &'static str>) -> Names {
+    Names(PossibleValuesParser::new(names))
+}
+
+/// A parser for names in lower case; other cases are accepted, too.
+#[derive(Clone)]
+pub struct Names(PossibleValuesParser);
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let is_name = |value: &&OsStr| {
+            let mut known = self.0.possible_values().into_iter().flatten();
+            known.any(|name| *name.get_name() == **value)
+        };
+        let lower = value.to_ascii_lowercase();
+        // An error names the value as it is given.
+        let value = Some(lower.as_os_str()).filter(is_name).unwrap_or(value);
+        self.0.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
 }
 
 /// Returns a parser for names that stand for values.
@@ -175,7 +205,7 @@ pub fn text_or_json(
         PossibleValue::new("text").help(text),
         PossibleValue::new("json").help(json),
     ];
-    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+    Names(PossibleValuesParser::new(values)).map(|name| match name.as_str() {
         "json" => OutputFormat::Json,
         _ => OutputFormat::Text,
     })
@@ -190,7 +220,7 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
         Format::Hex => "Bytes with the fields that they encode",
     };
     let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(about(format)));
-    let parser = PossibleValuesParser::new(values);
+    let parser = Names(PossibleValuesParser::new(values));
     parser.try_map(|name| Format::from_name(&name).ok_or("no format has this name"))
 }
 

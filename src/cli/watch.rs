@@ -92,7 +92,7 @@ pub struct Args {
     #[command(flatten)]
     wire: options::WireArgs,
     /// Findings are always shown; accepted because proxy and record have this flag
-    #[arg(long, help_heading = "Rules")]
+    #[arg(long, hide = true)]
     #[allow(dead_code)] // It changes nothing.
     lint: bool,
     #[command(flatten)]
@@ -145,7 +145,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         if args.place.is_http() {
             options.framing.get_or_insert(Framing::Http);
         }
-        Some(LiveTraffic::new(args.write.as_deref())?)
+        Some(LiveTraffic::new(args.write.as_deref(), shared.quiet)?)
     } else {
         None
     };

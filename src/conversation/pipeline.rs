@@ -158,7 +158,7 @@ impl<'p> Pipeline<'p> {
             .is_some_and(|(_, len)| len > 0 || !self.is_captured)
             && self.noted_conn.replace(event.conn) != Some(event.conn)
         {
-            sink.note(&format!("conn {}: bytes were not recorded", event.conn));
+            sink.note(&format!("c{}: bytes were not recorded", event.conn));
         }
         if event.what == EventKind::Open
             && let Some(server) = event.more.and_then(|more| more.get("server")?.as_str())

@@ -45,9 +45,9 @@ pub fn write_below(finding: &Finding, own: Option<u64>, display: DisplayOptions,
     });
 }
 
-/// Returns the connection and stream of a message, as texts start with it: `conn 1 stream 4 `.
+/// Returns the connection and stream of a message, as texts start with it: `c1 stream 4 `.
 pub(super) fn connection_prefix(origin: Origin) -> String {
-    let conn = origin.conn.map(|conn| format!("conn {conn} "));
+    let conn = origin.conn.map(|conn| format!("c{conn} "));
     let stream = origin.stream.map(|stream| format!("stream {stream} "));
     [conn, stream].into_iter().flatten().collect()
 }

@@ -10,7 +10,7 @@
 use super::DisplayOptions;
 use super::fields::{MAX_FIELDS, fields};
 use super::style::{Highlight, escape, shorten};
-use super::tree::{shown_value, write_faults, write_title};
+use super::tree::{MAX_READ, shown_value, write_faults, write_title};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::Notes;
@@ -150,7 +150,7 @@ fn runs(decoded: &Decoded<'_>, notes: &Notes, display: DisplayOptions) -> Vec<He
                 hidden: Vec::new(),
             });
         }
-        let (highlight, mut text) = shown_value(field, notes, display);
+        let (highlight, mut text) = shown_value(field, notes, display, MAX_READ);
         for remark in field.remarks(notes) {
             text.push_str(&format!("  = {remark}"));
         }

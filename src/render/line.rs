@@ -1,18 +1,19 @@
 //! Writes one aligned line per frame.
 //!
 //! ```text
-//!   index  offset conn time or +delta  kind      subject   id            latency detail
-//!       0       0 #1   10:00:00.120  → invoke    pow       1                     [2, 10]
-//!       1       0 #1       +0.6 ms   ← result    pow       1              611 µs [1024]
+//!   index   offset conn time or +delta kind      subject   id    latency detail
+//!      #0        0 c1   10:00:00.120 → invoke    pow       1             [2, 10]
+//!      #1        0 c1        +0.6 ms ← result              1      611 µs [1024]
 //! ```
 //!
 //! The module `columns` selects the columns that fit the width.
 
+mod cells;
 mod columns;
 mod content;
 mod pairs;
 
-use super::style::{Highlight, Style, escape};
+use super::style::{Highlight, escape};
 use super::wrap::write_wrapped;
 use super::{DisplayOptions, arrow, fields, findings, kind_text, short_id};
 use crate::conversation::Verdict;
@@ -20,31 +21,37 @@ use crate::decoder::Decoded;
 use crate::framing::Framing;
 use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Notes, Role};
-use columns::{Columns, fit, push_cut, width};
+use cells::CellText;
+use columns::{Column, Columns, USUAL, Widths, fit, push_cut};
 use content::Content;
 use pairs::Pairs;
 use std::borrow::Cow;
 
 /// Up to this time in nanoseconds since the previous line, a line shows the delta; after that, the clock.
 const MAX_DELTA: i64 = 1_000_000_000;
-/// The minimum width for ids; it grows with the ids.
-const MIN_IDS: usize = 4;
 /// The width of `http-response`, if HTTP carries messages.
 const HTTP_KIND_WIDTH: usize = 13;
-
+/// The width of most subjects, in a file.
+const SUBJECT_WIDTH: usize = 20;
+/// The width of `999.9 ms`.
+const LATENCY_WIDTH: usize = 8;
 /// Writes lines. Use one writer for the whole run: times are relative to the previous line.
 pub struct Lines {
     /// The time of the previous line.
     last: Option<i64>,
     pairs: Pairs,
     notes: Notes,
-    /// The line being written; the memory is reused.
+    /// The cells, and the line being written; the memory is reused.
+    cells: CellText,
     line: String,
     cell: String,
     /// The width for kinds, and the protocol that it belongs to.
     kinds: (&'static str, usize),
-    /// The width for ids.
-    ids: usize,
+    widths: Widths,
+    /// Widths come from lines only, not from what is usual.
+    follows: bool,
+    /// Lines are written with marks, for [`Lines::lay_out`].
+    holds: bool,
 }
 
 impl Default for Lines {
@@ -53,10 +60,13 @@ impl Default for Lines {
             last: None,
             pairs: Pairs::default(),
             notes: Notes::of_secrets(),
+            cells: CellText::default(),
             line: String::new(),
             cell: String::new(),
             kinds: ("", 0),
-            ids: MIN_IDS,
+            widths: USUAL,
+            follows: false,
+            holds: false,
         }
     }
 }
@@ -76,6 +86,47 @@ impl Lines {
     #[cfg(feature = "cli")]
     pub(crate) fn set_last_time(&mut self, time: Option<i64>) {
         self.last = time;
+    }
+
+    /// Writes the next lines with marks, until [`Lines::lay_out`]: their columns are as wide as what they show.
+    #[cfg(feature = "cli")]
+    pub(crate) fn hold(&mut self) {
+        if !self.follows {
+            (self.widths, self.follows) = (columns::LEAST, true);
+        }
+        self.holds = true;
+    }
+
+    /// Lays out lines that were written with marks, for a terminal. Later lines keep the widths.
+    #[cfg(feature = "cli")]
+    pub(crate) fn lay_out(&mut self, text: &str, display: DisplayOptions, out: &mut String) {
+        self.holds = false;
+        let columns = Columns::new(display);
+        // A subject that continues in blank columns needs their final widths.
+        for continues in [false, true] {
+            for (cells, _) in text.lines().filter_map(cells::split) {
+                if columns::continues(&cells) == continues {
+                    columns.widen(&cells, &mut self.widths);
+                }
+            }
+        }
+        for line in text.lines() {
+            let Some((cells, detail)) = cells::split(line) else {
+                out.push_str(line);
+                out.push('\n');
+                continue;
+            };
+            let row = &mut self.line;
+            let used = columns.place(&cells, &self.widths, row);
+            let space = columns.detail_width(used);
+            if super::wrap::columns(detail) > space {
+                columns::cut(detail, space, row);
+            } else {
+                row.push_str(detail);
+            }
+            push_cut(row.trim_end(), display, out);
+            row.clear();
+        }
     }
 
     /// Writes one line, with its line end, and one more line per fault. With a verdict it writes a line per finding
@@ -120,38 +171,36 @@ impl Lines {
             Some(to) => Cow::Owned(format!("↩ #{to}")),
             None => short_id(&id),
         };
-        self.ids = self.ids.max(width(&id));
-        let columns = self.columns(decoded, display);
-        let mut row = Row {
-            style,
-            cuts: display.width.is_some(),
-            out: std::mem::take(&mut self.line),
-            cell: std::mem::take(&mut self.cell),
-            used: 0,
+        let columns = Columns::new(display);
+        if !self.follows {
+            self.expect_usual(decoded, &columns);
+        }
+        self.cells.clear();
+        let (cells, cell) = (&mut self.cells, &mut self.cell);
+        let mut push = |column, highlight, write: &dyn Fn(&mut String)| {
+            if columns.shows(column) {
+                cell.clear();
+                write(cell);
+                cells.push(column, style, highlight, cell);
+            }
         };
-        if let Some(index) = columns.index {
-            row.push_right(Highlight::Dim, index, |cell| {
-                push_number(decoded.index, cell);
-            });
-        }
-        if let Some(offset) = columns.offset {
-            row.push_right(Highlight::Dim, offset, |cell| {
-                push_number(decoded.frame.offset, cell);
-            });
-        }
+        push(Column::Index, Highlight::Dim, &|cell| {
+            cell.push('#');
+            push_number(decoded.index, cell);
+        });
+        push(Column::Offset, Highlight::Dim, &|cell| {
+            push_number(decoded.frame.offset, cell);
+        });
         if let Some(conn) = origin.conn {
-            row.cell.push('#');
-            push_number(conn.into(), &mut row.cell);
-            row.push_left(Highlight::Dim, 3);
+            push(Column::Conn, Highlight::Dim, &|cell| {
+                cell.push('c');
+                push_number(conn.into(), cell);
+            });
         }
-        if columns.time
-            && let Some(time) = origin.time
-        {
-            let since = self
-                .last
-                .replace(time)
-                .map(|last| time.saturating_sub(last));
-            row.push_right(Highlight::Dim, columns::TIME_WIDTH, |cell| {
+        if let Some(time) = origin.time.filter(|_| columns.shows(Column::Time)) {
+            let last = self.last.replace(time);
+            let since = last.map(|last| time.saturating_sub(last));
+            push(Column::Time, Highlight::Dim, &|cell| {
                 push_time(time, since, cell);
             });
         }
@@ -160,67 +209,87 @@ impl Lines {
             Some(Direction::ToClient) => Highlight::ToClient,
             None => Highlight::Dim,
         };
-        row.push_text(highlight, 1, arrow(origin.direction));
+        push(Column::Arrow, highlight, &|cell| {
+            cell.push_str(arrow(origin.direction));
+        });
         let is_error = message.role == Some(Role::Error);
         let highlight = match message.role {
             Some(Role::Error) => Highlight::Error,
             Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
             _ => Highlight::Kind,
         };
-        row.push_text(highlight, columns.kind, &kind_text(message, "-"));
+        push(Column::Kind, highlight, &|cell| {
+            cell.push_str(&kind_text(message, "-"));
+        });
         let subject = fields::subject(decoded, display.show_secrets).unwrap_or_default();
-        row.push_text(Highlight::Plain, columns.subject, &subject);
-        row.push_text(Highlight::Dim, columns.id, &id);
-        if columns.latency {
-            row.push_right(Highlight::Note, columns::LATENCY_WIDTH, |cell| {
-                if let Some(latency) = latency {
-                    cell.push_str(&findings::duration(latency));
-                }
+        let subject = match display.width {
+            Some(width) => fit(&subject, width),
+            None => Cow::Borrowed(subject.as_ref()),
+        };
+        push(Column::Subject, Highlight::Plain, &|cell| {
+            cell.push_str(&subject);
+        });
+        push(Column::Id, Highlight::Dim, &|cell| cell.push_str(&id));
+        if let Some(latency) = latency {
+            push(Column::Latency, Highlight::Note, &|cell| {
+                cell.push_str(&findings::duration(latency));
             });
         }
-        let space = columns.detail_width(row.used);
+        let cells = self.cells.finish();
+        let row = &mut self.line;
+        let space = if self.holds {
+            display.width.unwrap_or_default()
+        } else {
+            columns.widen(&cells, &mut self.widths);
+            let used = columns.place(&cells, &self.widths, row);
+            columns.detail_width(used)
+        };
+        let space = if is_error {
+            space.max(columns.error)
+        } else {
+            space
+        };
+        cell.clear();
         let outcome = findings::outcome(decoded, answer);
-        row.cell.push_str(&outcome);
+        cell.push_str(&outcome);
         if columns.content || is_error {
+            let show_secrets = display.show_secrets;
             let content = Content {
-                show_secrets: display.show_secrets,
-                space: if is_error {
-                    space.max(columns.error)
-                } else {
-                    space
-                },
+                show_secrets,
+                space,
             };
-            content.push(decoded, &mut self.notes, &mut row.cell);
+            content.push(decoded, &mut self.notes, cell);
         }
-        if !row.cell.is_empty() {
-            let (cell, highlight) = (
-                escape(&row.cell),
-                if is_error {
-                    Highlight::Error
-                } else {
-                    Highlight::Plain
-                },
-            );
-            let space = if is_error {
-                space.max(columns.error)
-            } else {
-                space
-            };
-            // The outcome of a message is not cut in a file.
-            let space = if row.cuts {
-                space
-            } else {
-                space.max(outcome.len())
-            };
-            style.push(&mut row.out, highlight, &fit(&cell, space));
+        // The outcome of a message is not cut in a file.
+        let space = if columns.cuts {
+            space
+        } else {
+            space.max(outcome.len())
+        };
+        let text = escape(cell);
+        let highlight = if is_error {
+            Highlight::Error
+        } else {
+            Highlight::Plain
+        };
+        #[cfg(feature = "cli")]
+        if self.holds {
+            if !text.is_empty() {
+                style.push(row, highlight, &fit(&text, space));
+            }
+            cells::write_marked(&cells, row, out);
+            row.clear();
+            return;
         }
-        push_cut(row.out.trim_end(), display, out);
-        row.out.clear();
-        row.cell.clear();
-        (self.line, self.cell) = (row.out, row.cell);
+        if !text.is_empty() {
+            style.push(row, highlight, &fit(&text, space));
+        }
+        push_cut(row.trim_end(), display, out);
+        row.clear();
     }
 
-    fn columns(&mut self, decoded: &Decoded<'_>, display: DisplayOptions) -> Columns {
+    /// Widens columns for what is usual in a protocol and in a capture with times.
+    fn expect_usual(&mut self, decoded: &Decoded<'_>, columns: &Columns) {
         let descriptor = decoded.protocol.descriptor();
         if self.kinds.0 != descriptor.name {
             let kinds = descriptor.kinds.iter().map(|kind| kind.name.len());
@@ -231,68 +300,18 @@ impl Lines {
         if matches!(decoded.frame.framing, Framing::Http | Framing::WebSocket) {
             self.kinds.1 = self.kinds.1.max(HTTP_KIND_WIDTH);
         }
-        let time = decoded.origin.time.is_some();
-        Columns::new(display, self.kinds.1, self.ids, time)
-    }
-}
-
-/// A line, and the text of the current cell.
-struct Row {
-    style: Style,
-    /// Text that is too long for its column is cut.
-    cuts: bool,
-    out: String,
-    cell: String,
-    /// The number of columns of `out`.
-    used: usize,
-}
-
-impl Row {
-    /// Adds the cell, aligned left in its column.
-    fn push_left(&mut self, highlight: Highlight, column: usize) {
-        let cell = std::mem::take(&mut self.cell);
-        self.push_text(highlight, column, &cell);
-        self.cell = cell;
-        self.cell.clear();
-    }
-
-    /// Adds a text, aligned left in its column.
-    fn push_text(&mut self, highlight: Highlight, column: usize, text: &str) {
-        let text = escape(text);
-        let text = if self.cuts {
-            fit(&text, column)
-        } else {
-            Cow::Borrowed(text.as_ref())
+        let mut expect = |column: Column, wide: usize| {
+            let mut widths = self.widths.iter_mut().zip(columns.most);
+            if let Some((width, most)) = widths.nth(column as usize) {
+                *width = wide.min(most).max(*width);
+            }
         };
-        let wide = width(&text);
-        if wide > 0 {
-            self.style.push(&mut self.out, highlight, &text);
+        expect(Column::Kind, self.kinds.1);
+        if !columns.cuts {
+            expect(Column::Subject, SUBJECT_WIDTH);
         }
-        self.used += wide;
-        self.push_blank(column.saturating_sub(wide) + 1);
-    }
-
-    /// Adds a cell that `write` fills, aligned right in its column.
-    fn push_right(&mut self, highlight: Highlight, column: usize, write: impl FnOnce(&mut String)) {
-        write(&mut self.cell);
-        let wide = width(&self.cell);
-        self.push_blank(column.saturating_sub(wide));
-        if wide > 0 {
-            self.style.push(&mut self.out, highlight, &self.cell);
-        }
-        self.used += wide;
-        self.cell.clear();
-        self.push_blank(1);
-    }
-
-    fn push_blank(&mut self, columns: usize) {
-        const BLANK: &str = "                                ";
-        self.used += columns;
-        let mut left = columns;
-        while left > 0 {
-            let some = BLANK.get(..left).unwrap_or(BLANK);
-            self.out.push_str(some);
-            left -= some.len();
+        if decoded.origin.time.is_some() {
+            expect(Column::Latency, LATENCY_WIDTH);
         }
     }
 }

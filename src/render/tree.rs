@@ -23,8 +23,11 @@ use std::ops::Range;
 
 /// The maximum number of characters of a text; the JSON output has all of it.
 const MAX_TEXT: usize = 100;
+/// The maximum number of characters of a text in [`lines`].
+#[cfg(feature = "cli")]
+const MAX_WHOLE: usize = 1 << 16;
 /// The number of characters that are read to shorten a text; more than are shown.
-const MAX_READ: usize = 1000;
+pub(super) const MAX_READ: usize = 1000;
 
 /// Options for the values.
 #[derive(Clone, Copy)]
@@ -35,6 +38,8 @@ pub struct Detail<'d> {
     pub hidden_heads: &'d [&'d str],
     /// The replacement.
     pub replacement: &'d str,
+    /// The maximum number of characters of a text.
+    pub most: usize,
     /// A shortened value is shown with a checksum of its bytes, so that every change is visible.
     pub checksums: bool,
 }
@@ -45,6 +50,7 @@ impl Default for Detail<'_> {
             hidden: &|_| false,
             hidden_heads: &[],
             replacement: "",
+            most: MAX_TEXT,
             checksums: false,
         }
     }
@@ -100,14 +106,12 @@ pub(crate) fn lines(
 ) -> Vec<TreeLine> {
     let (mut out, mut marks) = (String::new(), Vec::new());
     let mut mark = |field: &FrameField<'_>, start| marks.push((start, field.span));
+    let detail = Detail {
+        most: MAX_WHOLE,
+        ..Detail::default()
+    };
     write_marked(
-        decoded,
-        verdict,
-        display,
-        Detail::default(),
-        notes,
-        &mut out,
-        &mut mark,
+        decoded, verdict, display, detail, notes, &mut out, &mut mark,
     );
     let mut marks = marks.into_iter().peekable();
     let mut at = 0;
@@ -153,7 +157,7 @@ fn write_marked(
             display.style.push(out, Highlight::Note, detail.replacement);
             out.push('\n');
         } else {
-            write_value(decoded, field, display, detail.checksums, notes, out);
+            write_value(decoded, field, display, detail, notes, out);
         }
     }
     write_faults(decoded, verdict, display, out);
@@ -252,24 +256,25 @@ fn write_value(
     decoded: &Decoded<'_>,
     field: &FrameField<'_>,
     display: DisplayOptions,
-    checksums: bool,
+    detail: Detail<'_>,
     notes: &Notes,
     out: &mut String,
 ) {
     let style = display.style;
-    let (highlight, text) = shown_value(field, notes, display);
+    let most = detail.most;
+    let (highlight, text) = shown_value(field, notes, display, most.max(MAX_READ));
     if field.is_secret(notes, display) {
         style.push(out, Highlight::Note, &field.replacement(display));
         out.push('\n');
         return;
     }
-    style.push_wire(out, highlight, &shorten(&text, MAX_TEXT));
-    let shortened = text.chars().nth(MAX_TEXT).is_some();
+    style.push_wire(out, highlight, &shorten(&text, most));
+    let shortened = text.chars().nth(most).is_some();
     if shortened {
         style.push(out, Highlight::Dim, &format!(" ({} bytes)", field.span.len));
     }
     // Long bytes were already shortened when they became text.
-    if checksums && (shortened || text.contains('…')) {
+    if detail.checksums && (shortened || text.contains('…')) {
         let mut crc = flate2::Crc::new();
         crc.update(field.span.of(decoded.frame.view.bytes));
         let sum = crc.sum();
@@ -286,6 +291,7 @@ pub(super) fn shown_value(
     field: &FrameField<'_>,
     notes: &Notes,
     display: DisplayOptions,
+    most: usize,
 ) -> (Highlight, String) {
     let Some(node) = field.node else {
         let masked = field.masked.clone().filter(|_| !display.show_secrets);
@@ -299,11 +305,11 @@ pub(super) fn shown_value(
         }
         Value::Scalar(_) => Highlight::Number,
     };
-    let long = node.raw_text().len() > MAX_READ;
+    let long = node.raw_text().len() > most;
     let text = match node.text().filter(|_| long) {
         Some(text) => {
             let text = field.masked_value(notes, display).map_or(text, Cow::Owned);
-            format!("\"{}", text.chars().take(MAX_READ).collect::<String>())
+            format!("\"{}", text.chars().take(most).collect::<String>())
         }
         None => field.brief(node, notes, display),
     };

@@ -200,6 +200,7 @@ impl<'h> ShownSnapshot<'h> {
                     },
                     replacement: VOLATILE,
                     checksums: true,
+                    ..Detail::default()
                 };
                 tree::write_with_detail(decoded, verdict, display, detail, &mut self.notes, text);
             }

@@ -94,22 +94,14 @@ fn title(line: &str) -> Option<String> {
     if line.starts_with("{\"v\":") {
         return Some(without_positions(line));
     }
-    if let Some(rest) = line.strip_prefix('#') {
-        let end = digits(rest);
-        return (end > 0).then(|| without_positions(rest.get(end..).unwrap_or_default()));
-    }
-    let rest = line.trim_start();
+    let rest = line.trim_start().strip_prefix('#')?;
     let end = digits(rest);
     let rest = rest.get(end..).filter(|_| end > 0)?.trim_start();
-    let is_place = rest.starts_with(['→', '←', '·', '#']);
-    let at = rest.find(['→', '←', '·']).filter(|_| is_place)?;
-    let (conn, rest) = rest.split_at_checked(at)?;
-    let mut chars = rest.chars();
-    let arrow = chars.next()?;
-    // The offset follows the arrow, if there is one.
-    let rest = chars.as_str().trim_start();
-    let rest = rest.get(digits(rest)..).unwrap_or_default();
-    Some(format!("{conn}{arrow}{}", without_positions(rest)))
+    // In a line, the offset follows the index.
+    let rest = rest.get(digits(rest)..).unwrap_or_default().trim_start();
+    let is_place = rest.starts_with(['→', '←', '·', 'c']);
+    let _ = rest.find(['→', '←', '·']).filter(|_| is_place)?;
+    Some(without_positions(rest))
 }
 
 /// Returns a line without numbers that count messages or bytes of the stream.
@@ -172,7 +164,8 @@ mod tests {
         };
         let line = |at: usize, id: usize, method: &str| {
             format!(
-                "{at:>5} → {:>8}     41 B  call  {method}  {id}\n      ! some/rule: odd (see #{at})\n",
+                "{:>5} {:>8} → call  {method}  {id}\n      ! some/rule: odd (see #{at})\n",
+                format!("#{at}"),
                 at * 41
             )
         };

@@ -34,13 +34,13 @@ fn strace_of_a_child_is_decoded_and_cut_strings_are_gaps() {
         "child.strace.txt",
         1,
         r#"
-        0        0 #0  10:03:11.362 ← ready                             0
-        1        0 #0       +300 µs → ack                               0      300 µs {}
-        2       37 #0       +700 µs → invoke       f                    1             ["0x1"]
-        3       42 #0         +1 ms ← result                            1        1 ms ["0x2"]
-        4      125 #0         +1 ms → -                                 2
+       #0        0 c0 10:03:11.362 ← ready                             0
+       #1        0 c0      +300 µs → ack                               0      300 µs {}
+       #2       37 c0      +700 µs → invoke       f                    1             ["0x1"]
+       #3       42 c0        +1 ms ← result                            1        1 ms ["0x2"]
+       #4      125 c0        +1 ms → -                                 2
           ✗ gap: offset 157: stream: wanted every byte, got a gap of 56 bytes — decoding continues at the next frame
-        5       84 #0         +1 ms ← result                            2             ["0x3"]"#,
+       #5       84 c0        +1 ms ← result                            2             ["0x3"]"#,
         &["strace -s 65535", "a gap of 56 bytes"],
     );
 }
@@ -51,8 +51,8 @@ fn curl_trace_ascii_output_is_decoded() {
         "curl-trace-ascii.txt",
         0,
         r#"
-        0        0 #0  → request       components/list      "a1" {}
-        1        0 #0  ← response                           "a1" {components: []}"#,
+       #0        0 c0 → request       components/list      "a1" {}
+       #1        0 c0 ← response                           "a1" {components: []}"#,
         &["curl --trace prints all bytes"],
     );
 }
@@ -63,8 +63,8 @@ fn curl_trace_output_is_decoded() {
         "curl-trace.txt",
         0,
         r#"
-        0        0 #0  → request       components/list      "a1" {}
-        1        0 #0  ← response                           "a1" {components: []}"#,
+       #0        0 c0 → request       components/list      "a1" {}
+       #1        0 c0 ← response                           "a1" {components: []}"#,
         &[],
     );
 }
@@ -75,16 +75,16 @@ fn har_bodies_and_events_are_decoded() {
         "exchanges.har",
         1,
         r#"
-        0        0 #0  10:00:00.121 → request       components/list      "a1"          {}
-        1        0 #0       +3.5 ms ← response                           "a1"   3.5 ms {components: []}
-        2        0 #1     +876.5 ms → request       components/execute   "b2"          {component: "/upper", input: {text: "hi…
-        3        0 #1       +3.5 ms ← http-response                                    200
-        4       73 #1         +0 ns ← request       blobs/get            "c3"          {blob_id: "k"}
-        5      154 #1         +0 ns ← response                           "b2"   3.5 ms {output: {outcome: "success", result: "…
-        6      170 #0     +996.5 ms → request       components/list      "d4"          {}
-        7      125 #0       +3.5 ms ← response                           "d4"   3.5 ms {…}
+       #0        0 c0 10:00:00.121 → request       components/list      "a1"          {}
+       #1        0 c0      +3.5 ms ← response                           "a1"   3.5 ms {components: []}
+       #2        0 c1    +876.5 ms → request       components/execute   "b2"          {component: "/upper", input: {text: "hi…
+       #3        0 c1      +3.5 ms ← http-response                                    200
+       #4       73 c1        +0 ns ← request       blobs/get            "c3"          {blob_id: "k"}
+       #5      154 c1        +0 ns ← response                           "b2"   3.5 ms {output: {outcome: "success", result: "…
+       #6      170 c0    +996.5 ms → request       components/list      "d4"          {}
+       #7      125 c0      +3.5 ms ← response                           "d4"   3.5 ms {…}
           ✗ gap: offset 236: stream: wanted every byte, got a gap of 40 bytes — decoding continues at the next frame
-        8      340 #0     +996.5 ms → request       components/list      "e5"          {}"#,
+       #8      340 c0    +996.5 ms → request       components/list      "e5"          {}"#,
         &["a gap of 40 bytes"],
     );
 }
@@ -95,8 +95,8 @@ fn ngrep_output_is_decoded() {
         "ngrep.txt",
         0,
         r"
-        0        0 #0  → call           math.add             c7760…50b1db [2, 3]
-        1        0 #0  ← response                            c7760…50b1db ok 5",
+       #0        0 c0 → call           math.add             c7760…50b1db [2, 3]
+       #1        0 c0 ← response                            c7760…50b1db ok 5",
         &[],
     );
 }
@@ -107,8 +107,8 @@ fn socat_output_is_decoded() {
         "socat.txt",
         0,
         r"
-        0        0 #0  10:05:02.655 → call           math.add             c7760…50b1db          [2, 3]
-        1        0 #0         +1 µs ← response                            c7760…50b1db     1 µs ok 5",
+       #0        0 c0 10:05:02.655 → call           math.add             c7760…50b1db          [2, 3]
+       #1        0 c0        +1 µs ← response                            c7760…50b1db     1 µs ok 5",
         &[],
     );
 }
@@ -119,8 +119,8 @@ fn strace_of_a_socket_is_decoded() {
         "socket.strace.txt",
         0,
         r"
-        0        0 #0  → call           math.add             c7760…50b1db [2, 3]
-        1        0 #0  ← response                            c7760…50b1db ok 5",
+       #0        0 c0 → call           math.add             c7760…50b1db [2, 3]
+       #1        0 c0 ← response                            c7760…50b1db ok 5",
         &[],
     );
 }
@@ -131,8 +131,8 @@ fn tcpdump_output_is_decoded() {
         "tcpdump.txt",
         0,
         r"
-        0        0 #0  09:52:21.830 → call           math.add             c7760…50b1db          [2, 3]
-        1        0 #0         +1 µs ← response                            c7760…50b1db     1 µs ok 5",
+       #0        0 c0 09:52:21.830 → call           math.add             c7760…50b1db          [2, 3]
+       #1        0 c0        +1 µs ← response                            c7760…50b1db     1 µs ok 5",
         &[],
     );
 }
@@ -143,8 +143,8 @@ fn tcpflow_output_is_decoded() {
         "tcpflow.txt",
         0,
         r"
-        0        0 #0  → call           math.add             c7760…50b1db [2, 3]
-        1        0 #0  ← response                            c7760…50b1db ok 5",
+       #0        0 c0 → call           math.add             c7760…50b1db [2, 3]
+       #1        0 c0 ← response                            c7760…50b1db ok 5",
         &[],
     );
 }
@@ -155,12 +155,12 @@ fn har_websocket_messages_are_decoded() {
         "websocket.har",
         0,
         r"
-        0        0 #0  10:00:22.400 → http-request  GET /sael/ws
-        1        0 #0         +0 ns ← http-response                                    101
-        2       88 #0       +100 ms → HEY
-        3       77 #0         +1 ms ← HEY
-        4      200 #0        +99 ms → INV           add                  1             {a: 2, b: 3}
-        5      256 #0       +2.5 ms ← RES                                1      2.5 ms 5",
+       #0        0 c0 10:00:22.400 → http-request  GET /sael/ws
+       #1        0 c0        +0 ns ← http-response                                    101
+       #2       88 c0      +100 ms → HEY
+       #3       77 c0        +1 ms ← HEY
+       #4      200 c0       +99 ms → INV           add                  1             {a: 2, b: 3}
+       #5      256 c0      +2.5 ms ← RES                                1      2.5 ms 5",
         &[],
     );
 }

@@ -37,9 +37,10 @@ fn version_help_and_usage_have_exit_codes() {
         };
         assert!(place("Examples:") < place("Usage:") && place("Usage:") < place("Exit codes:"));
     }
+    // Without a command stdin is decoded; a terminal is in `conventions`.
     let (code, out, err) = run(&[], b"");
-    assert_eq!((code, out.as_str()), (2, ""));
-    assert!(err.contains("Usage:"));
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert!(err.contains("empty input"), "{err}");
     let (code, out, err) = run(&["decode", "--frmat", "x"], b"");
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(
@@ -119,8 +120,8 @@ fn single_message_is_tree_and_several_are_lines() {
       68..69      [1]  3
     "#);
     insta::assert_snapshot!(run(&["decode"], &both).1, @r#"
-    0        0 · call           math.add             a1b2c…567890 [2, 3]
-    1       69 · response                            a1b2c…567890 ok 5
+    #0        0 · call           math.add             a1b2c…567890 [2, 3]
+    #1       69 · response                            a1b2c…567890 ok 5
     "#);
 }
 
@@ -480,7 +481,7 @@ fn redact_reads_stdin_like_other_commands() {
     assert_eq!(code, 2);
     assert_eq!(
         err,
-        "wiretool: stdin: not a recording: the first line must be {\"wiretool\":1,…}\n"
+        "wiretool: stdin: not a recording: the first line must be {\"wiretool\":1,…}; wiretool decode -w NEW.jsonl FILE makes one\n"
     );
 }
 
@@ -593,7 +594,7 @@ fn common_mistakes_get_a_hint() {
         ("make sael", "wiretool make sael --list"),
         (
             "record -p oracle ./oracle",
-            "give a command to run after --",
+            "give a command to run after --: wiretool record -p oracle -- ./oracle",
         ),
         ("proxy --connect 7700", "tcp://127.0.0.1:7700"),
         ("proxy --listen 7700", "tcp://127.0.0.1:7700"),

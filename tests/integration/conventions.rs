@@ -47,8 +47,48 @@ const ROWS: &[(&str, &str)] = &[
         "pty 'wiretool decode </dev/tty' | grep -q 'stdin is a terminal' && [ $(cat status) = 2 ]",
     ),
     (
+        "input on stdin needs no command",
+        "cmp <(wiretool <F) <(wiretool decode F) && cmp <(cat F | wiretool) <(wiretool decode F) && cmp <(wiretool -f json <F) <(wiretool decode -f json F)",
+    ),
+    (
+        "no command and a terminal: short help",
+        "pty 'wiretool </dev/tty 2>e' && [ $(cat status) = 2 ] && grep -q '^Usage: wiretool' e",
+    ),
+    (
+        "-w names the recording",
+        r#"for c in 'decode F' 'record -- cat' 'proxy -- cat' 'stub mcp' 'send mcp tools/list --timeout 1ms -- cat'; do set -- $c; n=$1; shift; wiretool $n -w $n.r "$@" <F >/dev/null 2>e; grep -Eq "recording to $n.r(;|$)" e || { echo "$c"; exit 1; }; done"#,
+    ),
+    (
+        "-q -w names it if the name is another one",
+        r#"for c in 'decode F' 'record -- cat' 'proxy -- cat' 'stub mcp' 'send mcp tools/list --timeout 1ms -- cat' 'proxy -p saikuro --idle 1ms --listen unix:s'; do set -- $c; n=$1; shift; rm -f $n.r*; wiretool -q $n -w $n.r "$@" <F >/dev/null 2>e; ! grep 'recording to' e || exit 1; wiretool -q $n -w $n.r "$@" <F >/dev/null 2>e; grep -q "recording to $n.r.1$" e || { echo "$c"; cat e; exit 1; }; done"#,
+    ),
+    (
+        "messages of a child are shown on a terminal",
+        r#"pty 'echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}" | wiretool proxy -p mcp -- cat >o' | grep -q '→.*request.*tools/list' && grep -q '^{' o"#,
+    ),
+    (
+        "without a terminal one line says where they are",
+        "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' >i; wiretool proxy -p mcp -w 'a b' -- cat <i >o 2>e; [ \"$(cat e)\" = \"wiretool: recording to a b; wiretool watch --follow 'a b' shows it\" ] && cmp i o",
+    ),
+    (
+        "a format of a child's messages is honoured",
+        r#"echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' >i; wiretool proxy -f line -- cat <i 2>e >o; grep -q '→.*request.*tools/list' e && cmp i o && wiretool proxy -f json -- cat <i 2>e >o; grep -q '^{"v":1,' e && cmp i o && WIRETOOL_FORMAT=json wiretool proxy -- cat <i 2>e >o; ! grep -q '^{' e"#,
+    ),
+    (
         "output over input is refused",
         "cp F kept; wiretool decode F -f json -o F 2>/dev/null; [ $? = 2 ] && cmp F kept",
+    ),
+    (
+        "an output with the name of a format is refused",
+        "wiretool decode F -o json 2>e; [ $? = 2 ] && grep -q -- '-f json' e && wiretool decode F -o ./json && [ -s json ]",
+    ),
+    (
+        "names are known in any case",
+        "cmp <(wiretool decode -p Saikuro -f JSON F) <(wiretool decode -p saikuro -f json F)",
+    ),
+    (
+        "a capture that is no recording: a command that makes one",
+        "for c in 'replay F -- cat' 'redact F' 'stub saikuro --from-recording F'; do wiretool $c 2>e; [ $? = 2 ] && grep -q 'wiretool decode -w NEW.jsonl F' e || { echo \"$c\"; exit 1; }; done",
     ),
     (
         "-- ends options",

@@ -25,11 +25,11 @@ fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&[A, B]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
-    ~ ← RES  #3 conn 0 against #4
+    ~ ← RES  #3 c0 against #4
         result.ts  100 → 200  (bytes 49..52 and 106..109)
-    ~ ← RES  #4 conn 0 against #5
+    ~ ← RES  #4 c0 against #5
         result.ts  101 → 201  (bytes 104..107 and 162..165)
-    ~ ← RES  #5 conn 0 against #3
+    ~ ← RES  #5 c0 against #3
         result.ts  102 → 202  (bytes 159..162 and 50..53)
     ");
     assert_eq!(
@@ -42,19 +42,16 @@ fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&["--ignore", "RES:result.ts", A, C]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
-    ~ ← RES  #5 conn 0 against #4
+    ~ ← RES  #5 c0 against #4
         result.x  3 → 4  (bytes 152..153 and 43..44)
-    + → INV math.mul  #2 conn 0  only in B, with its answer
+    + → INV math.mul  #2 c0  only in B, with its answer
     ");
     assert_eq!(
         err,
         "wiretool: 1 message differs, 0 only in A, 1 only in B; of 6 and 8 messages\n"
     );
     let (_, out, _) = diff(&["--ignore", "**.ts", C, A]);
-    assert!(
-        out.contains("- → INV math.mul  #2 conn 0  only in A"),
-        "{out}"
-    );
+    assert!(out.contains("- → INV math.mul  #2 c0  only in A"), "{out}");
 }
 
 #[test]
@@ -95,7 +92,7 @@ fn answer_with_wrong_id_is_a_difference() {
     let (code, out, _) = diff(&[sound, wrong]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
-    ~ ← result  #3 conn 0 against #3
+    ~ ← result  #3 c0 against #3
         id  1 → 7 (wanted 1)  (bytes 64..65 and 64..65)
     ");
     assert_eq!(diff(&[wrong, wrong]).0, 0);

@@ -94,7 +94,7 @@ fn next(from: &Receiver<String>) -> String {
 fn findings_print_as_text() {
     let (code, out, err) = lint(&[GAP]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:5:1: error saikuro/seq-gap: #2 conn 0 ← seq is 2; it should be 1, after #1");
+    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:5:1: error saikuro/seq-gap: #2 c0 ← seq is 2; it should be 1, after #1");
     insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.fires.jsonl: 1 error in 4 messages");
     let (code, out, err) = lint(&[VALID]);
     assert_eq!((code, out.as_str()), (0, ""));
@@ -164,7 +164,7 @@ fn findings_print_as_sarif() {
         serde_json::json!({ "startLine": 5, "startColumn": 1 })
     );
     let logical = &place(0)["logicalLocations"][0]["fullyQualifiedName"];
-    assert_eq!(logical, "conn 0 s2c at 87");
+    assert_eq!(logical, "c0 s2c at 87");
     assert!(
         artifact(1).starts_with("file:///") && artifact(1).ends_with("/a%20b.bin"),
         "{out}"
@@ -316,8 +316,8 @@ fn repeated_findings_are_counted() {
     let out = out.replace(path, "FILE");
     insta::assert_snapshot!(out, @"
     FILE: 3 messages wait for an answer:
-      #0 conn 0 → INV math.add  id 1  for 2 ms  the server must send it
-      #1 conn 0 → INV math.sub  id 2  for 1 ms  the server must send it
+      #0 c0 → INV math.add  id 1  for 2 ms  the server must send it
+      #1 c0 → INV math.sub  id 2  for 1 ms  the server must send it
       and 1 more
     ");
 }
@@ -332,12 +332,12 @@ fn summary_names_peer_that_must_send_next() {
     );
     insta::assert_snapshot!(out, @"
     fixtures/cli/hang.jsonl: 1 message waits for an answer:
-      #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no timeout: the executor waits forever
+      #2 c0 → invoke pow  id 1  for 1 ns  the oracle must send it — no timeout: the executor waits forever
     ");
     let (_, out, _) = lint(&["fixtures/cli/never-ready.jsonl"]);
     insta::assert_snapshot!(out, @"
     fixtures/cli/never-ready.jsonl: 1 message waits for an answer:
-      conn 0 · the executor, for ready  for 4 s  the oracle must send it — no timeout: the executor waits forever
+      c0 · the executor, for ready  for 4 s  the oracle must send it — no timeout: the executor waits forever
     ");
     // Colours end before the end of the line.
     let (_, out, _) = lint(&["--color", "always", INCOMPLETE]);
@@ -349,7 +349,7 @@ fn summary_names_peer_that_must_send_next() {
     let (_, _, err) = run(&["decode", "--lint", "-f", "line", INCOMPLETE]);
     insta::assert_snapshot!(err, @"
     wiretool: fixtures/cli/hang.jsonl: 1 message waits for an answer:
-    wiretool:   #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle must send it — no timeout: the executor waits forever
+    wiretool:   #2 c0 → invoke pow  id 1  for 1 ns  the oracle must send it — no timeout: the executor waits forever
     ");
 }
 
@@ -555,7 +555,7 @@ fn stall_reports_peer_that_must_send_next() {
         "wiretool: stdin: 1 message waits for an answer:"
     );
     // At least as long as the silence.
-    insta::assert_snapshot!(next(&live.err), @"wiretool:   #2 conn 0 → invoke pow  id 1  for 20 ms  the oracle must send it — no timeout: the executor waits forever");
+    insta::assert_snapshot!(next(&live.err), @"wiretool:   #2 c0 → invoke pow  id 1  for 20 ms  the oracle must send it — no timeout: the executor waits forever");
     live.end();
 }
 
@@ -583,7 +583,7 @@ fn signal_ends_reading_but_not_report() {
         let reported = [next(&live.out), next(&live.out)];
         assert_eq!(reported[0], "stdin: 1 message waits for an answer:");
         assert!(
-            reported[1].starts_with("  #4 conn 0 → invoke sub  id 2"),
+            reported[1].starts_with("  #4 c0 → invoke sub  id 2"),
             "{reported:?}"
         );
         let code = live.child.wait().unwrap().code();
@@ -654,7 +654,7 @@ fn early_close_of_peer_is_reported() {
         let path = recorded(&folder, "saikuro", &[&[OPEN, CALL], &ends[..]].concat());
         let (code, out, err) = lint(&[&path]);
         assert_eq!(code, 1, "{ends:?}");
-        let text = "error saikuro/unanswered: #0 conn 1 → call math.add has no answer, and the connection is closed";
+        let text = "error saikuro/unanswered: #0 c1 → call math.add has no answer, and the connection is closed";
         assert!(out.contains(text), "{ends:?}: {out}");
         assert!(!err.contains("both directions"), "{err}");
     }

@@ -108,7 +108,7 @@ fn unrecognised_connections_are_named_and_ports_choose() {
     let path = pcap.to_str().unwrap();
     let (_, _, stderr) = run(wiretool().args(["decode", path]), "");
     assert!(
-        stderr.contains("1 connection has bytes that no protocol recognises (conn 1)"),
+        stderr.contains("1 connection has bytes that no protocol recognises (c1)"),
         "{}",
         stderr
     );
@@ -118,7 +118,7 @@ fn unrecognised_connections_are_named_and_ports_choose() {
     );
     assert!(!stderr.contains("no protocol recognises"), "{}", stderr);
     assert!(
-        stderr.contains("conn 0: 127.0.0.1:50000 -> 127.0.0.1:7000"),
+        stderr.contains("c0: 127.0.0.1:50000 -> 127.0.0.1:7000"),
         "{}",
         stderr
     );

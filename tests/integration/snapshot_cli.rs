@@ -585,15 +585,15 @@ fn times_are_shown_on_request_only() {
     let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
     assert_snapshot!(recorded(&place, &flags("-f line --lint")), @r#"
     + calls.jsonl: has no snapshot yet
-        +     0        0 #0  → invoke       f                    7    []
-        +     1        0 #0  ← result                            7    ["0x1"]
+        +    #0        0 c0 → invoke       f                    7    []
+        +    #1        0 c0 ← result                            7    ["0x1"]
         +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
         +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
     "#);
     assert_snapshot!(recorded(&place, &flags("-f line --lint --times")), @r#"
     + calls.jsonl: has no snapshot yet
-        +     0        0 #0  00:00:00.001 → invoke       f                    7             []
-        +     1        0 #0         +2 ms ← result                            7        2 ms ["0x1"]
+        +    #0        0 c0 00:00:00.001 → invoke       f                    7             []
+        +    #1        0 c0        +2 ms ← result                            7        2 ms ["0x1"]
         +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
         +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
     "#);
@@ -616,7 +616,7 @@ fn volatile_values_are_hidden() {
     let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
     assert_snapshot!(recorded(&place, &flags("--redact-volatile")), @r#"
     + calls.jsonl: has no snapshot yet
-        + #0 conn 0 → invoke f  id [volatile]  (oracle, lines, request)
+        + #0 c0 → invoke f  id [volatile]  (oracle, lines, request)
         +   {4}
         +     jsonrpc  "2.0"
         +     id  [volatile]
@@ -624,7 +624,7 @@ fn volatile_values_are_hidden() {
         +     params  {2}
         +       selector  "f"
         +       calldata  [0]
-        + #1 conn 0 ← result  id [volatile]  (oracle, lines, response)
+        + #1 c0 ← result  id [volatile]  (oracle, lines, response)
         +   {3}
         +     jsonrpc  "2.0"
         +     id  [volatile]
@@ -633,8 +633,8 @@ fn volatile_values_are_hidden() {
     "#);
     assert_snapshot!(recorded(&place, &flags("-f line --redact-volatile --lint")), @r#"
     + calls.jsonl: has no snapshot yet
-        +     0 #0  → invoke       f                    [volatile]
-        +     1 #0  ← result                            [volatile]
+        +    #0 c0 → invoke       f                    [volatile]
+        +    #1 c0 ← result                            [volatile]
         +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
         +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
     "#);
@@ -753,9 +753,9 @@ fn flags_and_settings_select_the_protocol() {
         +   22..23    id  0
         +   33..35    result  {0}
     + a/told.hex: has no snapshot yet
-        +     0        0 ← response                           0    {}
+        +    #0        0 ← response                           0    {}
     + a/told.hex.gz: has no snapshot yet
-        +     0        0 ← response                           0    {}
+        +    #0        0 ← response                           0    {}
     + a/untold.hex: has no snapshot yet
         + #0 · response  id 0  (jsonrpc, lines, dialect 2.0, response, 36 bytes at 0)
         +    0..36  {3}
@@ -772,13 +772,13 @@ fn flags_and_settings_select_the_protocol() {
     );
     assert_snapshot!(place.screen(&["test", "-v", "--show-new"]), @"
     + a/late.hex: has no snapshot yet
-        +     0        0 · ack                               0    {}
+        +    #0        0 · ack                               0    {}
     + a/told.hex: has no snapshot yet
-        +     0        0 ← response                           0    {}
+        +    #0        0 ← response                           0    {}
     + a/told.hex.gz: has no snapshot yet
-        +     0        0 ← response                           0    {}
+        +    #0        0 ← response                           0    {}
     + a/untold.hex: has no snapshot yet
-        +     0        0 → ack                               0    {}
+        +    #0        0 → ack                               0    {}
     wiretool: 4 fixtures: 0 equal, 4 new
     wiretool: compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`
     exit 1

@@ -57,18 +57,18 @@ fn streams_of_connection_are_decoded_separately() {
 #[test]
 fn conditions_select_messages() {
     for (args, want) in [
-        (&["--where", "kind=invoke"][..], &["2"][..]),
+        (&["--where", "kind=invoke"][..], &["#2"][..]),
         (
             &["--where", ".params.calldata[0]=0x2 or index<1"],
-            &["0", "2"],
+            &["#0", "#2"],
         ),
-        (&["--where", "role=response", "--where", "id=1"], &["3"]),
-        (&["--where", "role=response", "--id", "0"], &["1"]),
-        (&["--where", "role=response", "--grep", "0x4"], &["3"]),
-        (&["--where", "latency>1000h or kind=ready"], &["0"]),
+        (&["--where", "role=response", "--where", "id=1"], &["#3"]),
+        (&["--where", "role=response", "--id", "0"], &["#1"]),
+        (&["--where", "role=response", "--grep", "0x4"], &["#3"]),
+        (&["--where", "latency>1000h or kind=ready"], &["#0"]),
         (
             &["--where", "not .params", "--skip", "1", "--head", "1"],
-            &["1"],
+            &["#1"],
         ),
     ] {
         let (code, out, err) = decode(&[args, &["-f", "line"]].concat());
@@ -152,11 +152,11 @@ fn answers_are_selected_by_latency() {
     recording += "{\"t\":40000000,\"event\":\"end\",\"chunks\":4,\"bytes\":{}}\n";
     std::fs::write(&path, recording).unwrap();
     for (condition, want) in [
-        ("latency>10ms", &["1"][..]),
-        ("latency<=500us", &["3"]),
-        ("latency", &["1", "3"]),
-        ("reply_to=2 or kind=INV", &["0", "2", "3"]),
-        ("time>=2026-01-31T12:00:00.03Z", &["2", "3"]),
+        ("latency>10ms", &["#1"][..]),
+        ("latency<=500us", &["#3"]),
+        ("latency", &["#1", "#3"]),
+        ("reply_to=2 or kind=INV", &["#0", "#2", "#3"]),
+        ("time>=2026-01-31T12:00:00.03Z", &["#2", "#3"]),
     ] {
         let output = common::wiretool()
             .args(["decode", "-f", "line", "--where", condition])

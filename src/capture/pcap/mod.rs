@@ -198,7 +198,7 @@ impl PacketReader {
                 "a key log (SSLKEYLOGFILE=KEYS of the program) decrypts it"
             };
             let text = format!(
-                "{}, first conn {first}: {how}: tshark -r FILE {keys}-q -z follow,tls,raw,{first} prints the plaintext, which wiretool decode reads",
+                "{}, first c{first}: {how}: tshark -r FILE {keys}-q -z follow,tls,raw,{first} prints the plaintext, which wiretool decode reads",
                 counted(connections.tls.into(), "TLS connection"),
             );
             report(text, connections.plain == 0);

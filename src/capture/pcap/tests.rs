@@ -319,12 +319,12 @@ fn packets_without_plain_tcp_are_counted_by_kind() {
         (
             1,
             tls.to_vec(),
-            "Unreadable 1 TLS connection, first conn 0: a key log",
+            "Unreadable 1 TLS connection, first c0: a key log",
         ),
         (
             1,
             [&tls[..], &conversation_of(1)].concat(),
-            "Note 1 TLS connection, first conn 0",
+            "Note 1 TLS connection, first c0",
         ),
     ] {
         let text = items(&pcap(link, &packets));

@@ -19,12 +19,9 @@ pub struct DecodeRecorder {
 }
 
 impl DecodeRecorder {
-    /// Creates the file. Prints its name if another file has the name that was asked for.
+    /// Creates the file, and prints its name.
     pub fn create(path: &Path, quiet: bool) -> Result<Self> {
-        let file = recording::create(path, false)?;
-        if !quiet && Path::new(&file.name) != path {
-            print_message(&format!("recording to {}", file.name));
-        }
+        let file = recording::create_and_note(path, quiet, &print_message)?;
         Ok(Self {
             file,
             items: ItemRecorder::default(),

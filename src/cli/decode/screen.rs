@@ -1,6 +1,7 @@
 //! Shows the frames of a run in the selected format, and the errors at its end.
 
 use super::Args;
+use super::counts::SourceCounts;
 use super::findings::{FindingReporter, worst};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
@@ -20,18 +21,29 @@ use crate::encoding::Want;
 use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::format::Format;
-use crate::render::style::Highlight;
 use crate::render::{DisplayOptions, json};
 use crate::select::{Filter, Select};
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 
 /// The first frame, in both formats, until it is known if it is the only one.
 struct FirstFrame {
     line: Vec<u8>,
     tree: Vec<u8>,
 }
+
+/// The messages of the first screen, whose columns are as wide as what they show.
+#[derive(Default)]
+struct FirstScreen {
+    text: Vec<u8>,
+    messages: usize,
+}
+
+/// The maximum number of messages and of bytes that the first screen holds back.
+const FIRST_MESSAGES: usize = 50;
+const FIRST_BYTES: usize = 1 << 16;
 
 /// Shows frames as they arrive.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
@@ -58,6 +70,8 @@ pub struct DecodeScreen<'a> {
     scratch: Vec<u8>,
     text: String,
     first_frame: Option<FirstFrame>,
+    /// Present while the first lines of a file wait for their layout.
+    first_screen: Option<FirstScreen>,
     matched: u64,
     shown: u64,
     /// The number of faulty frames, of all sources.
@@ -108,6 +122,7 @@ impl<'a> DecodeScreen<'a> {
             scratch: Vec::new(),
             text: String::new(),
             first_frame: None,
+            first_screen: None,
             matched: 0,
             shown: 0,
             faulty: 0,
@@ -152,15 +167,49 @@ impl<'a> DecodeScreen<'a> {
     /// Writes the first frame as a line, because it is not the only one.
     fn release(&mut self) -> Result<()> {
         if let Some(first_frame) = self.first_frame.take() {
-            self.output.push(&first_frame.line);
-            self.output.written()?;
+            self.put(&first_frame.line)?;
         }
         Ok(())
+    }
+
+    /// Writes a message, or keeps it for the first screen.
+    fn put(&mut self, text: &[u8]) -> Result<()> {
+        let Some(first) = &mut self.first_screen else {
+            self.output.push(text);
+            return self.output.written();
+        };
+        first.text.extend_from_slice(text);
+        first.messages += 1;
+        if first.messages >= FIRST_MESSAGES || first.text.len() >= FIRST_BYTES {
+            self.lay_out();
+        }
+        Ok(())
+    }
+
+    /// Writes the first screen.
+    fn lay_out(&mut self) {
+        if let Some(first) = self.first_screen.take() {
+            let out = self.output.buffer();
+            self.renderer.lay_out(&first.text, self.display, out);
+        }
+    }
+
+    /// Returns true if the messages of the first screen are there at once.
+    fn can_hold(&self) -> bool {
+        let args = &self.args.input;
+        let paths = args.paths();
+        let is_there = |path: &PathBuf| path.is_file() || path.is_dir();
+        matches!(self.format, None | Some(Format::Line))
+            && self.display.width.is_some()
+            && !args.follow
+            && !paths.is_empty()
+            && paths.iter().all(is_there)
     }
 
     /// Writes all output that waits.
     pub fn flush(&mut self) -> Result<()> {
         self.release()?;
+        self.lay_out();
         self.output.flush()
     }
 
@@ -171,10 +220,9 @@ impl<'a> DecodeScreen<'a> {
         if let Some(first_frame) = self.first_frame.take() {
             self.output.push(&first_frame.tree);
         }
-        for text in std::mem::take(&mut self.last) {
-            self.output.buffer().extend_from_slice(&text);
-            self.output.written()?;
-        }
+        let last = Vec::from(std::mem::take(&mut self.last)).concat();
+        self.put(&last)?;
+        self.lay_out();
         let run = self.run;
         let cut_short = run.cut_short().is_some();
         if self.verify.is_some() && !cut_short {
@@ -273,8 +321,10 @@ impl<'a> DecodeScreen<'a> {
             return Ok(());
         }
         self.release()?;
-        self.output.buffer().extend_from_slice(&self.scratch);
-        self.output.written()
+        let text = std::mem::take(&mut self.scratch);
+        self.put(&text)?;
+        self.scratch = text;
+        Ok(())
     }
 }
 
@@ -319,6 +369,10 @@ impl FrameDisplay for DecodeScreen<'_> {
         } else {
             SourceCounts::default()
         };
+        if self.can_hold() {
+            self.renderer.hold();
+            self.first_screen.get_or_insert_default();
+        }
         self.reporter.begin(source);
     }
 
@@ -348,6 +402,7 @@ impl FrameDisplay for DecodeScreen<'_> {
         // Messages before notes about them: both may go to the same terminal.
         let is_written = self.first_frame.is_none() && self.args.select.tail.is_none();
         if is_written {
+            self.lay_out();
             self.output.flush()?;
         }
         self.reporter.finish(pipeline);
@@ -383,54 +438,5 @@ impl FrameDisplay for DecodeScreen<'_> {
     fn is_done(&self) -> bool {
         let head = self.args.select.head;
         head.is_some_and(|head| self.shown >= head)
-    }
-}
-
-/// The counts of a source.
-#[derive(Default)]
-struct SourceCounts {
-    frames: u64,
-    faulty: u64,
-    /// The first fault.
-    first: Option<String>,
-    /// The heading, until something is shown below it.
-    heading: Option<String>,
-}
-
-impl SourceCounts {
-    /// Creates the counts of a source with a heading; `follows`: other output precedes it.
-    fn with_heading(name: &str, follows: bool, display: DisplayOptions) -> Self {
-        let mut heading = String::from(if follows { "\n" } else { "" });
-        let text = format!("==> {name} <==");
-        display.style.push_wire(&mut heading, Highlight::Key, &text);
-        heading.push('\n');
-        Self {
-            heading: Some(heading),
-            ..Self::default()
-        }
-    }
-
-    /// Counts a message.
-    fn count(&mut self, decoded: &Decoded<'_>) {
-        self.frames += 1;
-        let Some((offset, fault)) = decoded.faults().next() else {
-            return;
-        };
-        self.faulty += 1;
-        self.first.get_or_insert_with(|| {
-            let hint = fault.hint.as_ref().map(|h| format!(" ({h})"));
-            format!("offset {offset}: {fault}{}", hint.unwrap_or_default())
-        });
-    }
-
-    /// Returns the number of faults, and the first one if it is not shown elsewhere.
-    fn fault_text(self, source: &str, is_shown: bool) -> Option<String> {
-        let first = self.first?;
-        let count = format!("{} of {} messages with faults", self.faulty, self.frames);
-        Some(if is_shown {
-            format!("{source}: {count}")
-        } else {
-            format!("{source}: {first}; {count}")
-        })
     }
 }

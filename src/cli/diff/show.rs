@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 60;
 pub fn write_difference(difference: &Difference, display: DisplayOptions, out: &mut String) {
     let style = display.style;
     let head = |which: &DiffMessage, out: &mut String| {
-        let conn = which.conn.map(|c| format!(" conn {c}"));
+        let conn = which.conn.map(|c| format!(" c{c}"));
         let what = if display.show_secrets {
             Cow::Borrowed(which.what.as_str())
         } else {

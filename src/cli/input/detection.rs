@@ -58,14 +58,18 @@ pub fn report_unrecognised(source: &str, decoder: &Decoder<'_>, show: &mut dyn F
     if all.is_empty() || decoder.protocol().is_none() {
         return;
     }
-    let listed: Vec<String> = all.iter().take(MAX_LISTED).map(u32::to_string).collect();
+    let listed: Vec<String> = all
+        .iter()
+        .take(MAX_LISTED)
+        .map(|conn| format!("c{conn}"))
+        .collect();
     let more = if all.len() > MAX_LISTED { ", …" } else { "" };
     let count = match all.len() {
         1 => "1 connection has".to_owned(),
         n => format!("{n} connections have"),
     };
     let text = format!(
-        "{count} bytes that no protocol recognises (conn {}{more}): name it with -p, and choose with --port",
+        "{count} bytes that no protocol recognises ({}{more}): name it with -p, and choose with --port",
         listed.join(", ")
     );
     show.note(source, &text, false);

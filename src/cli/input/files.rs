@@ -6,6 +6,7 @@
 //! ```
 
 use crate::cli::output::as_file;
+use crate::cli::suggestions::file_tip;
 use anyhow::{Context as _, Result};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -119,7 +120,10 @@ pub(super) fn open(path: &Path) -> Result<Source> {
         return stdin();
     }
     let name = path.display().to_string();
-    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+    let file = File::open(path).map_err(|error| {
+        let tip = file_tip(path).map_or(String::new(), |tip| format!("; {tip}"));
+        anyhow::anyhow!("cannot open {name}: {error}{tip}")
+    })?;
     let meta = file.metadata();
     let meta = meta.with_context(|| format!("cannot read {name}"))?;
     anyhow::ensure!(!meta.is_dir(), "cannot read {name}: it is a folder");

@@ -36,11 +36,11 @@ pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<Reco
             } else {
                 File::create(path)
             };
+            // Without a terminal there is no width.
             let display = options::display_options(shared, false);
             (file, path.display().to_string(), display)
         }
     };
-    display.width = display.width.filter(|_| path.is_none());
     let file = file.with_context(|| format!("cannot write {name}"))?;
     display.show_secrets = screen.show_secrets;
     Ok(RecorderScreen {
@@ -94,7 +94,7 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
     })
 }
 
-/// Writes a connection that opened or closed: `10:00:00.120 #1 opened`.
+/// Writes a connection that opened or closed: `10:00:00.120 c1 opened`.
 fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
     let what = match event.what {
         EventKind::Open => "opened",
@@ -104,7 +104,7 @@ fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
         _ => return,
     };
     let time = event.origin().time.map_or(String::new(), line::clock);
-    let mut text = format!("{time} #{} {what}", event.conn);
+    let mut text = format!("{time} c{} {what}", event.conn);
     for name in ["peer", "pid", "code", "signal", "reason", "error"] {
         if let Some(value) = event.more.and_then(|more| more.get(name)) {
             let value = value

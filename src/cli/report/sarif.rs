@@ -54,7 +54,7 @@ impl Sarif {
         }
         if at.is_recording {
             let conn = place.origin.conn.unwrap_or_default();
-            let name = format!("conn {conn}{way} at {}", place.offset);
+            let name = format!("c{conn}{way} at {}", place.offset);
             location["logicalLocations"] = json!([{ "fullyQualifiedName": name }]);
         } else {
             region.insert("byteOffset".into(), place.offset.into());

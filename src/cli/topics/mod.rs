@@ -28,6 +28,7 @@ macro_rules! topics {
 pub const TOPICS: &[Topic] = topics! {
     "protocols": "what each protocol looks like, its kinds of message and its own commands",
     "inputs": "the forms of input: dumps, source code, Base64, logs",
+    "lines": "the columns, signs and units of lines and trees",
     "where": "conditions that select messages",
     "json": "the JSON output, and how to get the same bytes back",
     "rules": "what lint checks, and how it reports",

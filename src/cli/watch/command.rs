@@ -48,6 +48,14 @@ pub(super) enum Command {
     OpenOnly,
     OneConnection,
     Delta,
+    /// Continue long lines of the tree on the next row, or cut them.
+    Wrap,
+    /// Show only the pane with the focus, or all.
+    Zoom,
+    /// Scroll sideways.
+    Scroll {
+        right: bool,
+    },
     Stats,
     Compare,
     Copy,

@@ -402,11 +402,15 @@ impl RuleThread {
         let mut lines = Vec::new();
         for one in waiting.iter().take(MAX_WAITING) {
             // First what a narrow screen must show.
-            let mut line = match one.expected_sender(sides) {
-                Some(side) => format!("the {side} must send next: "),
-                None => String::new(),
-            };
+            let mut line = String::new();
             findings::write_waiting(one, self.now, sides, display, &mut line);
+            if let Some(side) = one.expected_sender(sides) {
+                let line_end = format!("  the {side} must send it");
+                line = format!(
+                    "the {side} must send next: {}",
+                    line.replacen(&line_end, "", 1)
+                );
+            }
             lines.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
         }
         lines

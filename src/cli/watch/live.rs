@@ -11,7 +11,7 @@ use crate::capture::Form;
 use crate::cli::interrupt::Stop;
 use crate::cli::live::{self, ListenAddress, LiveConfig, take_stdio_beside_screen};
 use crate::cli::options::{InputArgs, PacketArgs, SharedArgs};
-use crate::cli::{Exit, recording};
+use crate::cli::{Exit, print_message, recording};
 use crate::decoder::DecodeOptions;
 use crate::protocol::Protocol;
 use crate::transport::{Inserts, RecordingFile};
@@ -32,9 +32,10 @@ pub(super) struct LiveTraffic {
 
 impl LiveTraffic {
     /// Creates the recording, a temporary file if no name is given.
-    pub fn new(write: Option<&Path>) -> Result<Self> {
+    pub fn new(write: Option<&Path>, quiet: bool) -> Result<Self> {
         if let Some(path) = write {
-            let recording = recording::create(path, false)?;
+            // The line stays on the terminal after the screen is closed.
+            let recording = recording::create_and_note(path, quiet, &print_message)?;
             let is_file = recording.file.metadata().is_ok_and(|meta| meta.is_file());
             let name = &recording.name;
             anyhow::ensure!(is_file, "watch reads its recording: {name} is no file");
@@ -101,7 +102,6 @@ impl LiveTraffic {
             print: Some(Arc::new(move |text: &str| {
                 noted.store().status.note(text.to_owned());
             })),
-            is_generated: false,
             screen: None,
             decode: (place.faults.is_given() || self.inserts.is_some()).then_some(options),
             inserts: self.inserts,

@@ -8,6 +8,7 @@
 //! Conditions are applied in steps ([`Model::work`]), so that keys are read meanwhile: the first matches show at once, and
 //! another condition replaces an unfinished one.
 
+mod look;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use super::entry::Entry;
 use super::prompt::Prompt;
 use super::shared::Shared;
 use super::store::{Store, StoreReader};
+use look::Look;
 use rows::{RowList, Search};
 use std::collections::HashSet;
 
@@ -71,7 +73,7 @@ pub(super) struct Model {
     pub overlay: Option<Overlay>,
     pub overlay_top: usize,
     pub prompt: Option<Prompt>,
-    pub shows_delta: bool,
+    pub look: Look,
     pub marked: Option<usize>,
     /// The selected line of the tree, and the first line of bytes and state on the screen.
     pub tree_line: usize,
@@ -107,7 +109,7 @@ impl Model {
             overlay: None,
             overlay_top: 0,
             prompt: None,
-            shows_delta: true,
+            look: Look::new(),
             marked: None,
             tree_line: 0,
             bytes_top: 0,
@@ -199,19 +201,24 @@ impl Model {
         all.extend(self.filters.then(|| self.condition_text.clone()));
         all.extend(self.open_only.then(|| "open requests".to_owned()));
         all.extend(self.only.map(|only| match only.conn {
-            Some(conn) => format!("connection #{conn}"),
+            Some(conn) => format!("connection c{conn}"),
             None => "no connection".to_owned(),
         }));
         all
     }
 
     fn select(&mut self, index: usize) {
+        self.change_selected(index);
+        self.follows = false;
+        self.keep_in_view();
+    }
+
+    fn change_selected(&mut self, index: usize) {
         if self.selected != index {
             self.selected = index;
             (self.tree_line, self.bytes_top, self.state_top) = (0, 0, 0);
+            self.look.column = 0;
         }
-        self.follows = false;
-        self.keep_in_view();
     }
 
     /// Moves the selection to a row that shows, and the rows so that it shows.
@@ -219,10 +226,7 @@ impl Model {
         let count = self.row_count();
         if self.follows && count > 0 {
             let last = self.message_at(count - 1).unwrap_or_default();
-            if last != self.selected {
-                self.selected = last;
-                (self.tree_line, self.bytes_top, self.state_top) = (0, 0, 0);
-            }
+            self.change_selected(last);
         }
         let row = self.selected_row();
         if let Some(list) = &self.rows
@@ -306,7 +310,9 @@ impl Model {
                 self.only = only.map(|conn| OneLink { conn });
                 self.restart();
             }
-            Command::Delta => self.shows_delta = !self.shows_delta,
+            Command::Delta | Command::Wrap | Command::Zoom | Command::Scroll { .. } => {
+                self.look.apply(command);
+            }
             Command::Compare => match self.marked.take() {
                 Some(first) if first != self.selected => {
                     self.toggle(Overlay::Compare(first, self.selected));
@@ -354,7 +360,7 @@ impl Model {
     }
 
     fn back(&mut self) {
-        if self.overlay.take().is_some() {
+        if self.overlay.take().is_some() || std::mem::take(&mut self.look.zooms) {
             return;
         }
         if self.focus != Pane::Messages {
@@ -422,23 +428,6 @@ impl Model {
             "the condition ended, to show this message".clone_into(&mut self.answer);
         }
         self.select(index);
-    }
-
-    fn fold_pair(&mut self) {
-        let Some(entry) = self.selected_entry() else {
-            return;
-        };
-        let request = match entry.other() {
-            Some(request) if entry.is_answer() => Some(request),
-            other => other.map(|_| self.selected),
-        };
-        let Some(request) = request else {
-            "only a request and its answers fold".clone_into(&mut self.answer);
-            return;
-        };
-        flip(&mut self.folded_requests, request);
-        self.restart();
-        self.select(request);
     }
 }
 

@@ -2,18 +2,18 @@
 //!
 //! ```text
 //!   messages                                   80x24: one of tree, bytes and state below
-//!   tree            bytes            state     from 120x36: all three
+//!   tree            bytes            state     from 120x36: all three; zoomed: the pane with the focus
 //!   status line
 //! ```
 
 mod detail;
+mod fit;
 mod overlay;
+mod status;
 mod theme;
 
 use super::command::{Overlay, Pane};
-use super::entry::Entry;
 use super::model::Model;
-use crate::cli::count_text;
 use crate::conversation::Verdict;
 use crate::encoding::Want;
 use crate::protocol::session::Severity;
@@ -22,6 +22,7 @@ use crate::render::findings::highlight;
 use crate::render::line::Lines;
 use crate::render::style::{Highlight, Style, escape};
 use detail::{DetailView, state_lines};
+use fit::{fit, window, wrap};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::{Modifier, Style as ScreenStyle};
@@ -35,8 +36,13 @@ const MIN_SIZE: (u16, u16) = (80, 24);
 const WIDE_SIZE: (u16, u16) = (120, 36);
 /// The number of columns for the marks before a line.
 const MARKS: u16 = 3;
-/// The number of messages over which the rate is measured.
-const RATE_MESSAGES: usize = 100;
+/// The minimum height of the messages and of the panes below them.
+const MIN_HEIGHTS: [u16; 2] = [4, 8];
+/// The widths of rows of 8 and of 16 bytes, and the width of the panes from which on 16 fit.
+const BYTE_WIDTHS: [u16; 2] = [43, 75];
+const WIDE_BYTES: u16 = 190;
+/// The minimum and the maximum width of the state.
+const STATE_WIDTHS: [u16; 2] = [28, 44];
 
 /// Draws a model; keeps what is expensive to compute.
 pub(super) struct View {
@@ -44,6 +50,8 @@ pub(super) struct View {
     display: DisplayOptions,
     lines: Lines,
     detail: DetailView,
+    /// The largest height of the panes below the messages that a message needed.
+    needed: u16,
     /// The panes of the last screen, for the mouse.
     areas: Vec<(Pane, Rect)>,
 }
@@ -61,6 +69,7 @@ impl View {
             },
             lines: Lines::default(),
             detail: DetailView::default(),
+            needed: 0,
             areas: Vec::new(),
         }
     }
@@ -85,7 +94,8 @@ impl View {
             None => self.draw_panes(frame, panes, model, is_wide),
         }
         if prompt.is_empty() {
-            self.draw_status(frame, status, model);
+            let line = status::line(model, self.theme, usize::from(status.width));
+            frame.render_widget(line, status);
         } else {
             for (line, area) in prompt.into_iter().zip(status.rows()) {
                 frame.render_widget(line, area);
@@ -102,38 +112,59 @@ impl View {
     }
 
     fn draw_panes(&mut self, frame: &mut Frame<'_>, area: Rect, model: &mut Model, is_wide: bool) {
-        let upper = if is_wide {
-            area.height * 9 / 20
-        } else {
-            area.height / 2
+        let panes = match model.focus {
+            Pane::Messages if model.look.zooms => Vec::new(),
+            Pane::Messages if !is_wide => vec![(Pane::Tree, area)],
+            pane if model.look.zooms || !is_wide => vec![(pane, area)],
+            _ => columns_of(area),
+        };
+        if let Some((_, first)) = panes.first() {
+            self.detail.update(model, self.display, first.width);
+        }
+        let upper = match model.look.zooms {
+            true if panes.is_empty() => area.height,
+            true => 0,
+            false => self.upper_height(area.height, model, &panes),
         };
         let [messages, below] = split_below(area, upper);
-        self.draw_messages(frame, messages, model);
-        if is_wide {
-            let tree = below.width * 2 / 5;
-            let bytes = below.width.saturating_sub(tree + 1) * 3 / 5;
-            let widths = [
-                Constraint::Length(tree),
-                Constraint::Length(bytes),
-                Constraint::Fill(1),
-            ];
-            let areas = Layout::horizontal(widths).spacing(1).split(below);
-            for (pane, area) in [Pane::Tree, Pane::Bytes, Pane::State].iter().zip(&*areas) {
-                self.draw_detail(frame, *area, model, *pane);
-            }
-        } else {
-            let pane = match model.focus {
-                Pane::Messages => Pane::Tree,
-                pane => pane,
-            };
-            self.draw_detail(frame, below, model, pane);
+        if upper > 0 {
+            self.draw_messages(frame, messages, model);
         }
+        for (pane, column) in panes {
+            let area = Rect {
+                y: below.y,
+                height: below.height,
+                ..column
+            };
+            self.draw_detail(frame, area, model, pane);
+        }
+    }
+
+    /// Returns the height of the messages: about half, and what the panes below do not need. The panes below get what the
+    /// messages do not need. What they need only grows, so that the screen is calm.
+    fn upper_height(&mut self, height: u16, model: &Model, panes: &[(Pane, Rect)]) -> u16 {
+        let [upper, lower] = MIN_HEIGHTS;
+        let rows = u16::try_from(model.row_count() + 1).unwrap_or(u16::MAX);
+        let has_tree = panes.iter().any(|(pane, _)| *pane == Pane::Tree);
+        let needed = match self.detail.height() {
+            lines if has_tree && !model.look.wraps => u16::try_from(lines + 1).unwrap_or(u16::MAX),
+            _ => height,
+        };
+        self.needed = self.needed.max(needed).max(lower);
+        let half = if panes.len() > 1 {
+            height * 9 / 20
+        } else {
+            height / 2
+        };
+        let most = height.saturating_sub(self.needed).max(half);
+        rows.clamp(upper, most.max(upper))
     }
 
     /// Draws the title of a pane; returns the area below it.
     fn title(&self, frame: &mut Frame<'_>, area: Rect, text: &str, focused: bool) -> Rect {
         let [title, inner] = split_below(area, 1);
-        let mut text = format!("─ {} ", escape(text));
+        let text = fit(&escape(text), usize::from(title.width).saturating_sub(4));
+        let mut text = format!("─ {text} ");
         let rest = usize::from(title.width).saturating_sub(text.width() + 1);
         text.push_str(&"─".repeat(rest));
         let style = if focused {
@@ -174,39 +205,63 @@ impl View {
         }
         // Long messages are not read as a whole for a line.
         model.reader.parsed.set_want(Want::Line);
-        for (row, area) in (model.top..).zip(inner.rows()) {
+        let width = usize::from(inner.width.saturating_sub(MARKS));
+        let column = match model.focus {
+            Pane::Messages => model.look.column,
+            _ => 0,
+        };
+        let display = DisplayOptions {
+            width: Some(width + column),
+            ..self.display
+        };
+        let (mut held, mut text, mut marks) = (String::new(), String::new(), Vec::new());
+        self.lines.hold();
+        for row in model.top..model.top + model.height {
             let Some(index) = model.message_at(row) else {
                 break;
             };
-            let mut line = self.message_line(model, row, index, area.width);
+            self.hold_line(model, row, index, display, &mut held);
+            marks.push((index, self.marks(model, index)));
+        }
+        self.lines.lay_out(&held, display, &mut text);
+        model.reader.parsed.set_want(Want::Places);
+        for (((index, mut line), text), area) in
+            marks.into_iter().zip(text.lines()).zip(inner.rows())
+        {
+            let shown = self.theme.line(text);
+            let is_error = shown
+                .iter()
+                .any(|span| span.style == self.theme.style(Highlight::Error));
+            line.extend(window(&shown, column, width));
             if index == model.selected {
-                line = line.patch_style(ScreenStyle::new().add_modifier(Modifier::REVERSED));
+                let style = if is_error {
+                    self.theme.style(Highlight::Error)
+                } else {
+                    ScreenStyle::new()
+                };
+                line = line.patch_style(style.add_modifier(Modifier::REVERSED));
                 // The bar has the width of the pane.
                 frame.buffer_mut().set_style(area, line.style);
             }
             frame.render_widget(line, area);
         }
-        model.reader.parsed.set_want(Want::Places);
     }
 
-    /// Returns the line of a message: marks, then the columns of `decode`.
-    fn message_line(
+    /// Adds the columns of `decode` for a message, without a layout.
+    fn hold_line(
         &mut self,
         model: &mut Model,
         row: usize,
         index: usize,
-        width: u16,
-    ) -> Line<'static> {
+        display: DisplayOptions,
+        held: &mut String,
+    ) {
         let before = row.checked_sub(1).and_then(|row| model.message_at(row));
         let shared = model.shared.clone();
         let store = shared.store();
         let before = before.and_then(|before| store.entries.get(before)?.time());
         self.lines
-            .set_last_time(before.filter(|_| model.shows_delta));
-        let display = DisplayOptions {
-            width: Some(usize::from(width.saturating_sub(MARKS))),
-            ..self.display
-        };
+            .set_last_time(before.filter(|_| model.look.shows_delta));
         let (mut text, lines) = (String::new(), &mut self.lines);
         store.read(index, &mut model.reader, |decoded, verdict| {
             // Findings have their own pane.
@@ -216,7 +271,13 @@ impl View {
             };
             lines.write(decoded, Some(verdict), display, &mut text);
         });
-        let Some(entry) = store.entries.get(index) else {
+        held.push_str(text.lines().next().unwrap_or_default());
+        held.push('\n');
+    }
+
+    /// Returns the marks before a line.
+    fn marks(&self, model: &Model, index: usize) -> Line<'static> {
+        let Some(entry) = model.shared.store().entries.get(index).copied() else {
             return Line::default();
         };
         let finding = match entry.severity() {
@@ -226,15 +287,13 @@ impl View {
             None => " ",
         };
         let severity = entry.severity().unwrap_or(Severity::Off);
-        let fold = match (model.marked == Some(index), model.is_folded(index, entry)) {
+        let fold = match (model.marked == Some(index), model.is_folded(index, &entry)) {
             (true, _) => "d",
             (false, true) => "▸",
             (false, false) => " ",
         };
         let mark = Span::styled(finding, self.theme.style(highlight(severity)));
-        let mut line = Line::from(vec![Span::raw(fold), mark, Span::raw(" ")]);
-        line.extend(self.theme.line(text.lines().next().unwrap_or_default()));
-        line
+        Line::from(vec![Span::raw(fold), mark, Span::raw(" ")])
     }
 
     fn draw_detail(&mut self, frame: &mut Frame<'_>, area: Rect, model: &mut Model, pane: Pane) {
@@ -252,9 +311,8 @@ impl View {
         if model.row_count() == 0 {
             return;
         }
-        let (theme, display) = (self.theme, self.display);
+        let theme = self.theme;
         model.lines_height = usize::from(inner.height);
-        self.detail.update(model, display, inner.width);
         let lines = match pane {
             Pane::Tree => self.detail.tree_lines(model, theme, inner),
             Pane::Bytes => self.detail.byte_lines(model, theme, inner),
@@ -268,7 +326,7 @@ impl View {
 
     /// Returns the line of the tree at a line of the screen.
     pub fn tree_line(&self, line: usize) -> usize {
-        self.detail.tree_top + line
+        self.detail.tree_line(line)
     }
 
     fn draw_overlay(
@@ -290,56 +348,18 @@ impl View {
             ..self.display
         };
         let text = overlay::text(overlay, model, display);
-        let last = text.lines().count().saturating_sub(1);
-        model.overlay_top = model.overlay_top.min(last);
-        model.lines_height = usize::from(inner.height);
-        for (line, area) in text.lines().skip(model.overlay_top).zip(inner.rows()) {
-            frame.render_widget(self.theme.line(line), area);
-        }
-    }
-
-    fn draw_status(&self, frame: &mut Frame<'_>, area: Rect, model: &Model) {
-        let store = model.shared.store();
-        let (count, status) = (store.entries.len(), &store.status);
-        let mut text = count_text(count as u64, "message", "messages");
-        let first = store.entries.get(count.saturating_sub(RATE_MESSAGES));
-        let last = store.entries.get(count.saturating_sub(1));
-        let times = first.and_then(Entry::time).zip(last.and_then(Entry::time));
-        if let Some((from, to)) = times.filter(|(from, to)| to > from) {
-            #[allow(clippy::cast_precision_loss)] // a rate for display
-            let rate = (RATE_MESSAGES.min(count) - 1) as f64 / ((to - from) as f64 / 1e9);
-            text.push_str(&format!("  {rate:.1}/s"));
-        }
-        text.push_str(&format!("  {} open", store.open));
-        let findings = count_text(store.finding_count, "finding", "findings");
-        text.push_str(&format!("  {findings}"));
-        if model.is_paused() {
-            text.push_str("  paused");
-        }
-        if !status.ended {
-            text.push_str("  reading");
-        } else if store.judged < count {
-            let percent = store.judged as u64 * 100 / count as u64;
-            text.push_str(&format!("  rules {percent}%"));
-        }
-        let (highlight, more) = if !model.answer.is_empty() {
-            (Highlight::Note, model.answer.as_str())
-        } else if let Some(waiting) = status.waiting.first() {
-            (Highlight::Error, waiting.as_str())
-        } else if let Some(note) = status.notes.last() {
-            (Highlight::Note, note.as_str())
+        let (width, column) = (usize::from(inner.width), model.look.column);
+        let lines = text.lines().map(|line| self.theme.line(line));
+        let lines: Vec<Line<'_>> = if model.look.wraps {
+            lines.flat_map(|line| wrap(&line, width)).collect()
         } else {
-            (Highlight::Dim, "? help  q quit")
+            lines.map(|line| window(&line, column, width)).collect()
         };
-        let more = escape(more).into_owned();
-        let mut line = Line::from(text);
-        line.push_span("  ");
-        // The answer to a key is read as a whole.
-        if !model.answer.is_empty() && line.width() + more.width() > usize::from(area.width) {
-            line = Line::default();
+        model.overlay_top = model.overlay_top.min(lines.len().saturating_sub(1));
+        model.lines_height = usize::from(inner.height);
+        for (line, area) in lines.into_iter().skip(model.overlay_top).zip(inner.rows()) {
+            frame.render_widget(line, area);
         }
-        line.push_span(Span::styled(more, self.theme.style(highlight)));
-        frame.render_widget(line, area);
     }
 
     /// Returns the lines of the prompt: an error with its caret, or completions, and the text.
@@ -363,6 +383,25 @@ impl View {
         lines.push(Line::from(vec![Span::raw(text), cursor]));
         lines
     }
+}
+
+/// Returns the columns of the panes below the messages. The tree gets what the others do not need.
+fn columns_of(area: Rect) -> Vec<(Pane, Rect)> {
+    let [least, most] = STATE_WIDTHS;
+    let [narrow, wide] = BYTE_WIDTHS;
+    let bytes = if area.width >= WIDE_BYTES {
+        wide
+    } else {
+        narrow
+    };
+    let widths = [
+        Constraint::Fill(1),
+        Constraint::Length(bytes),
+        Constraint::Length((area.width / 4).clamp(least, most)),
+    ];
+    let areas = Layout::horizontal(widths).spacing(1).split(area);
+    let panes = [Pane::Tree, Pane::Bytes, Pane::State].into_iter();
+    panes.zip(areas.iter().copied()).collect()
 }
 
 /// Splits an area below `height` rows.

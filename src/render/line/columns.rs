@@ -1,14 +1,15 @@
-//! Selects the columns of a line and their widths.
+//! Selects the columns of a line, and keeps their widths.
 //!
 //! ```text
 //!   120 and more   index offset conn time kind subject id latency detail
-//!   100 to 119     conn time kind subject id latency detail
-//!    76 to 99      conn kind subject id latency detail
-//!    64 to 75      conn kind subject id detail
-//!   under 64       conn kind subject id outcome, all narrower
+//!   100 to 119     index conn time kind subject id latency detail
+//!    76 to 99      index conn kind subject id latency detail
+//!    64 to 75      index kind subject id detail
+//!   under 64       index kind subject id outcome, all narrower
 //! ```
 //!
-//! Output to a file or pipe has the columns of 120, and only arguments and results are cut.
+//! Widths grow with what is shown. A subject that is too long continues in blank columns after it. Output to a file or pipe has
+//! the columns of 120, and only arguments and results are cut.
 
 use super::super::DisplayOptions;
 use super::super::wrap::columns;
@@ -17,73 +18,190 @@ use unicode_width::UnicodeWidthChar as _;
 
 /// The number of columns of output that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
-/// The width of `10:00:00.120`.
-pub(super) const TIME_WIDTH: usize = 12;
-/// The width of `999.9 ms`.
-pub(super) const LATENCY_WIDTH: usize = 8;
 /// The minimum width for arguments and results if nothing is cut.
 const MIN_CONTENT: usize = 40;
 /// The maximum width for the text of an error in that case.
 const MAX_ERROR: usize = 160;
 
-/// The columns of a line.
+/// The columns before arguments and results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    Index,
+    Offset,
+    Conn,
+    Time,
+    Arrow,
+    Kind,
+    Subject,
+    Id,
+    Latency,
+}
+
+impl Column {
+    pub const ALL: [Self; 9] = [
+        Self::Index,
+        Self::Offset,
+        Self::Conn,
+        Self::Time,
+        Self::Arrow,
+        Self::Kind,
+        Self::Subject,
+        Self::Id,
+        Self::Latency,
+    ];
+
+    const fn is_right_aligned(self) -> bool {
+        matches!(
+            self,
+            Self::Index | Self::Offset | Self::Time | Self::Latency
+        )
+    }
+}
+
+/// A value for each column.
+pub(super) type Widths = [usize; Column::ALL.len()];
+/// The text of each column with its width.
+pub(super) type Cells<'t> = [(&'t str, usize); Column::ALL.len()];
+
+/// The first widths if the next messages are not known. They fit most lines.
+pub(super) const USUAL: Widths = [5, 8, 0, 0, 1, 4, 12, 4, 0];
+/// The first widths if the first lines are known.
+#[cfg(feature = "cli")]
+pub(super) const LEAST: Widths = [3, 1, 2, 0, 1, 4, 0, 0, 0];
+
+/// The columns that fit an output.
 pub(super) struct Columns {
-    pub index: Option<usize>,
-    pub offset: Option<usize>,
-    pub time: bool,
-    pub kind: usize,
-    pub subject: usize,
-    pub id: usize,
-    pub latency: bool,
+    /// The maximum widths; 0: the column is not shown.
+    pub most: Widths,
     /// Arguments and results are shown.
     pub content: bool,
     /// The minimum width for the text of an error.
     pub error: usize,
+    /// Text that is too long for its column is cut.
+    pub cuts: bool,
+    /// Long subjects do not widen their column, so that other lines stay as they are.
+    is_stable: bool,
     width: usize,
     least: usize,
 }
 
 impl Columns {
-    /// Returns the columns that fit. `kinds` is the length of the longest kind, `ids` of the longest id.
-    pub fn new(display: DisplayOptions, kinds: usize, ids: usize, time: bool) -> Self {
+    /// Returns the columns that fit.
+    pub fn new(display: DisplayOptions) -> Self {
+        let cuts = display.width.is_some();
         let width = display.width.unwrap_or(PIPE_WIDTH);
         let (kind, subject, id) = match width {
             0..48 => (8, 8, 6),
             48..64 => (10, 12, 8),
-            64..100 => (13, 18, 12),
-            100..160 => (16, 20, 12),
-            _ => (26, 32, 12),
+            64..100 => (13, 20, 12),
+            100..160 => (16, 28, 12),
+            _ => (26, 40, 12),
         };
-        let kind = match display.width {
-            None => kinds.clamp(4, 26),
-            Some(_) => kinds.clamp(4, kind),
-        };
+        let from = |least: usize, most: usize| if width >= least { most } else { 0 };
+        let offset = if display.without_positions { 0 } else { 20 };
         Self {
-            index: (width >= 120).then_some(5),
-            offset: (width >= 120 && !display.without_positions).then_some(8),
-            time: time && width >= 100,
-            kind,
-            subject,
-            id: id.min(ids),
-            latency: time && width >= 76,
+            most: [
+                20,
+                from(120, offset),
+                from(76, 12),
+                from(100, 12),
+                1,
+                if cuts { kind } else { 26 },
+                subject,
+                id,
+                from(76, 8),
+            ],
             content: width >= 64 && !display.without_positions,
-            error: if display.width.is_some() {
-                0
-            } else {
-                MAX_ERROR
-            },
+            error: if cuts { 0 } else { MAX_ERROR },
+            cuts,
+            is_stable: display.without_positions,
             width,
-            least: if display.width.is_some() {
-                0
-            } else {
-                MIN_CONTENT
-            },
+            least: if cuts { 0 } else { MIN_CONTENT },
         }
+    }
+
+    pub fn shows(&self, column: Column) -> bool {
+        self.most[column as usize] > 0
     }
 
     /// Returns the width that is left after `used` columns.
     pub fn detail_width(&self, used: usize) -> usize {
         self.width.saturating_sub(used).max(self.least)
+    }
+
+    /// Widens columns for a line.
+    pub fn widen(&self, cells: &Cells<'_>, widths: &mut Widths) {
+        for column in Column::ALL {
+            let (at, (_, wide)) = (column as usize, cells[column as usize]);
+            if wide == 0 || column == Column::Subject && self.is_stable {
+                continue;
+            }
+            let free = self.free(column, cells, widths);
+            widths[at] = widths[at].max(wide.saturating_sub(free).min(self.most[at]));
+        }
+    }
+
+    /// Returns the width of the blank columns in which a cell can continue.
+    fn free(&self, column: Column, cells: &Cells<'_>, widths: &Widths) -> usize {
+        let next = Column::ALL.iter().skip(column as usize + 1);
+        let blank =
+            next.take_while(|next| column == Column::Subject && cells[**next as usize].1 == 0);
+        blank.map(|next| self.step(*next, widths)).sum()
+    }
+
+    /// Returns the width of a column with the blank after it.
+    fn step(&self, column: Column, widths: &Widths) -> usize {
+        match widths[column as usize].min(self.most[column as usize]) {
+            0 => 0,
+            wide => wide + 1,
+        }
+    }
+
+    /// Adds the cells of a line. Returns the column where arguments and results begin.
+    pub fn place(&self, cells: &Cells<'_>, widths: &Widths, out: &mut String) -> usize {
+        let (mut start, mut used) = (0, 0);
+        for column in Column::ALL {
+            let (text, wide) = cells[column as usize];
+            let step = self.step(column, widths);
+            if wide > 0 && step > 0 {
+                let space = step - 1 + self.free(column, cells, widths);
+                let shown = if self.cuts { wide.min(space) } else { wide };
+                let shift = if column.is_right_aligned() {
+                    (step - 1).saturating_sub(shown)
+                } else {
+                    0
+                };
+                let begin = used.max(start + shift);
+                push_blank(begin - used, out);
+                let shown = if shown < wide {
+                    cut(text, shown, out)
+                } else {
+                    out.push_str(text);
+                    wide
+                };
+                out.push(' ');
+                used = begin + shown + 1;
+            }
+            start += step;
+        }
+        push_blank(start.saturating_sub(used), out);
+        used.max(start)
+    }
+}
+
+/// Returns true if the subject of a line can continue in blank columns after it.
+#[cfg(feature = "cli")]
+pub(super) fn continues(cells: &Cells<'_>) -> bool {
+    cells[Column::Subject as usize].1 > 0 && cells[Column::Id as usize].1 == 0
+}
+
+fn push_blank(columns: usize, out: &mut String) {
+    const BLANK: &str = "                                ";
+    let mut left = columns;
+    while left > 0 {
+        let some = BLANK.get(..left).unwrap_or(BLANK);
+        out.push_str(some);
+        left -= some.len();
     }
 }
 
@@ -132,14 +250,17 @@ pub(super) fn fit(text: &str, space: usize) -> Cow<'_, str> {
 pub(super) fn push_cut(line: &str, display: DisplayOptions, out: &mut String) {
     match display.width.filter(|width| columns(line) > *width) {
         None => out.push_str(line),
-        Some(width) => cut(line, width.saturating_sub(1), out),
+        Some(width) => {
+            cut(line, width, out);
+        }
     }
     out.push('\n');
 }
 
-/// Adds the start of a line that fits the width, an ellipsis, and all color codes, so that no color stays on.
-fn cut(line: &str, mut space: usize, out: &mut String) {
-    let (mut code, mut full) = (false, false);
+/// Adds the start of a line that is longer than the space, an ellipsis, and all color codes, so that no color stays on.
+/// Returns the number of columns that it adds.
+pub(super) fn cut(line: &str, space: usize, out: &mut String) -> usize {
+    let (mut code, mut full, mut used) = (false, false, 0);
     for c in line.chars() {
         code |= c == '\u{1b}';
         if code {
@@ -147,18 +268,20 @@ fn cut(line: &str, mut space: usize, out: &mut String) {
             code = c != 'm';
             continue;
         }
-        let wide = c.width().unwrap_or(0);
-        if !full && wide > space {
-            if !out.ends_with('…') {
+        let wide = char_width(c);
+        if !full && used + wide >= space {
+            if !out.ends_with('…') && space > 0 {
                 out.push('…');
+                used += 1;
             }
             full = true;
         }
         if !full {
-            space -= wide;
+            used += wide;
             out.push(c);
         }
     }
+    used
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 const UUID: &str = r#""4dd08780-4146-1567-2ff4-a479a95fbaff""#;
 
 /// Renders a call, its answer, an error, and a call with wide characters, for a terminal of this width.
-fn lines(width: Option<usize>, color: bool) -> String {
+fn render(width: Option<usize>, color: bool, holds: bool) -> String {
     let oracle = registry::find("oracle").unwrap();
     let mut decoder = Decoder::new(DecodeOptions::new(vec![oracle]));
     let error = r#""error":{"code":-32601,"message":"no such method, or none that is known here"}"#;
@@ -40,6 +40,9 @@ fn lines(width: Option<usize>, color: bool) -> String {
     };
     let mut out = String::new();
     let mut writer = Lines::default();
+    if holds {
+        writer.hold();
+    }
     for (n, (direction, message)) in (0..).zip(messages) {
         let origin = Origin {
             conn: Some(1),
@@ -56,7 +59,20 @@ fn lines(width: Option<usize>, color: bool) -> String {
             writer.write(decoded, Some(verdict), display, &mut out);
         });
     }
+    if holds {
+        let held = std::mem::take(&mut out);
+        writer.lay_out(&held, display, &mut out);
+    }
     out
+}
+
+/// The same lines without layout, until all of them are known.
+fn held(width: usize, color: bool) -> String {
+    render(Some(width), color, true)
+}
+
+fn lines(width: Option<usize>, color: bool) -> String {
+    render(width, color, false)
 }
 
 fn invoke(id: &str, selector: &str) -> String {
@@ -68,28 +84,44 @@ fn invoke(id: &str, selector: &str) -> String {
 #[test]
 fn padding_is_cut_before_words() {
     insta::assert_snapshot!(lines(Some(80), false), @r#"
-    #1  → invoke       sqrt               "4dd0…fbaff"          []
-    #1  ← result                          "4dd0…fbaff"   3.4 ms ["0x1"]
-    #1  ← error                           7              3.4 ms -32601: no such met…
-    #1  → invoke       長長長長長長長長…  8                     []
+    #0 c1 → invoke       sqrt         "4dd0…fbaff"          []
+    #1 c1 ← result                    "4dd0…fbaff"   3.4 ms ["0x1"]
+    #2 c1 ← error                     7              3.4 ms -32601: no such meth…
+    #3 c1 → invoke       長長長長長長長長長…  8                     []
     "#);
     insta::assert_snapshot!(lines(Some(120), false), @r#"
-    0        0 #1  10:00:00.000 → invoke       sqrt                 "4dd0…fbaff"          []
-    1        0 #1       +1.5 ms ← result                            "4dd0…fbaff"   3.4 ms ["0x1"]
-    2       79 #1       +1.5 ms ← error                             7              3.4 ms -32601: no such method, or no…
-    3      123 #1       +1.5 ms → invoke       長長長長長長長長長…  8                     []
+    #0        0 c1 10:00:00.000 → invoke       sqrt         "4dd0…fbaff"          []
+    #1        0 c1      +1.5 ms ← result                    "4dd0…fbaff"   3.4 ms ["0x1"]
+    #2       79 c1      +1.5 ms ← error                     7              3.4 ms -32601: no such method, or none that i…
+    #3      123 c1      +1.5 ms → invoke       長長長長長長長長長長長長長…  8                     []
     "#);
     insta::assert_snapshot!(lines(Some(60), false), @r#"
-    #1  → invoke     sqrt         "4dd0…f…
-    #1  ← result                  "4dd0…f…
-    #1  ← error                   7        -32601: no such meth…
-    #1  → invoke     長長長長長…  8
+    #0 → invoke     sqrt         "4dd0…f…
+    #1 ← result                  "4dd0…f…
+    #2 ← error                   7        -32601: no such me…
+    #3 → invoke     長長長長長…  8
     "#);
     insta::assert_snapshot!(lines(Some(40), false), @r#"
-    #1  → invoke   sqrt     "4dd0…
-    #1  ← result            "4dd0…
-    #1  ← error             7      -32601: …
-    #1  → invoke   長長長…  8
+    #0 → invoke   sqrt     "4dd0…
+    #1 ← result            "4dd0…
+    #2 ← error             7      -32601…
+    #3 → invoke   長長長…  8
+    "#);
+}
+
+#[test]
+fn held_lines_have_the_columns_of_what_they_show() {
+    insta::assert_snapshot!(held(80, false), @r#"
+    #0 c1 → invoke sqrt                 "4dd0…fbaff"        []
+    #1 c1 ← result                      "4dd0…fbaff" 3.4 ms ["0x1"]
+    #2 c1 ← error                       7            3.4 ms -32601: no such method…
+    #3 c1 → invoke 長長長長長長長長長…  8                   []
+    "#);
+    insta::assert_snapshot!(held(120, false), @r#"
+    #0   0 c1 10:00:00.000 → invoke sqrt                         "4dd0…fbaff"        []
+    #1   0 c1      +1.5 ms ← result                              "4dd0…fbaff" 3.4 ms ["0x1"]
+    #2  79 c1      +1.5 ms ← error                               7            3.4 ms -32601: no such method, or none that …
+    #3 123 c1      +1.5 ms → invoke 長長長長長長長長長長長長長…  8                   []
     "#);
 }
 
@@ -101,11 +133,13 @@ fn cut_words_end_with_an_ellipsis() {
         .map(|l| l.split_whitespace().collect())
         .collect();
     for width in 1..200 {
-        for (line, whole) in lines(Some(width), false).lines().zip(&whole) {
-            assert!(line.width() <= width, "{width}: {line}");
-            for word in line.split_whitespace() {
-                let is_whole = whole.contains(&word) || word.contains('…');
-                assert!(is_whole, "{width}: {word} of {line}");
+        for text in [lines(Some(width), false), held(width, false)] {
+            for (line, whole) in text.lines().zip(&whole) {
+                assert!(line.width() <= width, "{width}: {line}");
+                for word in line.split_whitespace() {
+                    let is_whole = whole.contains(&word) || word.contains('…');
+                    assert!(is_whole, "{width}: {word} of {line}");
+                }
             }
         }
     }
@@ -113,37 +147,42 @@ fn cut_words_end_with_an_ellipsis() {
 
 #[test]
 fn columns_are_aligned() {
-    for width in [80, 120, 200] {
-        let lines = lines(Some(width), false);
+    let texts = |width| [lines(Some(width), false), held(width, false)];
+    let texts = [80, 120, 200].map(texts).into_iter().flatten();
+    for lines in texts {
         let kinds = ["invoke", "result", "error", "invoke"];
         let at = lines.lines().zip(kinds).map(|(line, kind)| {
             let at = line.find(kind).unwrap();
             line.get(..at).unwrap().width()
         });
         let at: Vec<usize> = at.collect();
-        assert!(at.iter().all(|column| *column == at[0]), "{width}: {lines}");
+        assert!(at.iter().all(|column| *column == at[0]), "{lines}");
     }
 }
 
 #[test]
 fn color_codes_take_no_columns() {
     for width in [40, 80, 120] {
-        let (plain, colored) = (lines(Some(width), false), lines(Some(width), true));
-        let mut bare = String::new();
-        let mut code = false;
-        for c in colored.chars() {
-            code |= c == '\u{1b}';
-            if !code {
-                bare.push(c);
+        for (plain, colored) in [
+            (lines(Some(width), false), lines(Some(width), true)),
+            (held(width, false), held(width, true)),
+        ] {
+            let mut bare = String::new();
+            let mut code = false;
+            for c in colored.chars() {
+                code |= c == '\u{1b}';
+                if !code {
+                    bare.push(c);
+                }
+                code &= c != 'm';
             }
-            code &= c != 'm';
+            let trimmed = |text: &str| {
+                text.lines()
+                    .map(str::trim_end)
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            };
+            assert_eq!(trimmed(&plain), trimmed(&bare));
         }
-        let trimmed = |text: &str| {
-            text.lines()
-                .map(str::trim_end)
-                .collect::<Vec<_>>()
-                .join("\n")
-        };
-        assert_eq!(trimmed(&plain), trimmed(&bare));
     }
 }

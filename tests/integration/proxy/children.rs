@@ -10,7 +10,13 @@ use wiretool::capture::ChunkSource;
 
 /// `wiretool record -p oracle -w RECORDING -- COMMAND`.
 fn wrap(recording: &str, child: &[&str]) -> Run {
-    Run::new(&[&["record", "-p", "oracle", "-w", recording, "--"], child].concat())
+    Run::new(
+        &[
+            &["record", "-q", "-p", "oracle", "-w", recording, "--"],
+            child,
+        ]
+        .concat(),
+    )
 }
 
 fn sh(script: &str) -> Run {
@@ -22,7 +28,14 @@ fn every_byte_passes_in_both_directions() {
     let folder = tempfile::tempdir().unwrap();
     for size in [0, 1, 65_536, 65_537, 16 << 20] {
         let recording = folder.path().join(size.to_string());
-        let args = ["record", "-w", recording.to_str().unwrap(), "--", "cat"];
+        let args = [
+            "record",
+            "-q",
+            "-w",
+            recording.to_str().unwrap(),
+            "--",
+            "cat",
+        ];
         let mut run = Run::new(&args);
         let bytes = Noise::new(size as u64).bytes(size);
         let sent = bytes.clone();
@@ -273,7 +286,7 @@ fn unread_stderr_blocks_child_unless_drained() {
     // More than the capacity of all pipes on the path.
     let script = "head -c 400000 /dev/zero >&2; echo done";
     for drain in [false, true] {
-        let mut command = command(&["record", "-w", "/dev/null"]);
+        let mut command = command(&["record", "-q", "-w", "/dev/null"]);
         if drain {
             command.arg("--drain-stderr");
         }
@@ -460,7 +473,9 @@ fn view_of_child_is_written_to_requested_file() {
     drop(stdin);
     assert_eq!(run.code(), Some(0));
     let shown = std::fs::read_to_string(Path::new(&view)).unwrap();
-    let messages = shown.lines().filter(|line| line.contains(" #1  "));
+    let messages = shown
+        .lines()
+        .filter(|line| line.contains(" c1 ") && line.contains('#'));
     assert_eq!(messages.count(), 4, "{shown}");
     // The executor closed its end without a message.
     assert!(shown.contains("oracle/no-shutdown"), "{shown}");

@@ -109,8 +109,8 @@ fn view_shows_each_message_with_time() {
         answered.contains(" ← ") && answered.contains("response"),
         "{out}"
     );
-    assert!(opened.contains(" #1 opened"), "{out}");
-    assert!(closed.ends_with(" #1 closed"), "{out}");
+    assert!(opened.contains(" c1 opened"), "{out}");
+    assert!(closed.ends_with(" c1 closed"), "{out}");
     let time = asked.split_whitespace().find(|word| word.contains(':'));
     let time = time.unwrap().as_bytes();
     assert!(

@@ -1,6 +1,6 @@
 //! The rows: which messages conditions and folds leave, computed in steps.
 
-use super::Model;
+use super::{Model, flip};
 use crate::cli::watch::condition::Condition;
 use crate::cli::watch::entry::Entry;
 use crate::cli::watch::store::Store;
@@ -168,5 +168,23 @@ impl Model {
         }
         self.restart();
         Ok(())
+    }
+
+    /// Hides the answers of a request, or shows them again.
+    pub(super) fn fold_pair(&mut self) {
+        let Some(entry) = self.selected_entry() else {
+            return;
+        };
+        let request = match entry.other() {
+            Some(request) if entry.is_answer() => Some(request),
+            other => other.map(|_| self.selected),
+        };
+        let Some(request) = request else {
+            "only a request and its answers fold".clone_into(&mut self.answer);
+            return;
+        };
+        flip(&mut self.folded_requests, request);
+        self.restart();
+        self.select(request);
     }
 }

@@ -1,6 +1,7 @@
 //! The panes about the selected message: its tree, its bytes, and the state of the conversation at it.
 
 use super::Theme;
+use super::fit::{window, wrap};
 use crate::cli::watch::command::Pane;
 use crate::cli::watch::entry::Entry;
 use crate::cli::watch::model::Model;
@@ -21,17 +22,21 @@ const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of open requests, connections and findings that are listed.
 const MAX_LISTED: usize = 20;
 /// The width of the pane from which on a row has 16 bytes, not 8.
-const WIDE_BYTES: u16 = 76;
+const WIDE_BYTES: u16 = 75;
+/// The number of columns of a step to the right, which in a wrapped text is a row.
+const STEP: usize = 8;
 
 /// The selected message, as far as it was computed.
 #[derive(Default)]
 pub(super) struct DetailView {
-    /// The content depends on these: the message, its findings and its other message.
-    key: Option<(usize, usize, Option<usize>)>,
+    /// The content depends on these: the message, its findings, its other message, and the width.
+    key: Option<(usize, usize, Option<usize>, u16)>,
     notes: Notes,
     tree: Vec<TreeLine>,
     /// The first line of the tree on the screen.
-    pub tree_top: usize,
+    tree_top: usize,
+    /// The line of the tree of each row on the screen.
+    rows: Vec<usize>,
     bytes: Vec<u8>,
     /// The number of bytes that are not shown.
     cut: usize,
@@ -45,7 +50,12 @@ impl DetailView {
         let shared = model.shared.clone();
         let store = shared.store();
         let other = store.entries.get(model.selected).and_then(Entry::other);
-        let key = (model.selected, store.findings_of(model.selected), other);
+        let key = (
+            model.selected,
+            store.findings_of(model.selected),
+            other,
+            width,
+        );
         if self.key == Some(key) {
             return;
         }
@@ -76,32 +86,76 @@ impl DetailView {
         self.tree_top = 0;
     }
 
-    /// Returns the lines of the tree on the screen; the selected one is marked.
+    /// Returns the number of lines of the tree.
+    pub fn height(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// Returns the line of the tree at a row of the screen.
+    pub fn tree_line(&self, row: usize) -> usize {
+        self.rows
+            .get(row)
+            .or(self.rows.last())
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Returns the rows of the tree on the screen; those of the selected line are marked.
     pub fn tree_lines(
         &mut self,
         model: &mut Model,
         theme: Theme,
         area: Rect,
     ) -> Vec<Line<'static>> {
-        let height = usize::from(area.height);
+        let (height, width) = (usize::from(area.height), usize::from(area.width));
         model.tree_line = model.tree_line.min(self.tree.len().saturating_sub(1));
-        let selected = model.tree_line;
-        if selected < self.tree_top {
-            self.tree_top = selected;
-        } else if selected >= self.tree_top + height {
-            self.tree_top = selected + 1 - height;
-        }
-        let lines = self.tree.iter().enumerate().skip(self.tree_top);
-        let lines = lines.take(height).map(|(number, line)| {
-            let line = theme.line(&line.text);
-            let is_marked = number == selected && model.focus == Pane::Tree;
-            if is_marked {
-                line.patch_style(Style::new().add_modifier(Modifier::REVERSED))
+        let (selected, column) = (model.tree_line, model.look.column);
+        let wraps = model.look.wraps;
+        let rows_of = |number: usize, line: &TreeLine| {
+            let mut rows = if wraps {
+                wrap(&theme.line(&line.text), width)
             } else {
-                line
+                vec![window(&theme.line(&line.text), column, width)]
+            };
+            if wraps && number == selected {
+                // A value that is longer than the pane is scrolled inside.
+                let skipped = (column / STEP).min(rows.len().saturating_sub(1));
+                rows.drain(..skipped);
             }
-        });
-        lines.collect()
+            rows
+        };
+        // The selected line is on the screen.
+        let mut top = selected;
+        let mut used = self
+            .tree
+            .get(top)
+            .map_or(0, |line| rows_of(top, line).len());
+        while top > self.tree_top
+            && let Some(line) = self.tree.get(top - 1)
+        {
+            used += rows_of(top - 1, line).len();
+            if used > height {
+                break;
+            }
+            top -= 1;
+        }
+        self.tree_top = top;
+        let (mut shown, mut numbers) = (Vec::new(), Vec::new());
+        for (number, line) in self.tree.iter().enumerate().skip(self.tree_top) {
+            if shown.len() >= height {
+                break;
+            }
+            for row in rows_of(number, line) {
+                shown.push(if number == selected && model.focus == Pane::Tree {
+                    row.patch_style(Style::new().add_modifier(Modifier::REVERSED))
+                } else {
+                    row
+                });
+                numbers.push(number);
+            }
+        }
+        self.rows = numbers;
+        shown
     }
 
     /// Returns the rows of bytes on the screen; those of the selected field are marked, secrets are hidden.
@@ -204,7 +258,7 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
     let conns = open_connections(&store, index);
     if !conns.is_empty() {
         push(Highlight::Key, &counted(conns.len(), "open connection"));
-        let conns = conns.iter().take(MAX_LISTED).map(|conn| format!("#{conn}"));
+        let conns = conns.iter().take(MAX_LISTED).map(|conn| format!("c{conn}"));
         let text = format!("  {}", conns.collect::<Vec<_>>().join(" "));
         push(Highlight::Plain, &text);
     }
@@ -229,17 +283,18 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
             }
         }
     }
-    let display = DisplayOptions {
-        width: Some(usize::from(area.width)),
-        ..DisplayOptions::default()
-    };
     let mut findings = String::new();
     for finding in store.other_findings().iter().take(MAX_LISTED) {
-        write_below(finding, None, display, &mut findings);
+        write_below(finding, None, DisplayOptions::default(), &mut findings);
     }
     for text in findings.lines() {
         push(Highlight::Error, text.trim_start());
     }
+    let width = usize::from(area.width);
+    let mut lines: Vec<_> = lines
+        .into_iter()
+        .flat_map(|line| wrap(&line, width))
+        .collect();
     model.state_top = model.state_top.min(lines.len().saturating_sub(1));
     lines.drain(..model.state_top);
     lines

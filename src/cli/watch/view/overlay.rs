@@ -20,7 +20,8 @@ Find
   f F next, previous finding             r   the other message of the pair
   o   open requests only                 c   only the connection of the message
 Show
-  t   time of day, or since the line before
+  =   this pane on the whole screen      W   wrap long lines
+  <- -> scroll sideways                  t   time of day, or since line before
   d   mark a message; on another one: compare
   z Z fold the pair, the connection      s   statistics
   ?   this help                          space  pause; traffic continues

@@ -1,0 +1,234 @@
+//! Tests of command lines without a command, and of tips.
+
+use super::*;
+use crate::cli::Cli;
+use clap::CommandFactory as _;
+
+#[test]
+fn file_is_decoded_unless_it_is_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.bin");
+    std::fs::write(&file, "").unwrap();
+    let file = file.to_str().unwrap();
+    let is_command = |word: &str| word == "lint";
+    for (words, wanted) in [
+        (&[file][..], Some(vec!["decode", file])),
+        (&["-"], Some(vec!["decode", "-"])),
+        (
+            &["-f", "json", file],
+            Some(vec!["decode", "-f", "json", file]),
+        ),
+        (&["lint", file], None),
+        (&["-q", "lint", file], None),
+        (&["no-such-file"], None),
+        (&["--help"], None),
+        (&[], None),
+        (&["explain", "a/b"], Some(vec!["lint", "--explain", "a/b"])),
+        (&["version"], Some(vec!["--version"])),
+    ] {
+        let args = std::iter::once(&"wiretool").chain(words);
+        let args: Vec<OsString> = args.map(OsString::from).collect();
+        let found = complete_command(&args, is_command, || false);
+        let found = found.map(|all| all.into_iter().skip(1).collect::<Vec<_>>());
+        let wanted = wanted.map(|all| all.into_iter().map(OsString::from).collect());
+        assert_eq!(found, wanted, "{words:?}");
+    }
+}
+
+#[test]
+fn stdin_with_input_is_decoded_if_there_is_no_command() {
+    for (words, wanted) in [
+        (&[][..], Some(vec!["decode"])),
+        (&["-f", "json"], Some(vec!["decode", "-f", "json"])),
+        (&["--no-such-flag"], Some(vec!["decode", "--no-such-flag"])),
+        (&["-q", "lint"], None),
+        (&["no-such-file"], None),
+        (&["-h"], None),
+        (&["-q", "--version"], None),
+    ] {
+        let args = std::iter::once(&"wiretool").chain(words);
+        let args: Vec<OsString> = args.map(OsString::from).collect();
+        let found = complete_command(&args, |word| word == "lint", || true);
+        let found = found.map(|all| all.into_iter().skip(1).collect::<Vec<_>>());
+        let wanted = wanted.map(|all| all.into_iter().map(OsString::from).collect());
+        assert_eq!(found, wanted, "{words:?}");
+    }
+}
+
+/// The command line, and a part of the only tip.
+const GUESSES: &[(&str, &str)] = &[
+    ("sniff -i lo", "wiretool proxy shows live traffic"),
+    ("run npx server", "wiretool proxy -- COMMAND"),
+    ("sh server.sh", "wiretool proxy -- sh server.sh"),
+    ("grep x FILE", "--grep TEXT"),
+    ("inspect FILE", "wiretool watch FILE"),
+    ("logs -f FILE", "--follow"),
+    ("mcp FILE", "proxy -p mcp"),
+    ("where", "wiretool help where"),
+    ("ws://localhost:8080", "--connect ws://localhost:8080"),
+    ("localhost:8080", "--connect tcp://localhost:8080"),
+    ("decode --filter x", "--where EXPR"),
+    ("decode --limit 2", "--head N"),
+    ("decode -r FILE", "argument without a flag"),
+    ("decode -Y x", "--where EXPR"),
+    ("decode -T json", "-f tree, line, json or hex"),
+    ("stat --json", "-f json"),
+    ("lint --json", "-f json"),
+    ("decode --listen x", "--listen is a flag of"),
+    ("-w x", "-w is a flag of decode"),
+    (
+        "proxy 8080:9090",
+        "--listen tcp://127.0.0.1:8080 --connect tcp://127.0.0.1:9090",
+    ),
+    (
+        "proxy :8080 :9090",
+        "--listen tcp://127.0.0.1:8080 --connect tcp://127.0.0.1:9090",
+    ),
+    ("proxy localhost:9090", "use --connect tcp://localhost:9090"),
+    ("proxy 9090", "use --connect tcp://127.0.0.1:9090"),
+    (
+        "proxy http://localhost:9090/x",
+        "use --connect http://localhost:9090/x",
+    ),
+    (
+        "proxy ws-l:127.0.0.1:1 tcp:127.0.0.1:2",
+        "--listen ADDR and --connect ADDR",
+    ),
+    ("proxy node server.js", "wiretool proxy -- node server.js"),
+    ("record ./server 'a b'", "wiretool record -- ./server 'a b'"),
+    ("proxy --listen-port 8080", "--listen tcp://127.0.0.1:PORT"),
+    ("proxy --mode reverse:x", "--connect ADDR"),
+    ("proxy -p 8080", "--connect tcp://127.0.0.1:8080"),
+    (
+        "send http://localhost:1/mcp x",
+        "--connect http://localhost:1/mcp",
+    ),
+    ("send mcp --method x", "wiretool send PROTOCOL KIND"),
+    ("send mcp x --url http://localhost:1", "--connect ADDR"),
+    ("stub mcp --port 8080", "--listen tcp://127.0.0.1:PORT"),
+];
+
+fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {
+    let line = format!("wiretool {line}");
+    let args: Vec<OsString> = shell_words::split(&line)
+        .unwrap()
+        .into_iter()
+        .map(OsString::from)
+        .collect();
+    (
+        Cli::command().try_get_matches_from(&args).unwrap_err(),
+        args,
+    )
+}
+
+#[test]
+fn wrong_words_lead_to_the_right_place() {
+    let mut wrong = Vec::new();
+    for (line, wanted) in GUESSES {
+        let (error, args) = error_of(line);
+        let text = usage_text(&error, &Cli::command(), &args);
+        let tips: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("  tip: "))
+            .collect();
+        let is_last = text
+            .lines()
+            .last()
+            .is_some_and(|last| last.starts_with("For more information"));
+        if !(tips.len() == 1 && tips[0].contains(wanted) && is_last && text.lines().count() <= 6) {
+            wrong.push(format!("{line}: {text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn suggestion_with_little_in_common_is_not_shown() {
+    for line in ["decode --some", "decode --privt"] {
+        let (error, args) = error_of(line);
+        let text = usage_text(&error, &Cli::command(), &args);
+        assert!(!text.contains("tip:"), "{text}");
+    }
+    let (error, args) = error_of("decode --frmat x");
+    let text = usage_text(&error, &Cli::command(), &args);
+    assert!(text.contains("'--format'"), "{text}");
+}
+
+#[test]
+fn words_are_unknown_and_tips_name_what_exists() {
+    let mut root = Cli::command();
+    root.build();
+    let mut flags = std::collections::BTreeSet::new();
+    for command in root.get_subcommands() {
+        for arg in command.get_arguments() {
+            flags.extend(arg.get_long().map(|long| format!("--{long}")));
+            flags.extend(arg.get_short().map(|short| format!("-{short}")));
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for (all, _) in words::COMMANDS {
+        for word in all.split(' ') {
+            assert!(root.find_subcommand(word).is_none(), "{word} is a command");
+            assert!(seen.insert(word), "{word} is there twice");
+        }
+    }
+    for (commands, all, _) in words::FLAGS {
+        let known = |flag: &str| {
+            !commands.is_empty()
+                && commands.iter().all(|name| {
+                    let command = root.find_subcommand(name).unwrap();
+                    command.get_arguments().any(|arg| {
+                        arg.get_long()
+                            .is_some_and(|long| flag == format!("--{long}"))
+                            || arg
+                                .get_short()
+                                .is_some_and(|short| flag == format!("-{short}"))
+                    })
+                })
+        };
+        assert!(!all.split(' ').any(known), "{commands:?} have one of {all}");
+    }
+    let tips = words::COMMANDS
+        .iter()
+        .map(|row| row.1)
+        .chain(words::FLAGS.iter().map(|row| row.2));
+    for tip in tips {
+        let mut words = tip.split([' ', ';', ',', ':']).peekable();
+        while let Some(word) = words.next() {
+            if word == "wiretool"
+                && let Some(next) = words.peek()
+            {
+                let is_file = *next == "FILE" || next.starts_with('-') || next.is_empty();
+                assert!(
+                    is_file || root.find_subcommand(next).is_some(),
+                    "{tip}: {next}"
+                );
+            }
+            // That of tcpdump.
+            let is_flag =
+                word.starts_with('-') && word != "--" && word != "-" && !tip.contains("tcpdump");
+            assert!(!is_flag || flags.contains(word), "{tip}: {word}");
+        }
+    }
+}
+
+#[test]
+fn file_that_is_no_file_gets_a_tip() {
+    for (name, wanted) in [
+        ("mcp", Some("-p mcp")),
+        (".method", Some("--path method")),
+        ("kind=call", Some("--where 'kind=call'")),
+        ("localhost:8080", Some("--connect localhost:8080")),
+        ("capture.bin", None),
+        ("../capture.bin", None),
+    ] {
+        let tip = file_tip(Path::new(name));
+        match wanted {
+            Some(wanted) => assert!(
+                tip.as_ref().is_some_and(|tip| tip.contains(wanted)),
+                "{tip:?}"
+            ),
+            None => assert_eq!(tip, None, "{name}"),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Words of other tools in this field, and the command or flag to use instead. Words of a row are separated by spaces.
+
+/// Words in place of a command.
+pub(super) const COMMANDS: &[(&str, &str)] = &[
+    (
+        "capture forward intercept listen live mitm mitmdump mitmproxy monitor reverse sniff socat spy tap tcpdump tee tunnel wrap",
+        "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record records it",
+    ),
+    (
+        "attach exec launch npx run spawn start stdio",
+        "wiretool proxy -- COMMAND starts a command and shows its messages",
+    ),
+    (
+        "follow head log logs tail",
+        "wiretool decode --follow FILE reads while the file grows; --tail N shows the last messages",
+    ),
+    (
+        "filter find grep jq query search select where",
+        "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where)",
+    ),
+    (
+        "debug inspect inspector trace",
+        "wiretool watch FILE shows a capture on the whole screen; wiretool proxy -- COMMAND shows live traffic",
+    ),
+    (
+        "analyse analyze audit errors expert verify",
+        "wiretool lint FILE checks the rules; --where role=error selects errors",
+    ),
+    (
+        "count hist latency metrics perf slow summary top",
+        "wiretool stat FILE counts messages and measures latencies",
+    ),
+    (
+        "client connect curl get invoke post repl wscat",
+        "wiretool send PROTOCOL WORD... --connect ADDR sends a message and shows the answer",
+    ),
+    (
+        "fake respond serve server simulate",
+        "wiretool stub PROTOCOL --script FILE answers requests",
+    ),
+    (
+        "convert export import save transform",
+        "wiretool decode -f json FILE prints JSON; -w FILE writes a recording; wiretool encode writes bytes",
+    ),
+    (
+        "gui open ui web",
+        "wiretool watch FILE shows a capture on the whole screen",
+    ),
+    (
+        "commands flags ls list protocols",
+        "wiretool help lists commands and topics; wiretool help protocols, the protocols",
+    ),
+    ("rules", "wiretool lint --rules lists the rules"),
+    (
+        "anonymise anonymize clean mask sanitise sanitize scrub",
+        "wiretool redact FILE replaces the secrets of a recording",
+    ),
+    (
+        "hd hex hexdump xxd",
+        "wiretool decode -f hex FILE shows bytes and their fields",
+    ),
+    (
+        "parse print read tree",
+        "wiretool FILE shows the messages of a file; -f tree, all fields",
+    ),
+    (
+        "build create gen generate new",
+        "wiretool make PROTOCOL WORD... makes a message; wiretool encode, from JSON",
+    ),
+    (
+        "assert expect test",
+        "wiretool snapshot test FILE compares captures with snapshots; wiretool lint checks rules",
+    ),
+    ("settings", "wiretool config show lists the settings"),
+    (
+        "ps containers connections conversations sessions streams",
+        "wiretool stat FILE lists connections; --where conn=N selects one",
+    ),
+];
+
+/// The commands that read captures.
+const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
+/// The commands that messages pass through.
+const RELAYS: &[&str] = &["proxy", "record", "watch"];
+/// The commands that send messages.
+const SENDERS: &[&str] = &["replay", "send"];
+const STUB: &[&str] = &["stub"];
+/// Every command.
+const ANY: &[&str] = &[];
+
+/// The commands, the flags that they do not have, and a tip. The first row that fits counts.
+pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
+    (
+        RELAYS,
+        "--bind --host --listen-host --listen-port --local --port -l -L -P",
+        "the address to listen on is --listen tcp://127.0.0.1:PORT, the server is --connect ADDR",
+    ),
+    (
+        RELAYS,
+        "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --url -m -u -R",
+        "the server is --connect ADDR, such as tcp://HOST:PORT or http://HOST:PORT",
+    ),
+    (
+        RELAYS,
+        "--cmd --command --exec --stdio -c -e",
+        "the command to start stands last, after --",
+    ),
+    (
+        RELAYS,
+        "--capture --dump --file --log --out --output --record --save --save-stream-file -o",
+        "the recording is -w FILE",
+    ),
+    (
+        RELAYS,
+        "--replay --server-replay --client-replay",
+        "wiretool replay sends recorded requests; wiretool stub --from-recording answers",
+    ),
+    (
+        RELAYS,
+        "--delay --drop --latency --modify --corrupt",
+        "faults are --fault 'CONDITION: ACTION' (see wiretool help faults)",
+    ),
+    (
+        SENDERS,
+        "--addr --address --host --port --server --target --to --transport --uri --url -u",
+        "the address is --connect ADDR; a command to start stands last, after --",
+    ),
+    (
+        SENDERS,
+        "--arg --args --body --data --data-raw --message --method --param --params --payload --request --tool --tool-arg --tool-name -X -d -m",
+        "kind and arguments are words: wiretool send PROTOCOL KIND ARGUMENT...; JSON is --json FILE",
+    ),
+    (
+        SENDERS,
+        "--bearer --token --user -b",
+        "a token is --token-file FILE, or --header 'authorization: Bearer …'",
+    ),
+    (
+        SENDERS,
+        "--max-time --connect-timeout --wait -m",
+        "the time limit is --timeout TIME",
+    ),
+    (
+        STUB,
+        "--host --port --bind -l -P",
+        "the address to listen on is --listen tcp://127.0.0.1:PORT",
+    ),
+    (
+        STUB,
+        "--replay --recording --from --file -r",
+        "answers of a recording are --from-recording FILE, those of a script --script FILE",
+    ),
+    (
+        READERS,
+        "--file --in --input --read --read-file -r",
+        "a capture is an argument without a flag: wiretool FILE",
+    ),
+    (
+        READERS,
+        "--condition --display-filter --expr --filter --jq --match --query --select -F -Y",
+        "conditions are --where EXPR (see wiretool help where)",
+    ),
+    (
+        READERS,
+        "--regex --regexp --search -E -P -e -g",
+        "a text is --grep TEXT; a field and a pattern, --where '.params.name~/^a/'; a field alone, --path PATH",
+    ),
+    (
+        READERS,
+        "--invert-match --exclude --invert --not",
+        "--where 'not …' selects the others",
+    ),
+    (
+        READERS,
+        "--ignore-case -i --interface --iface",
+        "without case: --where 'subject~/(?i)NAME/'; from an interface: tcpdump -i NAME -w - | wiretool",
+    ),
+    (
+        READERS,
+        "--interfaces -D",
+        "no interface is opened: wiretool proxy stands between, or tcpdump -w - | wiretool",
+    ),
+    (
+        READERS,
+        "--output-format --print --style --type -T",
+        "the format is -f tree, line, json or hex",
+    ),
+    (READERS, "--json --jsonl --ndjson -j -J", "JSON is -f json"),
+    (
+        READERS,
+        "--count --limit --lines --max --max-count --num -c -m -n",
+        "the first N messages are --head N, the last --tail N; wiretool stat counts them",
+    ),
+    (
+        READERS,
+        "--last --first",
+        "the first N messages are --head N, the last --tail N",
+    ),
+    (
+        READERS,
+        "--bytes --dump --hex --hexdump --raw -X -b -x",
+        "bytes are -f hex; -f json --exact has the bytes of each message",
+    ),
+    (
+        READERS,
+        "--compact --full --indent --pretty --details -V",
+        "all fields are -f tree, one line per message -f line",
+    ),
+    (
+        READERS,
+        "--after --before --between --end --since --start --until",
+        "times are --where 'time>=2026-01-01T10:00:00Z'",
+    ),
+    (
+        READERS,
+        "--error --errors --errors-only --failed --only-errors",
+        "errors are --where role=error, messages that cannot be decoded --where fault",
+    ),
+    (
+        READERS,
+        "--method --methods --name --tool",
+        "a method or name is --subject NAME, or --where 'subject~\"NAME*\"'",
+    ),
+    (
+        READERS,
+        "--requests --request --responses --type",
+        "requests are --where role=request, answers --where role=response",
+    ),
+    (
+        READERS,
+        "--slow --slower-than --latency --min-latency",
+        "slow answers are --where 'latency>100ms'",
+    ),
+    (
+        READERS,
+        "--stats --statistics --summary -z",
+        "wiretool stat FILE counts messages and measures latencies",
+    ),
+    (
+        READERS,
+        "--time --times --timestamps -t",
+        "lines show times if the input has them; -f json has time",
+    ),
+    (
+        READERS,
+        "--role",
+        "the role of messages is --where role=ROLE",
+    ),
+    (
+        READERS,
+        "--conn --stream --connection",
+        "a connection is --where conn=N",
+    ),
+    (READERS, "--faults", "messages at fault are --where fault"),
+    (READERS, "--sarif", "SARIF is --report sarif"),
+    (READERS, "--junit", "JUnit is --report junit"),
+    (
+        READERS,
+        "--no-resolve --numeric",
+        "no names are resolved: leave it out",
+    ),
+    (ANY, "--json -j", "JSON is -f json, if the command has it"),
+    (
+        ANY,
+        "--no-color --no-colour --colour --monochrome-output",
+        "colour is --color auto, always or never",
+    ),
+    (
+        ANY,
+        "--debug --log-level -vv",
+        "-v explains what was detected, and why",
+    ),
+    (ANY, "--silent -s", "-q prints no notes"),
+];
