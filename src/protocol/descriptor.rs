@@ -80,6 +80,7 @@ pub struct HttpSession {
 
 /// The descriptor of a protocol.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // independent facts
 pub struct Descriptor {
     /// The name that users write.
     pub name: &'static str,

@@ -39,7 +39,7 @@ struct LaneLines {
 }
 
 impl LineTable {
-    /// Adds bytes of the input. `lines`: the input is a file of text or bytes whose stream it is.
+    /// Adds bytes of the input. `is_file`: the stream is what the file holds.
     pub fn add(&mut self, lane: Lane, chunk: &Chunk<'_>, is_file: bool) {
         let lines = self.lanes.entry(lane).or_default();
         let start = lines.len;
@@ -48,20 +48,20 @@ impl LineTable {
             return;
         }
         let before = lines.starts.len();
-        if let Some(line) = chunk.line {
-            if lines.starts.last().is_none_or(|(_, last)| *last != line) {
-                lines.starts.push((start, line));
+        if let Some(number) = chunk.line {
+            if lines.starts.last().is_none_or(|(_, last)| *last != number) {
+                lines.starts.push((start, number));
             }
         } else if is_file && is_text(chunk.bytes) {
             if start == 0 {
                 lines.is_plain = true;
                 lines.starts.push((0, 1));
             }
-            let line = lines.starts.last().map_or(1, |(_, line)| *line);
+            let current = lines.starts.last().map_or(1, |(_, number)| *number);
             let ends = memchr::memchr_iter(b'\n', chunk.bytes);
             let space = MAX_LINES - self.count;
-            let next = ends.take(space).zip(line + 1..);
-            let next = next.map(|(at, line)| (start + at as u64 + 1, line));
+            let next = ends.take(space).zip(current + 1..);
+            let next = next.map(|(at, number)| (start + at as u64 + 1, number));
             lines.starts.extend(next);
         } else {
             // Bytes that are no text have no lines.
@@ -84,12 +84,15 @@ impl LineTable {
         }
         let offset = offset.min(lines.known.saturating_sub(1));
         let after = lines.starts.partition_point(|(start, _)| *start <= offset);
-        let (start, line) = *lines.starts.get(after.checked_sub(1)?)?;
-        let column = match lines.is_plain {
-            true => offset - start + 1,
-            false => 1,
-        };
-        Some(LineColumn { line, column })
+        let (start, number) = *lines.starts.get(after.checked_sub(1)?)?;
+        Some(LineColumn {
+            line: number,
+            column: if lines.is_plain {
+                offset - start + 1
+            } else {
+                1
+            },
+        })
     }
 }
 

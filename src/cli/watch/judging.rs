@@ -310,9 +310,10 @@ impl RuleThread {
 
     /// Marks a message that waits for an answer, or does not any more.
     fn set_open(&mut self, index: usize, is_open: bool) {
-        let changes = match is_open {
-            true => self.open.len() < MAX_OPEN && self.open.insert(index),
-            false => self.open.remove(&index),
+        let changes = if is_open {
+            self.open.len() < MAX_OPEN && self.open.insert(index)
+        } else {
+            self.open.remove(&index)
         };
         if changes {
             self.updates.push(Update::Open(index, is_open));

@@ -186,10 +186,10 @@ impl CallAudio {
             was_ended: row.ended || row.was_ended,
             // A late frame does not change the number of the next.
             next: if is_late { row.next } else { after.next },
-            missing: match is_late {
-                true => seq + 1..row.missing.end,
-                false if seq > row.next => row.next..seq,
-                false => 0..0,
+            missing: if is_late {
+                seq + 1..row.missing.end
+            } else {
+                row.next..seq.max(row.next)
             },
             ..after
         };
