@@ -88,12 +88,12 @@ fn a_report_of_snapshots_does_not_replace_their_text() {
     let text = format!("+ {fixture}: has no snapshot yet\n");
     let annotation = format!("::error file={fixture},title=snapshot/new::has no snapshot yet\n");
     let folder = Path::new(&fixture).parent().unwrap().to_str().unwrap();
-    let test = ["snapshot", "test", "--report", "github", folder];
+    let command = ["snapshot", "test", "--report", "github", folder];
     // With a file for the report, the text is on stdout; otherwise it is on stderr.
-    let (code, out, _) = run(&[&test[..], &["-o", report]].concat());
+    let (code, out, _) = run(&[&command[..], &["-o", report]].concat());
     assert_eq!((code, out.as_str()), (1, text.as_str()));
     assert_eq!(std::fs::read_to_string(report).unwrap(), annotation);
-    let (code, out, err) = run(&test);
+    let (code, out, err) = run(&command);
     assert_eq!((code, out), (1, annotation));
     assert!(err.contains(text.trim_end()), "{err}");
     // Without a report, the file has the text.
