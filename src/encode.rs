@@ -7,6 +7,7 @@
 //!      -protocol-> body -framing-> frame -> stream
 //! ```
 
+mod debug;
 mod line;
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,8 @@
 //! - messages over time, and findings: [`conversation`];
 //! - selection and output: [`select`], [`render`];
 //! - comparison of two recordings, and of one recording with its stored form: [`diff`],
-//!   [`snapshot`].
+//!   [`snapshot`];
+//! - the commands, also with your own protocols: [`cli`].
 //!
 //! # Features
 //!
@@ -35,12 +36,15 @@
 //! | `diff` | `diff` | `render`, `select` |
 //! | `snapshot` | `snapshot` | `diff` |
 //! | `rmpv` | values of the tape as `rmpv::Value` | |
-//! | `cli` (default) | the command line, which is no part of this interface | all but `rmpv` |
+//! | `cli` (default) | the command line, also with your own protocols: `cli::run` | all but `rmpv` |
 //!
 //! # Guarantees
 //!
 //! No `unsafe`, no panic and no unbounded memory on any input, no allocation of a size from the
 //! wire, exact integers; unknown data is retained and shown. Time is an argument.
+//!
+//! Memory grows with the number of connections: a decoder has about one KiB for each until
+//! [`decoder::Decoder::close`].
 //!
 //! # Decoding
 //!
@@ -117,7 +121,7 @@ extern crate self as wiretool; // for the tests below tests/integration/common
 #[cfg(feature = "capture")]
 pub mod capture;
 #[cfg(feature = "cli")]
-mod cli;
+pub mod cli;
 #[cfg(all(test, feature = "cli"))]
 #[allow(dead_code)] // integration tests use the rest
 #[path = "../tests/integration/common/mod.rs"]
@@ -156,7 +160,3 @@ mod transport;
 mod verify;
 #[cfg(feature = "rules")]
 mod words;
-
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use cli::main;

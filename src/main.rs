@@ -3,5 +3,5 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    wiretool::main()
+    wiretool::cli::run(std::env::args_os(), &[])
 }

@@ -115,6 +115,14 @@ impl Display for Path {
     }
 }
 
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: wanted {}", self.at.start, self.wanted)
+    }
+}
+
+impl std::error::Error for PathError {}
+
 impl PathError {
     fn new(at: Range<usize>, wanted: &'static str) -> Self {
         let open = None;

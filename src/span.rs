@@ -69,6 +69,14 @@ impl<'a> SpannedText<'a> {
         }
     }
 
+    /// Copies the text.
+    pub fn into_owned(self) -> SpannedText<'static> {
+        SpannedText {
+            text: Cow::Owned(self.text.into_owned()),
+            span: self.span,
+        }
+    }
+
     /// Creates text that is not in the view.
     pub fn without_span(text: impl Into<Cow<'a, str>>) -> Self {
         Self {

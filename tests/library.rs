@@ -1,10 +1,12 @@
 //! What a program that uses the library relies on: types that can be kept, shared between threads and printed.
 
 use std::fmt::Debug;
-use wiretool::decoder::Decoder;
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, KeptMessage, Origin};
 use wiretool::encoding::Parsed;
-use wiretool::framing::{Frame, Framer};
-use wiretool::protocol::{Message, Notes};
+use wiretool::framing::{
+    BufferFrame, BufferStep, Frame, Framer, Framing, Hints, LengthMode, Limits,
+};
+use wiretool::protocol::{Id, Message, Notes, ValueError, registry};
 use wiretool::tape::Tape;
 
 fn is_clone<T: Clone>() {}
@@ -22,6 +24,89 @@ fn readers_are_shared_between_threads() {
     is_shared::<Framer>();
     is_shared::<Decoder<'static>>();
     is_shared::<Parsed>();
+    is_shared::<KeptMessage>();
+}
+
+#[cfg(feature = "rules")]
+#[test]
+fn runs_move_to_other_threads() {
+    fn is_sent<T: Send>() {}
+    is_sent::<wiretool::capture::CaptureInput>();
+    is_sent::<wiretool::conversation::Conversation<'static>>();
+    is_sent::<wiretool::conversation::Run<'static>>();
+}
+
+/// The frames outlive the calls, and the framer is used again while they exist.
+#[test]
+fn frames_are_kept_while_the_framer_goes_on() {
+    let mut framer = Framer::new(
+        Framing::WebSocket,
+        Limits::default(),
+        Hints::NONE,
+        LengthMode::Auto,
+        true,
+    );
+    // "Hello" in one frame, and in two with a mask.
+    let stream = *b"\x81\x05Hello\x01\x83\0\0\0\0Hel\x80\x82\0\0\0\0lo";
+    let mut kept = Vec::new();
+    let mut at = 0;
+    loop {
+        match framer.next(&stream[at..], at as u64, true) {
+            BufferStep::Frame(frame, taken) => {
+                kept.push(frame);
+                at += taken;
+            }
+            BufferStep::Took(taken) => at += taken,
+            _ => break,
+        }
+    }
+    drop(framer);
+    let bodies: Vec<_> = kept.iter().map(BufferFrame::body).collect();
+    assert_eq!(bodies, [b"Hello", b"Hello"]);
+}
+
+#[test]
+fn messages_are_kept_with_their_values() {
+    let oracle = registry::find("oracle").expect("oracle");
+    let mut decoder = Decoder::new(DecodeOptions::new(vec![oracle]));
+    let mut kept: Vec<KeptMessage> = Vec::new();
+    let mut heads: Vec<Message<'static>> = Vec::new();
+    let text = b"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"shutdown\"}\nno message\n";
+    decoder.push(Origin::default(), text, &mut |decoded| {
+        kept.push(decoded.keep());
+        heads.push(decoded.message.clone().into_owned());
+    });
+    drop(decoder);
+    assert_eq!(heads[0].id, Id::Json("3".into()));
+    let method = kept[0].root().and_then(|root| root.get("method")?.text());
+    assert_eq!(method.as_deref(), Some("shutdown"));
+    // As the decoder passed it: also with its fault.
+    let faults =
+        |one: &KeptMessage| one.with(oracle, |decoded: &Decoded<'_>| decoded.faults().count());
+    assert_eq!((faults(&kept[0]), faults(&kept[1])), (0, 1));
+    assert_eq!((kept[1].frame().offset, kept[1].index), (45, 1));
+}
+
+#[test]
+fn errors_are_types_with_their_causes() {
+    fn is_error<T: std::error::Error + Send + Sync + 'static>() {}
+    is_error::<wiretool::error::DecodeError>();
+    is_error::<wiretool::error::Refusal>();
+    let _: fn(ValueError) -> Box<dyn std::error::Error + Send + Sync> = |error| error;
+    #[cfg(feature = "capture")]
+    {
+        is_error::<wiretool::capture::RecordError>();
+        let error = wiretool::capture::Record::parse(b"{\"t\":00}").expect_err("no record");
+        assert_eq!(error.to_string(), "column 7: invalid number");
+    }
+    #[cfg(feature = "select")]
+    is_error::<wiretool::select::PathError>();
+    #[cfg(feature = "snapshot")]
+    {
+        use std::error::Error as _;
+        let error = wiretool::snapshot::Error::Unreadable(std::io::ErrorKind::NotFound.into());
+        assert!(error.source().is_some());
+    }
 }
 
 #[test]

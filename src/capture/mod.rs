@@ -24,6 +24,7 @@ mod gzip;
 mod har;
 mod hex;
 mod json_lines;
+mod kept;
 mod lines;
 #[cfg(feature = "pcap")]
 mod pcap;
@@ -45,12 +46,16 @@ pub use chunk::{
 pub use form::Form;
 #[cfg(feature = "pcap")]
 pub use pcap::PacketOptions;
-pub use recording::{ChunkSource, EventRecord, Header, ItemRecorder, Record, RecordingWriter};
+pub use recording::{
+    ChunkSource, EventRecord, Header, ItemRecorder, Record, RecordError, RecordingWriter,
+};
 pub use time::Time;
 
 use chunk::ItemSink;
 use form::FormReader;
 use gzip::Gunzip;
+#[cfg(feature = "rules")]
+pub(crate) use kept::{KeptChunk, KeptEvent, KeptItem};
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
 use utf16::Utf16;
@@ -76,6 +81,15 @@ use utf16::Utf16;
 pub struct CaptureInput {
     gzip: GzipDetection,
     plain: PlainInput,
+}
+
+impl std::fmt::Debug for CaptureInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("CaptureInput");
+        fields.field("form", &self.form());
+        fields.field("evidence", &self.evidence());
+        fields.finish_non_exhaustive()
+    }
 }
 
 /// The state of the detection of gzip.

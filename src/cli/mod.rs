@@ -1,4 +1,14 @@
-//! The command line: one short file per subcommand; shared options are in [`options`].
+//! The command line, also with a protocol from outside this crate.
+//!
+//! A binary with one more protocol is a few lines; every command then has it:
+//!
+//! ```no_run
+//! # use wiretool::protocol::Protocol;
+//! # fn quiz() -> &'static dyn Protocol { wiretool::protocol::registry::all()[0] }
+//! fn main() -> std::process::ExitCode {
+//!     wiretool::cli::run(std::env::args_os(), &[quiz()])
+//! }
+//! ```
 
 mod closed_stdout;
 mod completions;
@@ -45,6 +55,7 @@ mod topics;
 mod values;
 mod watch;
 
+use crate::protocol::{Protocol, registry};
 use clap::builder::StyledStr;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -54,7 +65,7 @@ use std::process::ExitCode;
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Success.
     Clean,
     /// The command ran and found a problem: a fault, a finding, a difference, no match.
@@ -178,14 +189,17 @@ fn command() -> clap::Command {
     }
 }
 
-/// Runs the command line of this process.
-pub fn main() -> ExitCode {
-    run(std::env::args_os()).into()
+/// Runs a command line, whose first word is the name of the program, with the protocols of this crate and further ones.
+/// They stay the protocols of the process: [`registry::all`](crate::protocol::registry::all) lists them from now on.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    protocols: &[&'static dyn Protocol],
+) -> ExitCode {
+    registry::extend(protocols);
+    run_command(args.into_iter().collect()).into()
 }
 
-/// Runs a command line.
-fn run(args: impl Iterator<Item = OsString>) -> Exit {
-    let mut args: Vec<OsString> = args.collect();
+fn run_command(mut args: Vec<OsString>) -> Exit {
     // The help texts take longer than all the rest, and most runs print none.
     let mut root = Cli::command();
     let is_command = |word: &str| root.find_subcommand(word).is_some();

@@ -29,7 +29,7 @@ impl Finding {
 }
 
 /// The result of the checks of a message.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Verdict<'a> {
     /// Broken rules. Most are about this message; delayed ones name their message by their place.

@@ -1,16 +1,16 @@
 //! Checks a whole recording in one call.
 //!
 //! ```text
-//!   recording ---> CaptureInput ---> Pipeline ---> sink(message, verdict), at the end sink(none, verdict)
-//!                        '---------> Summary
+//!   recording ---> Run ---> sink(message, verdict), at the end sink(none, verdict)
+//!                   '-----> Summary
 //! ```
 
-use super::pipeline::{Pipeline, PipelineSink};
-use super::{Conversation, Finding, Judge, Verdict};
-use crate::capture::{CaptureInput, Event, Form, Item, Problem, ProblemSeverity};
+use super::{Conversation, Judge, Output, Run, Verdict};
+use crate::capture::{CaptureInput, Form, Problem, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder};
 use crate::protocol::Protocol;
 use crate::protocol::session::SessionConfig;
+use std::ops::ControlFlow;
 
 /// A summary of a recording.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,13 @@ impl Summary {
     pub fn is_whole(&self) -> bool {
         self.undetected == 0 && self.errors == 0
     }
+
+    fn add(&mut self, problem: &Problem) {
+        self.errors += u64::from(problem.severity == ProblemSeverity::Error);
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem.clone());
+        }
+    }
 }
 
 /// Receives each message and the end, with the verdict.
@@ -44,7 +51,6 @@ pub type MessageSink<'t, E> = dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Re
 
 /// Follows a complete recording. Calls `sink` with each message and, last, with the end. An error of `sink` ends the
 /// run and is returned.
-/// it and is returned.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -73,72 +79,42 @@ pub fn follow<E>(
 ) -> Result<Summary, E> {
     let decoder = Decoder::new(options.clone());
     let conversation = Conversation::new(&options.protocols, judge, config, true);
-    let mut pipeline = Pipeline::new(decoder, Some(conversation));
-    let mut follower = Follower {
-        sink,
-        summary: Summary::default(),
-    };
-    pipeline.is_recording = true;
-    let mut input = CaptureInput::new(Form::Recording);
-    let mut result = Ok(());
-    for part in recording.chunks(PART_BYTES).map(Some).chain([None]) {
-        let mut item = |item: Item<'_>| {
-            if result.is_ok() {
-                result = pipeline.item(&item, &mut follower);
+    let input = CaptureInput::new(Form::Recording);
+    let mut run = Run::new(input, decoder, Some(conversation));
+    let mut summary = Summary::default();
+    let mut take = |output: Output<'_>| {
+        let result = match output {
+            Output::Message(message, verdict) => sink(Some(message), verdict),
+            Output::Event(_, findings) if !findings.is_empty() => sink(
+                None,
+                Verdict {
+                    findings,
+                    ..Verdict::default()
+                },
+            ),
+            Output::End(verdict) => sink(None, verdict),
+            Output::Problem(problem) => {
+                summary.add(problem);
+                Ok(())
             }
+            _ => Ok(()),
         };
-        match part {
-            Some(part) => input.push(part, &mut item),
-            None => input.finish(&mut item),
-        }
-        std::mem::replace(&mut result, Ok(()))?;
+        result.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+    };
+    let mut rest = recording;
+    if let ControlFlow::Break(error) = run.read(&mut rest, &mut take) {
+        return Err(error);
     }
-    pipeline.finish(true, &mut follower)?;
-    let Follower { sink, mut summary } = follower;
-    if let Some(mut conversation) = pipeline.conversation {
-        sink(None, conversation.finish())?;
-        summary.protocol = conversation.protocol().map(Protocol::name);
+    if let ControlFlow::Break(error) = run.finish(&mut take) {
+        return Err(error);
     }
-    summary.messages = pipeline.decoder.index();
-    summary.undetected = pipeline.decoder.undetected();
+    summary.protocol = run
+        .conversation()
+        .and_then(Conversation::protocol)
+        .map(Protocol::name);
+    summary.messages = run.decoder().index();
+    summary.undetected = run.decoder().undetected();
     Ok(summary)
-}
-
-/// Bytes of the recording that are read at once; at most these are read after an error.
-const PART_BYTES: usize = 1 << 20;
-
-struct Follower<'f, 't, E> {
-    sink: &'f mut MessageSink<'t, E>,
-    summary: Summary,
-}
-
-impl<E> PipelineSink for Follower<'_, '_, E> {
-    type Error = E;
-
-    fn message(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<(), E> {
-        (self.sink)(Some(decoded), verdict.unwrap_or_default())
-    }
-
-    fn event(&mut self, _: &Event<'_>, findings: &[Finding]) -> Result<(), E> {
-        if findings.is_empty() {
-            return Ok(());
-        }
-        (self.sink)(
-            None,
-            Verdict {
-                findings,
-                ..Verdict::default()
-            },
-        )
-    }
-
-    fn problem(&mut self, problem: &Problem) {
-        let summary = &mut self.summary;
-        summary.errors += u64::from(problem.severity == ProblemSeverity::Error);
-        if summary.problems.len() < MAX_PROBLEMS {
-            summary.problems.push(problem.clone());
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod judge;
 mod links;
 pub(crate) mod pipeline;
 mod protocols;
+mod run;
 mod short;
 #[cfg(feature = "cli")]
 pub(crate) mod tap;
@@ -44,6 +45,7 @@ pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, rules_of};
 use links::Links;
 use protocols::ConnectionProtocols;
+pub use run::{Output, Run, RunSink};
 use short::ShortMessages;
 
 /// Maximum number of findings that wait for a message of the other direction.
@@ -279,13 +281,8 @@ impl<'p> Conversation<'p> {
 
     /// Returns `true` if only one direction of this protocol was seen.
     pub(crate) fn is_protocol_one_way(&self) -> bool {
-        let InputFacts {
-            to_server,
-            to_client,
-            answers,
-            ..
-        } = self.facts;
-        to_server != to_client || !(to_server || answers)
+        let facts = &self.facts;
+        facts.to_server != facts.to_client || !(facts.to_server || facts.answers)
     }
 
     /// Returns the protocol, once it is known; of several, the first.

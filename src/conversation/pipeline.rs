@@ -7,10 +7,11 @@
 //! Each command that reads a capture is a [`PipelineSink`]. It declares before the run if it needs verdicts.
 
 use super::{Conversation, Finding, Verdict};
-use crate::capture::{Event, EventKind, Header, Item, Problem};
+use crate::capture::{Chunk, Event, EventKind, Header, Item, Problem};
 use crate::decoder::{self, Decoded, Decoder, Origin};
 use crate::encoding::Want;
 use crate::protocol::Direction;
+use std::ops::ControlFlow;
 
 /// Receives the output of a pipeline. An error ends the run.
 pub(crate) trait PipelineSink {
@@ -48,6 +49,10 @@ pub(crate) trait PipelineSink {
     }
     /// Returns `true` if the sink needs no further message.
     fn is_done(&self) -> bool {
+        false
+    }
+    /// Returns `true` if the following bytes must wait.
+    fn is_paused(&self) -> bool {
         false
     }
 }
@@ -100,13 +105,7 @@ impl<'p> Pipeline<'p> {
                 sink.header(header);
             }
             Item::Chunk(chunk) => {
-                let origin = chunk.origin();
-                let origin = Origin {
-                    conn: origin.conn.filter(|_| self.is_recording).or(self.conn),
-                    direction: origin.direction.or(self.direction),
-                    time: origin.time.filter(|_| !self.without_times),
-                    ..origin
-                };
+                let origin = self.origin_of(chunk);
                 return self.push(origin, chunk.bytes, sink);
             }
             Item::Comment(comment) => {
@@ -211,6 +210,41 @@ impl<'p> Pipeline<'p> {
                 }
             });
         })
+    }
+
+    /// Decodes bytes like [`Self::push`], until the sink pauses. Returns the number of consumed bytes.
+    pub(crate) fn push_until<S: PipelineSink>(
+        &mut self,
+        origin: Origin,
+        bytes: &[u8],
+        sink: &mut S,
+    ) -> Result<usize, S::Error> {
+        sink.bytes(origin, bytes);
+        let conversation = &mut self.conversation;
+        let mut result = Ok(());
+        let taken = self.decoder.push_until(origin, bytes, &mut |decoded| {
+            if result.is_ok() {
+                let verdict = conversation.as_mut().map(|c| c.see(decoded));
+                result = sink.message(decoded, verdict);
+            }
+            if result.is_err() || sink.is_paused() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        result.map(|()| taken)
+    }
+
+    /// Returns the origin of the bytes of a chunk.
+    pub(crate) fn origin_of(&self, chunk: &Chunk<'_>) -> Origin {
+        let origin = chunk.origin();
+        Origin {
+            conn: origin.conn.filter(|_| self.is_recording).or(self.conn),
+            direction: origin.direction.or(self.direction),
+            time: origin.time.filter(|_| !self.without_times),
+            ..origin
+        }
     }
 
     fn origin(&self, direction: Option<Direction>) -> Origin {

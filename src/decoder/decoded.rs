@@ -7,6 +7,7 @@ use crate::framing::Frame;
 use crate::protocol::{Message, Notes, Protocol, Seen, annotate, hide};
 use crate::tape::Node;
 use std::borrow::Cow;
+use std::fmt;
 
 /// A decoded frame, borrowed from the decoder until the next one.
 #[non_exhaustive]
@@ -29,6 +30,18 @@ pub struct Decoded<'a> {
     pub injected: Option<&'a str>,
     /// Its bytes as in the stream, with [`Want::Exact`](crate::encoding::Want::Exact).
     pub raw: Option<RawFrame<'a>>,
+}
+
+impl fmt::Debug for Decoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Decoded");
+        fields.field("index", &self.index);
+        fields.field("origin", &self.origin);
+        fields.field("protocol", &self.protocol.name());
+        fields
+            .field("message", self.message)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Decoded<'a> {

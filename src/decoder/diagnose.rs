@@ -239,7 +239,7 @@ fn reads_as(bytes: &[u8], framing: Framing, protocol: &dyn Protocol) -> bool {
     let (mut at, mut messages) = (0, 0);
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        match framer.next(rest, at as u64, true) {
+        match framer.step(rest, at as u64, true) {
             Step::Incomplete(_) | Step::Took(0) => return messages > 0,
             Step::Took(n) => at += n,
             Step::Frame(frame, n) => {

@@ -25,7 +25,7 @@ impl Decoder<'_> {
             );
             let (mut rest, mut offset) = (detector.bytes.as_slice(), 0);
             loop {
-                let (frame, took) = match framer.next(rest, offset, true) {
+                let (frame, took) = match framer.step(rest, offset, true) {
                     Step::Took(took) if took > 0 => (None, took),
                     Step::Frame(frame, took) if frame.fault.is_none() && took > 0 => {
                         (Some(frame), took)

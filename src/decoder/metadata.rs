@@ -4,6 +4,7 @@ use super::Decoded;
 
 /// Metadata about bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Metadata {
     /// The first of these bytes, in the direction's stream.
     pub offset: u64,
@@ -13,6 +14,7 @@ pub struct Metadata {
 
 /// One kind of metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SideEvent {
     /// A remark in a hex dump: `length = 14`.
     Number {

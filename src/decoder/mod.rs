@@ -22,6 +22,7 @@ mod fallible;
 mod gap;
 mod http_heads;
 mod interleave;
+mod kept;
 mod length_repair;
 mod metadata;
 mod open_requests;
@@ -43,19 +44,26 @@ pub use coverage::RawFrame;
 pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
+use fallible::unbroken;
 pub(crate) use interleave::interleave;
+pub use kept::KeptMessage;
 pub(crate) use length_repair::REST_OF_PREVIOUS;
-pub(crate) use metadata::{Metadata, SideEvent};
+pub use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
 pub(crate) use partial::Partial;
 use run::Stream;
 use separate::SeparateDetection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
 #[cfg(feature = "cli")]
 pub(crate) use stored::{RareParts, StoredFrames};
 
-/// Receives every frame.
+/// Receives every frame. A closure in a variable needs the type of its argument: `|decoded: &Decoded<'_>|`; one that is
+/// written in the call does not.
 pub type FrameSink<'s> = dyn FnMut(&Decoded<'_>) + 's;
+/// Receives every frame. After a break, the decoder reads no further bytes if it can; the rest of a frame that is read
+/// already, and of bytes that waited for the protocol, still follows.
+pub(crate) type FlowSink<'s> = dyn FnMut(&Decoded<'_>) -> ControlFlow<()> + 's;
 
 /// The maximum length of a head before a message: that of HTTP.
 const MAX_HEAD: usize = 1 << 20;
@@ -95,6 +103,8 @@ pub struct Decoder<'p> {
     separate: Option<SeparateDetection<'p>>,
     parsed: Parsed,
     index: u64,
+    /// Messages that were read after a sink failed; the next call passes them on first.
+    waiting: VecDeque<KeptMessage>,
 }
 
 impl<'p> Decoder<'p> {
@@ -121,6 +131,7 @@ impl<'p> Decoder<'p> {
             separate: None,
             parsed,
             index: 0,
+            waiting: VecDeque::new(),
         }
     }
 
@@ -167,7 +178,7 @@ impl<'p> Decoder<'p> {
     }
 
     /// Adds metadata; call it before the bytes to which it belongs.
-    pub(crate) fn add_metadata(&mut self, origin: Origin, metadata: Metadata) {
+    pub fn add_metadata(&mut self, origin: Origin, metadata: Metadata) {
         let key = origin.lane();
         match self.streams.get_mut(&key) {
             Some(stream) => stream.metadata.push(metadata),
@@ -177,17 +188,52 @@ impl<'p> Decoder<'p> {
     }
 
     /// Decodes bytes of one origin. Each completed frame goes to `sink`.
+    ///
+    /// Each connection has a state of its own, about one KiB, until [`Decoder::close`]: a program that decodes many
+    /// connections must close them.
     pub fn push(&mut self, origin: Origin, bytes: &[u8], sink: &mut FrameSink<'_>) {
+        self.push_until(origin, bytes, &mut unbroken(sink));
+    }
+
+    /// [`Decoder::push`] with a sink that can break. Returns the number of consumed bytes. After a break, the decoder can
+    /// hold further messages, even if it has consumed all bytes: push the rest, until no break occurs.
+    pub(crate) fn push_until(
+        &mut self,
+        origin: Origin,
+        bytes: &[u8],
+        sink: &mut FlowSink<'_>,
+    ) -> usize {
+        if !self.waiting.is_empty() && self.pass_waiting(sink).is_break() {
+            return 0;
+        }
         let key = origin.lane();
         if self.streams.contains_key(&key) {
-            return self.feed(key, origin, bytes, false, sink);
+            return self.feed_until(key, origin, bytes, sink);
         }
         if self.given_up {
             self.undetected += bytes.len();
         }
         if self.given_up || self.is_ignored(key, bytes.len()) {
-            return;
+            return bytes.len();
         }
+        let mut flow = ControlFlow::Continue(());
+        let rest = self.detect(origin, bytes, &mut |decoded| {
+            let next = sink(decoded);
+            if next.is_break() {
+                flow = next;
+            }
+            next
+        });
+        let taken = bytes.len() - rest.len();
+        if rest.is_empty() || flow.is_break() {
+            return taken;
+        }
+        taken + self.push_until(origin, rest, sink)
+    }
+
+    /// Adds bytes to the detection of their direction. Returns the bytes for which it has no space.
+    fn detect<'b>(&mut self, origin: Origin, bytes: &'b [u8], sink: &mut FlowSink<'_>) -> &'b [u8] {
+        let key = origin.lane();
         if self.separate.is_some() {
             self.make_space(bytes.len());
         }
@@ -210,7 +256,7 @@ impl<'p> Decoder<'p> {
         }
         self.decide(key, verdict, sink);
         if rest.is_empty() {
-            return;
+            return rest;
         }
         if self.separate.is_some() {
             self.give_up_connection(key, sink);
@@ -220,11 +266,13 @@ impl<'p> Decoder<'p> {
         if self.protocol.is_none() && self.separate.is_none() {
             self.give_up();
         }
-        self.push(origin, rest, sink);
+        rest
     }
 
     /// Ends all streams; partial frames are reported.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) {
+        let sink = &mut unbroken(sink);
+        let _ = self.pass_waiting(sink);
         if self.separate.is_some() {
             self.settle_separately(sink);
         } else {
@@ -238,7 +286,7 @@ impl<'p> Decoder<'p> {
 
     /// Chooses the most likely protocol and framing for every waiting direction, if one of them has
     /// evidence.
-    fn settle(&mut self, eof: bool, sink: &mut FrameSink<'_>) {
+    fn settle(&mut self, eof: bool, sink: &mut FlowSink<'_>) {
         // Another connection may show a protocol that comes before the fallback.
         for fallback in [false, true] {
             while let Some((key, verdict)) =
@@ -260,7 +308,7 @@ impl<'p> Decoder<'p> {
 
     /// Applies a decision about the protocol or a stream's framing: decodes the held bytes in the
     /// order of arrival.
-    fn decide(&mut self, key: Lane, verdict: ProtocolVerdict<'p>, sink: &mut FrameSink<'_>) {
+    fn decide(&mut self, key: Lane, verdict: ProtocolVerdict<'p>, sink: &mut FlowSink<'_>) {
         let ProtocolVerdict::Decided(protocol, framing, guess) = verdict else {
             return;
         };

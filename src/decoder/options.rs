@@ -37,6 +37,19 @@ impl<'p> DecodeOptions<'p> {
     }
 }
 
+impl std::fmt::Debug for DecodeOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("DecodeOptions");
+        fields.field(
+            "protocols",
+            &self.protocols.iter().map(|p| p.name()).collect::<Vec<_>>(),
+        );
+        fields.field("framing", &self.framing);
+        fields.field("limits", &self.limits);
+        fields.finish_non_exhaustive()
+    }
+}
+
 impl std::fmt::Debug for super::Decoder<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut fields = f.debug_struct("Decoder");

@@ -114,7 +114,7 @@ impl Decoder<'_> {
             let (limits, mode) = (options.limits, options.length_mode);
             Framer::new(framing, limits, protocol.descriptor().hints, mode, false)
         };
-        Some(match framer().next(bytes, 0, false) {
+        Some(match framer().step(bytes, 0, false) {
             Step::Incomplete(_) => {
                 let (missing, fault) = look(framer, Some(protocol), bytes, 0);
                 Partial {
@@ -136,11 +136,11 @@ fn look(
     window: &[u8],
     base: u64,
 ) -> (Option<u64>, Option<DecodeError>) {
-    let missing = match framer().next(window, base, false) {
+    let missing = match framer().step(window, base, false) {
         Step::Incomplete(missing) => missing,
         _ => None,
     };
-    let fault = match framer().next(window, base, true) {
+    let fault = match framer().step(window, base, true) {
         Step::Frame(frame, _) => frame.fault.as_ref().map(|fault| {
             let mut error = (*fault.error).clone();
             if let Some(protocol) = protocol {

@@ -14,7 +14,7 @@ use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
-use super::{Decoded, FrameSink, Metadata, Origin, diagnose};
+use super::{Decoded, FlowSink, Metadata, Origin, diagnose};
 use crate::encoding::Parsed;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
 use crate::protocol::{Evidence, Message, Protocol};
@@ -48,6 +48,7 @@ pub(super) struct Stream<'p> {
 }
 
 /// The state for decoding one chunk.
+#[allow(clippy::struct_excessive_bools)] // each is a property of its own
 pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) protocol: &'p dyn Protocol,
     /// Another protocol fits the stream too.
@@ -60,7 +61,11 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) index: &'r mut u64,
     pub(super) resync: bool,
     pub(super) recovery: Recovery,
-    pub(super) sink: &'s mut FrameSink<'t>,
+    pub(super) sink: &'s mut FlowSink<'t>,
+    /// A break of the sink ends the run after the frame. Otherwise it is read to its end.
+    pub(super) can_halt: bool,
+    /// The sink has ended the run.
+    pub(super) is_halted: bool,
 }
 
 /// The number of bytes of a chunk that are first copied to the rest of the chunk before: enough for most frames.
@@ -68,8 +73,8 @@ const FIRST_COPY: usize = 4 << 10;
 
 impl Run<'_, '_, '_, '_> {
     /// Decodes a chunk. The rest of earlier chunks is completed with as few copied bytes as possible; the other bytes
-    /// are read in place.
-    pub(super) fn feed(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) {
+    /// are read in place. Returns the number of consumed bytes: fewer than all only if the sink ended the run.
+    pub(super) fn feed(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) -> usize {
         if self.recovery.gap.is_some() && !eof {
             self.emit_gap(stream);
         }
@@ -90,15 +95,20 @@ impl Run<'_, '_, '_, '_> {
             let last = copied == bytes.len();
             let done = self.drain(stream, buffer.bytes(), eof && last);
             let left = buffer.len() - done;
-            if last {
+            let is_own = left <= copied;
+            if (last && !self.is_halted) || (self.is_halted && !is_own) {
                 buffer.consume(done);
                 stream.buffer = buffer;
-                return;
+                return copied;
             }
-            if left <= copied {
+            if is_own {
                 // All remaining bytes came with this chunk.
                 copied -= left;
                 buffer.consume(buffer.len());
+                if self.is_halted {
+                    stream.buffer = buffer;
+                    return copied;
+                }
             } else {
                 buffer.consume(done);
                 most *= 2;
@@ -106,8 +116,13 @@ impl Run<'_, '_, '_, '_> {
         }
         let rest = bytes.get(copied..).unwrap_or_default();
         let done = self.drain(stream, rest, eof);
-        buffer.push(rest.get(done..).unwrap_or_default());
+        let unread = rest.get(done..).unwrap_or_default();
+        let left = if self.is_halted { unread.len() } else { 0 };
+        if left == 0 {
+            buffer.push(unread);
+        }
         stream.buffer = buffer;
+        bytes.len() - left
     }
 
     /// Decodes the complete frames of the window. Returns the number of consumed bytes.
@@ -123,11 +138,11 @@ impl Run<'_, '_, '_, '_> {
         } = stream;
         let base = stream.base;
         let mut at = 0;
-        while !*stopped {
+        while !*stopped && !self.is_halted {
             let rest = window.get(at..).unwrap_or_default();
             let here = base + at as u64;
             let message_start = coverage.as_ref().and_then(|_| framer.pending_start());
-            match framer.next(rest, here, eof) {
+            match framer.step(rest, here, eof) {
                 Step::Incomplete(_) | Step::Took(0) => break,
                 Step::Took(n) => {
                     at += n;
@@ -285,7 +300,8 @@ impl Run<'_, '_, '_, '_> {
                     raw,
                 };
                 *self.index += 1;
-                (self.sink)(&decoded);
+                let flow = (self.sink)(&decoded);
+                self.is_halted |= self.can_halt && flow.is_break();
                 return FrameOutcome::Good;
             }
         }
@@ -410,7 +426,8 @@ impl Run<'_, '_, '_, '_> {
             raw,
         };
         *self.index += 1;
-        (self.sink)(&decoded);
+        let flow = (self.sink)(&decoded);
+        self.is_halted |= self.can_halt && flow.is_break();
         let first = message.faults.first().map(|fault| fault.code);
         match frame.fault {
             Some(_) => FrameOutcome::Bad,

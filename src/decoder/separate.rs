@@ -1,7 +1,7 @@
 //! Detection for each connection on its own: a capture of another program can hold traffic of several protocols.
 
 use super::detect::{Detector, ProtocolVerdict};
-use super::{DecodeOptions, Decoder, FrameSink, Guess, HeldBytes, MAX_HEAD};
+use super::{DecodeOptions, Decoder, FlowSink, Guess, HeldBytes, MAX_HEAD};
 use crate::protocol::{Lane, Origin, Protocol};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +105,7 @@ impl<'p> Decoder<'p> {
     }
 
     /// Closes a connection. If its protocol is not known, its bytes wait for that of its server; returns false then.
-    pub(super) fn close_separately(&mut self, conn: Option<u32>, sink: &mut FrameSink<'_>) -> bool {
+    pub(super) fn close_separately(&mut self, conn: Option<u32>, sink: &mut FlowSink<'_>) -> bool {
         let key = Lane {
             conn,
             ..Lane::default()
@@ -139,7 +139,7 @@ impl<'p> Decoder<'p> {
 
     /// Decides about connections at the end of the input: first those that show their protocol, then those of their
     /// servers, then those that fit several protocols.
-    pub(super) fn settle_separately(&mut self, sink: &mut FrameSink<'_>) {
+    pub(super) fn settle_separately(&mut self, sink: &mut FlowSink<'_>) {
         for is_last in [false, true] {
             let lanes: Vec<Lane> = self.detecting.keys().copied().collect();
             self.settle_lanes(&lanes, is_last, sink);
@@ -147,7 +147,7 @@ impl<'p> Decoder<'p> {
     }
 
     /// Decides about lanes without more bytes. Before the last pass, those that fit several protocols wait.
-    fn settle_lanes(&mut self, lanes: &[Lane], is_last: bool, sink: &mut FrameSink<'_>) {
+    fn settle_lanes(&mut self, lanes: &[Lane], is_last: bool, sink: &mut FlowSink<'_>) {
         for &lane in lanes {
             let of_server = self.separate.as_ref().and_then(|s| s.of_server(lane.conn));
             let known = self.protocol_of(lane).or(of_server);
@@ -279,7 +279,7 @@ impl<'p> Decoder<'p> {
     }
 
     /// Decides about a connection with the bytes at hand; if they show no protocol, the connection is ignored.
-    pub(super) fn give_up_connection(&mut self, key: Lane, sink: &mut FrameSink<'_>) {
+    pub(super) fn give_up_connection(&mut self, key: Lane, sink: &mut FlowSink<'_>) {
         for lane in self.lanes_of_connection(key) {
             self.settle_one(lane, sink);
         }

@@ -1,12 +1,15 @@
 //! Ends streams one by one, as in recordings. A last line without a line end is a message too.
 
-use super::{Decoder, FrameSink};
+use super::fallible::unbroken;
+use super::{Decoder, FlowSink, FrameSink};
 use crate::protocol::{Lane, Origin, is_unidirectional};
 
 impl Decoder<'_> {
     /// Ends the streams of an origin, or of both directions if it has none; partial frames are
     /// reported.
     pub fn end(&mut self, origin: Origin, sink: &mut FrameSink<'_>) {
+        let sink = &mut unbroken(sink);
+        let _ = self.pass_waiting(sink);
         for key in self.lanes(origin.lane()) {
             // If the protocol is known, only the framing is undecided, and no more bytes can
             // decide it.
@@ -61,7 +64,7 @@ impl Decoder<'_> {
     }
 
     /// Nothing more will tell how a lane is delimited: the likeliest is chosen.
-    pub(super) fn settle_one(&mut self, key: Lane, sink: &mut FrameSink<'_>) {
+    pub(super) fn settle_one(&mut self, key: Lane, sink: &mut FlowSink<'_>) {
         if let Some(detector) = self.detecting.get_mut(&key) {
             let verdict = detector.settle(true);
             self.decide(key, verdict, sink);
@@ -71,6 +74,8 @@ impl Decoder<'_> {
     /// Closes one connection: partial frames are reported, and its state is dropped. If neither
     /// protocol nor framing was detected, its bytes are dropped too.
     pub fn close(&mut self, conn: Option<u32>, sink: &mut FrameSink<'_>) {
+        let sink = &mut unbroken(sink);
+        let _ = self.pass_waiting(sink);
         if !self.close_separately(conn, sink) {
             return;
         }
@@ -108,7 +113,7 @@ impl Decoder<'_> {
     }
 
     /// Ends one stream, once.
-    pub(super) fn feed_end(&mut self, key: Lane, time: Option<i64>, sink: &mut FrameSink<'_>) {
+    pub(super) fn feed_end(&mut self, key: Lane, time: Option<i64>, sink: &mut FlowSink<'_>) {
         if self.streams.get(&key).is_none_or(|stream| stream.ended) {
             return;
         }

@@ -1,10 +1,11 @@
 //! The streams of a conversation: created when their framing is known, and fed with bytes.
 
 use super::coverage::Coverage;
+use super::fallible::unbroken;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::run::{Run, Stream};
-use super::{DecodeOptions, Decoder, FrameSink, HeldBytes, Metadata, Origin};
+use super::{DecodeOptions, Decoder, FlowSink, FrameSink, HeldBytes, Metadata, Origin};
 use crate::framing::{Backlog, Framer, Framing};
 use crate::protocol::{Direction, Lane, Protocol};
 
@@ -71,7 +72,7 @@ impl Decoder<'_> {
         origin: Origin,
         bytes: &[u8],
         eof: bool,
-        sink: &mut FrameSink<'_>,
+        sink: &mut FlowSink<'_>,
     ) {
         self.run(key, origin, sink, |run, stream| {
             stream.ended = eof;
@@ -79,11 +80,28 @@ impl Decoder<'_> {
         });
     }
 
+    /// Decodes bytes until the sink breaks. Returns the number of consumed bytes.
+    pub(super) fn feed_until(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        bytes: &[u8],
+        sink: &mut FlowSink<'_>,
+    ) -> usize {
+        let mut taken = bytes.len();
+        self.run(key, origin, sink, |run, stream| {
+            stream.ended = false;
+            run.can_halt = true;
+            taken = run.feed(stream, bytes, false);
+        });
+        taken
+    }
+
     fn run(
         &mut self,
         key: Lane,
         origin: Origin,
-        sink: &mut FrameSink<'_>,
+        sink: &mut FlowSink<'_>,
         act: impl FnOnce(&mut Run<'_, '_, '_, '_>, &mut Stream<'_>),
     ) {
         self.share_requests(key);
@@ -109,6 +127,8 @@ impl Decoder<'_> {
             resync: self.options.resync,
             recovery: std::mem::take(&mut stream.recovery),
             sink,
+            can_halt: false,
+            is_halted: false,
         };
         act(&mut run, stream);
         let open = run.open;
@@ -121,6 +141,8 @@ impl Decoder<'_> {
     /// Handles `len` missing bytes: a partial message ends, and reading continues at the next
     /// frame. Offsets include the missing bytes.
     pub fn gap(&mut self, origin: Origin, len: u64, sink: &mut FrameSink<'_>) {
+        let sink = &mut unbroken(sink);
+        let _ = self.pass_waiting(sink);
         let own = origin.lane();
         let mut keys = self.lanes(own);
         if !keys.contains(&own) {
@@ -152,7 +174,7 @@ impl Decoder<'_> {
         key: Lane,
         origin: Origin,
         bytes: &[u8],
-        sink: &mut FrameSink<'_>,
+        sink: &mut FlowSink<'_>,
     ) {
         self.run(key, origin, sink, |run, stream| run.skip(stream, bytes));
     }
@@ -162,7 +184,7 @@ impl Decoder<'_> {
         key: Lane,
         origin: Origin,
         len: u64,
-        sink: &mut FrameSink<'_>,
+        sink: &mut FlowSink<'_>,
     ) {
         self.run(key, origin, sink, |run, stream| run.gap(stream, len));
     }

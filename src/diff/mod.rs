@@ -26,8 +26,8 @@ use crate::protocol::{Direction, Protocol, Role};
 pub(crate) use compare::Compare;
 pub use compare::{DiffValue, FieldDifference};
 pub(crate) use ids::{IdScope, Ids};
-pub use ignore::Ignore;
-pub(crate) use ignore::{CompareDepth, PathPattern, generalized};
+pub use ignore::{CompareDepth, Ignore};
+pub(crate) use ignore::{PathPattern, generalized};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
 pub use stored_message::StoredMessage;
@@ -42,6 +42,14 @@ pub struct DiffSide {
     messages: Vec<StoredMessage>,
     names: stored_message::SharedNames,
     weight: usize,
+}
+
+impl std::fmt::Debug for DiffSide {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("DiffSide");
+        fields.field("messages", &self.messages.len());
+        fields.finish_non_exhaustive()
+    }
 }
 
 impl DiffSide {
@@ -114,6 +122,14 @@ pub struct Diff<'d> {
 
 /// Two corresponding messages, or one without counterpart.
 type Pair = (Option<usize>, Option<usize>);
+
+impl std::fmt::Debug for Diff<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("Diff");
+        fields.field("sides", &self.sides);
+        fields.finish_non_exhaustive()
+    }
+}
 
 impl<'d> Diff<'d> {
     /// Creates a comparison of two sides in a protocol.

@@ -7,8 +7,27 @@ use std::fmt;
 
 /// The framing of one direction, with the state of the partial message.
 ///
-/// Call [`Framer::next`] with the window of unconsumed bytes until it returns [`Step::Incomplete`];
+/// Call [`Framer::next`] with the window of unconsumed bytes until it returns [`Incomplete`](super::BufferStep::Incomplete);
 /// then again when the window has grown or the stream has ended.
+///
+/// ```
+/// use wiretool::framing::{BufferStep, Framer, Framing, Hints, LengthMode, Limits};
+///
+/// let mut framer = Framer::new(Framing::Lines, Limits::default(), Hints::NONE, LengthMode::Auto, true);
+/// let window = b"{}\n[]\n{";
+/// let (mut frames, mut at) = (Vec::new(), 0);
+/// loop {
+///     match framer.next(&window[at..], at as u64, false) {
+///         BufferStep::Frame(frame, taken) => {
+///             frames.push(frame); // it borrows from the window, not from the framer
+///             at += taken;
+///         }
+///         BufferStep::Took(taken) => at += taken,
+///         _ => break,
+///     }
+/// }
+/// assert_eq!((frames.len(), frames[1].body(), at), (2, &b"[]"[..], 6));
+/// ```
 pub struct Framer {
     framing: Framing,
     limits: Limits,
@@ -165,9 +184,8 @@ impl Framer {
         }
     }
 
-    /// Reads the window. Its first byte has the stream offset `base`; `eof` means that no more
-    /// bytes follow.
-    pub fn next<'a>(&'a mut self, window: &'a [u8], base: u64, eof: bool) -> Step<'a> {
+    /// Reads the window as [`Framer::next`] does, without a copy: the frame is gone at the next call.
+    pub fn step<'a>(&'a mut self, window: &'a [u8], base: u64, eof: bool) -> Step<'a> {
         let input = Buffer {
             window,
             base,

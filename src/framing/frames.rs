@@ -52,6 +52,11 @@ impl<'b> BufferFrame<'b> {
         }
     }
 
+    /// Copies a frame.
+    pub(crate) fn owned(frame: &Frame<'_>) -> BufferFrame<'static> {
+        BufferFrame::new(frame, &[])
+    }
+
     /// The encoded message.
     pub fn body(&self) -> &[u8] {
         self.body.of(&self.bytes)
@@ -75,7 +80,32 @@ impl<'b> BufferFrame<'b> {
     }
 }
 
+/// What [`Framer::next`] returns: a [`Step`] that borrows only from the window.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum BufferStep<'b> {
+    /// More bytes are needed; how many, if that is known.
+    Incomplete(Option<u64>),
+    /// This number of bytes was consumed.
+    Took(usize),
+    /// A frame, and the number of consumed bytes.
+    Frame(BufferFrame<'b>, usize),
+}
+
+impl Framer {
+    /// Reads the window. Its first byte has the stream offset `base`; `eof` means that no more
+    /// bytes follow. The frame borrows only from the window; an assembled body is copied.
+    pub fn next<'w>(&mut self, window: &'w [u8], base: u64, eof: bool) -> BufferStep<'w> {
+        match self.step(window, base, eof) {
+            Step::Incomplete(missing) => BufferStep::Incomplete(missing),
+            Step::Took(taken) => BufferStep::Took(taken),
+            Step::Frame(frame, taken) => BufferStep::Frame(BufferFrame::new(&frame, window), taken),
+        }
+    }
+}
+
 /// The frames of a buffer, in order. The last frame has a fault if the buffer ends inside it.
+#[derive(Debug)]
 pub struct Frames<'b> {
     framer: Framer,
     buffer: &'b [u8],
@@ -108,10 +138,9 @@ impl<'b> Iterator for Frames<'b> {
         loop {
             let window = self.buffer.get(self.at..).unwrap_or_default();
             match self.framer.next(window, self.at as u64, true) {
-                Step::Incomplete(_) => return None,
-                Step::Took(n) => self.at += n,
-                Step::Frame(frame, n) => {
-                    let frame = BufferFrame::new(&frame, self.buffer);
+                BufferStep::Incomplete(_) => return None,
+                BufferStep::Took(n) => self.at += n,
+                BufferStep::Frame(frame, n) => {
                     self.at += n;
                     return Some(frame);
                 }

@@ -5,7 +5,7 @@ use crate::error::DecodeError;
 use crate::span::Span;
 
 /// Bytes of one direction that are not consumed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Buffer<'a> {
     /// The bytes.

@@ -114,7 +114,7 @@ mod tests {
         );
         let (mut at, mut out) = (0, vec![]);
         loop {
-            match framer.next(&bytes[at..], at as u64, true) {
+            match framer.step(&bytes[at..], at as u64, true) {
                 Step::Incomplete(_) => return out,
                 Step::Took(n) => at += n,
                 Step::Frame(f, n) => {

@@ -1,7 +1,7 @@
 //! Finds the end of each message in a stream.
 //!
 //! A [`Framer`] gets a window of one direction's byte stream, never a socket, and returns a
-//! [`Step`]: more bytes are needed, bytes were consumed, or a [`Frame`] is complete. The result
+//! [`BufferStep`]: more bytes are needed, bytes were consumed, or a [`Frame`] is complete. The result
 //! depends only on the bytes, so any split of a stream into reads gives the same frames. An error
 //! of a frame is part of the frame; no byte is lost.
 //!
@@ -45,7 +45,7 @@ pub(crate) use first_line::header_framings;
 pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;
-pub use frames::{BufferFrame, Frames, frames};
+pub use frames::{BufferFrame, BufferStep, Frames, frames};
 pub(crate) use http::EventStream;
 #[cfg(feature = "cli")]
 pub(crate) use http::{BodyDelimiter, BodyPart, websocket_accept};
@@ -172,7 +172,7 @@ impl Default for Limits {
 pub type Measure = fn(&[u8], Framing, LengthMode) -> Measured;
 
 /// Functions of a protocol that help framing.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Hints {
     /// For [`Framing::Method`] and [`Framing::Bare`]: measures the frame that starts here.
     pub measure: Option<Measure>,

@@ -14,10 +14,13 @@ pub trait ValueTypes: Sync {
     /// Returns the name of the protocol.
     fn protocol(&self) -> &'static str;
     /// Checks that a type with this name exists. The error gives the reason.
-    fn check(&self, name: &str) -> Result<(), String>;
+    fn check(&self, name: &str) -> Result<(), ValueError>;
     /// Writes a value of the type as JSON of a message. The error gives the reason why the value does not fit.
-    fn write(&self, name: &str, value: Node<'_>) -> Result<String, String>;
+    fn write(&self, name: &str, value: Node<'_>) -> Result<String, ValueError>;
 }
+
+/// The reason why a type or a value is refused: an error of the protocol.
+pub type ValueError = Box<dyn std::error::Error + Send + Sync>;
 
 impl std::fmt::Debug for dyn ValueTypes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -53,6 +56,7 @@ pub enum Setting {
 }
 
 /// A kind of message: its name, its role and one line of help.
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Kind {
     /// The name in output.
@@ -125,6 +129,16 @@ pub struct Descriptor {
     pub has_http_bodies: bool,
     /// The body of the HTTP response to a message that has no answer.
     pub accepted_body: &'static str,
+}
+
+impl std::fmt::Debug for Descriptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("Descriptor");
+        fields.field("name", &self.name);
+        fields.field("framings", &self.framings);
+        fields.field("sides", &self.sides);
+        fields.finish_non_exhaustive()
+    }
 }
 
 impl Descriptor {

@@ -79,7 +79,7 @@ impl IdGen {
 }
 
 /// The words of a message, consumed from the front.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Words<'a> {
     plain: Vec<&'a str>,
     /// `KEY=VALUE` words, if the protocol accepts the key.

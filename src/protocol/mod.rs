@@ -8,6 +8,7 @@ mod context;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
 mod descriptor;
+mod id;
 mod json_body;
 pub mod jsonrpc;
 pub mod lsp;
@@ -33,13 +34,13 @@ pub mod stepflow;
 pub mod telequick;
 
 use crate::encoding::Parsed;
-use crate::encoding::lossless::hex16;
 use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, LengthMode};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 pub use context::Context;
-pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueTypes};
+pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
+pub use id::{Id, uuid_text};
 pub use notes::{Notes, Remark};
 pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
@@ -212,55 +213,6 @@ impl Role {
     }
 }
 
-/// The value that links an answer to its request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Id<'a> {
-    /// The message has no id.
-    #[default]
-    None,
-    /// A JSON value as it is spelled: `7`, `"a"`, `null`.
-    Json(&'a str),
-    /// Sixteen bytes, shown lower-case and hyphenated.
-    Uuid([u8; 16]),
-    /// Text that is not a UUID.
-    Text(Cow<'a, str>),
-    /// A number.
-    Number(i128),
-}
-
-impl Id<'_> {
-    /// Returns the id for display. JSON ids stay as they are spelled, so that `7` and `"7"` differ.
-    pub fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::None => Cow::Borrowed(""),
-            Self::Json(text) => Cow::Borrowed(text),
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Number(n) => Cow::Owned(n.to_string()),
-            Self::Uuid(uuid) => {
-                let text = uuid_text(uuid).to_vec();
-                Cow::Owned(String::from_utf8(text).unwrap_or_default())
-            }
-        }
-    }
-}
-
-/// Formats a UUID: lower-case and hyphenated.
-pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
-    let digits = hex16(uuid);
-    let mut text = [b'-'; 36];
-    for (to, from) in [
-        (0..8, 0..8),
-        (9..13, 8..12),
-        (14..18, 12..16),
-        (19..23, 16..20),
-        (24..36, 20..32),
-    ] {
-        text[to].copy_from_slice(&digits[from]);
-    }
-    text
-}
-
 /// The evidence that a message belongs to a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
@@ -316,6 +268,27 @@ impl Message<'_> {
         Self {
             body,
             ..Self::default()
+        }
+    }
+
+    /// Copies all that is borrowed, except the value: clone the [`Parsed`] beside it, or use
+    /// [`Decoded::keep`](crate::decoder::Decoded::keep), which holds both.
+    pub fn into_owned(self) -> Message<'static> {
+        Message {
+            kind: Cow::Owned(self.kind.into_owned()),
+            id: self.id.into_owned(),
+            subject: self.subject.map(SpannedText::into_owned),
+            value: None,
+            outcome: self.outcome.map(SpannedText::into_owned),
+            role: self.role,
+            id_span: self.id_span,
+            answered_method: self.answered_method,
+            guess: self.guess,
+            body: self.body,
+            valid: self.valid,
+            dialect: self.dialect,
+            evidence: self.evidence,
+            faults: self.faults,
         }
     }
 

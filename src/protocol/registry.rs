@@ -1,11 +1,12 @@
-//! The list of all protocols. A new protocol is one line here.
+//! The list of all protocols. A new protocol of this crate is one line here; [`crate::cli::run`] takes further ones.
 
 use super::Protocol;
 use super::oracle::Oracle;
 pub(crate) use super::oracle::cairo_serde::Signature;
 use super::telequick::{Schema, Telequick};
+use std::sync::OnceLock;
 
-static ALL: &[&dyn Protocol] = &[
+static BUILTIN: &[&dyn Protocol] = &[
     &super::saikuro::Saikuro,
     &Oracle::builtin(),
     &super::sael::Sael,
@@ -17,19 +18,35 @@ static ALL: &[&dyn Protocol] = &[
     &super::jsonrpc::JsonRpc,
 ];
 
+/// The protocols of this process, if there are further ones.
+static EXTENDED: OnceLock<Vec<&'static dyn Protocol>> = OnceLock::new();
+
 /// All protocols, in the order that decides a tie of detection.
 pub fn all() -> &'static [&'static dyn Protocol] {
-    ALL
+    EXTENDED.get().map_or(BUILTIN, Vec::as_slice)
+}
+
+/// Adds protocols from outside this crate, before those of this crate, so that one of them can replace one of these.
+/// Only the first call of a process has an effect.
+#[cfg(feature = "cli")]
+pub(crate) fn extend(further: &[&'static dyn Protocol]) {
+    EXTENDED.get_or_init(|| {
+        let is_replaced = |own: &&&'static dyn Protocol| {
+            further.iter().all(|protocol| protocol.name() != own.name())
+        };
+        let builtin = BUILTIN.iter().filter(is_replaced);
+        further.iter().chain(builtin).copied().collect()
+    });
 }
 
 /// Returns the protocol with this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
-    ALL.iter().copied().find(|p| p.name() == name)
+    all().iter().copied().find(|p| p.name() == name)
 }
 
 /// Returns the names of all protocols.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.iter().map(|p| p.name())
+    all().iter().map(|p| p.name())
 }
 
 /// User settings that extend protocols for one run.
@@ -86,7 +103,7 @@ impl Protocols {
             let found = list.find(|extended| extended.name() == protocol.name());
             found.map_or(protocol, |extended| &**extended)
         };
-        ALL.iter().copied().map(extended).collect()
+        all().iter().copied().map(extended).collect()
     }
 
     /// Returns the chosen protocol.

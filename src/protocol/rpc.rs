@@ -104,7 +104,7 @@ impl<'a> Call<'a> {
         let whole = self.id.filter(|id| is_complete(*id));
         match whole.map_or("", spelling) {
             "" => Id::None,
-            id => Id::Json(id),
+            id => Id::Json(id.into()),
         }
     }
 }

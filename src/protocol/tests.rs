@@ -62,7 +62,7 @@ fn read(
         mode,
         true,
     );
-    let Step::Frame(frame, _) = framer.next(bytes, 0, true) else {
+    let Step::Frame(frame, _) = framer.step(bytes, 0, true) else {
         panic!("no frame: {bytes:02x?}");
     };
     let mut parsed = Parsed::new(Want::Places, 128);

@@ -81,6 +81,12 @@ pub fn write(
     Lines::default().write(decoded, verdict, display, out);
 }
 
+impl std::fmt::Debug for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
+}
+
 impl Lines {
     /// Sets the time of the previous line; without one, the next line shows the time of day.
     #[cfg(feature = "cli")]

@@ -44,6 +44,16 @@ pub struct Detail<'d> {
     pub checksums: bool,
 }
 
+impl std::fmt::Debug for Detail<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("Detail");
+        fields.field("hidden_heads", &self.hidden_heads);
+        fields.field("replacement", &self.replacement);
+        fields.field("checksums", &self.checksums);
+        fields.finish_non_exhaustive()
+    }
+}
+
 impl Default for Detail<'_> {
     fn default() -> Self {
         Self {

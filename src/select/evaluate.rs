@@ -224,7 +224,7 @@ fn id(found: &Id<'_>, what: &KeyTest) -> bool {
     };
     let bare = &*bare;
     match what {
-        KeyTest::There => !matches!(found, Id::Json("null" | "false")),
+        KeyTest::There => !matches!(found, Id::Json(text) if text == "null" || text == "false"),
         KeyTest::Is(operands) => operands.iter().any(|operand| match operand {
             Operand::Text(t) | Operand::Word(t) => t == bare || t.eq_ignore_ascii_case(&shown),
             Operand::Number(_) => false,

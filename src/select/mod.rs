@@ -34,7 +34,7 @@ mod parse;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-pub use crate::path::{Path, PathStep};
+pub use crate::path::{Path, PathError, PathStep};
 use crate::protocol::Direction;
 pub(crate) use crate::words::glob;
 pub use error::ParseError;

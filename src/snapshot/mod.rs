@@ -78,7 +78,14 @@ impl std::fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// The number of values that a rendering leaves out, so that they are not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

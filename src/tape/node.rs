@@ -12,6 +12,14 @@ pub struct Node<'a> {
     pub(super) index: u32,
 }
 
+impl std::fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("Node");
+        fields.field("span", &self.span());
+        fields.field("value", &self.value()).finish_non_exhaustive()
+    }
+}
+
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -372,6 +380,7 @@ impl<'a> Node<'a> {
 }
 
 /// The children of a node; see [`Node::children`].
+#[derive(Debug)]
 pub struct Children<'a> {
     node: Node<'a>,
     end: u32,

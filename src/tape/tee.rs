@@ -4,6 +4,7 @@ use super::{KeyName, Scalar, Shape, Sink};
 use crate::span::Span;
 
 /// Two sinks that receive the same values.
+#[derive(Debug)]
 pub struct Tee<'a, A, B>(pub &'a mut A, pub &'a mut B);
 
 impl<A: Sink, B: Sink> Sink for Tee<'_, A, B> {

@@ -91,7 +91,7 @@ impl Case {
         let mut bodies = Vec::with_capacity(self.bodies.len());
         let mut at = 0;
         loop {
-            match framer.next(&self.stream[at..], at as u64, true) {
+            match framer.step(&self.stream[at..], at as u64, true) {
                 Step::Took(n) => at += n,
                 Step::Frame(frame, n) => {
                     let start = frame.offset as usize + frame.view.body.at();

@@ -24,7 +24,8 @@ pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         );
         out.write_all(text.as_bytes())
     };
-    decoder.try_push(Origin::default(), FRAME, &mut print)?;
+    let mut frame = FRAME;
+    decoder.try_push(Origin::default(), &mut frame, &mut print)?;
     decoder.try_finish(&mut print)?;
     Ok(())
 }

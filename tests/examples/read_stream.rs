@@ -33,7 +33,8 @@ fn read(mut input: impl Read, out: &mut impl Write) -> Result<(), Box<dyn Error>
         if read == 0 {
             break;
         }
-        decoder.try_push(Origin::default(), &buffer[..read], &mut print)?;
+        let mut bytes = &buffer[..read];
+        decoder.try_push(Origin::default(), &mut bytes, &mut print)?;
     }
     decoder.try_finish(&mut print)?;
     Ok(())

@@ -19,6 +19,7 @@ mod input_forms;
 mod recovery;
 mod redaction;
 mod rewriting;
+mod runs;
 mod secret_places;
 mod secrets;
 mod seeds;

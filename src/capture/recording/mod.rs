@@ -43,6 +43,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// The version of the format that this module writes.
 pub const VERSION: u32 = 1;
@@ -258,13 +259,27 @@ impl<'a> RawLine<'a> {
     }
 }
 
+/// The reason why a line is not a line of a recording, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordError {
+    text: String,
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for RecordError {}
+
 impl Record {
     /// Parses one line.
-    ///
-    /// # Errors
-    ///
-    /// A sentence that describes the error in the line.
-    pub fn parse(line: &[u8]) -> Result<Self, String> {
+    pub fn parse(line: &[u8]) -> Result<Self, RecordError> {
+        Self::read(line).map_err(|text| RecordError { text })
+    }
+
+    fn read(line: &[u8]) -> Result<Self, String> {
         let raw = RawLine::parse(line)?;
         let mut bytes = Vec::new();
         Ok(match raw.read_into(&mut bytes)? {

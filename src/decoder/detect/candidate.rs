@@ -95,7 +95,7 @@ impl Candidate<'_> {
         }
         while self.certain_at.is_none() {
             let rest = bytes.get(self.at..).unwrap_or_default();
-            match self.framer.next(rest, self.at as u64, eof) {
+            match self.framer.step(rest, self.at as u64, eof) {
                 Step::Incomplete(_) | Step::Took(0) => return,
                 Step::Took(n) => self.at += n,
                 Step::Frame(frame, n) => {

@@ -12,7 +12,7 @@ fn live(framing: Framing, stream: &[u8], step: usize) -> Vec<(u64, &'static str,
     while come < stream.len() {
         come = (come + step).min(stream.len());
         loop {
-            match framer.next(&stream[at..come], at as u64, false) {
+            match framer.step(&stream[at..come], at as u64, false) {
                 Step::Incomplete(_) | Step::Took(0) => break,
                 Step::Took(n) => at += n,
                 Step::Frame(frame, n) => {

@@ -114,7 +114,7 @@ impl OpenValue {
         name: String,
         value: Self,
     ) -> Result<Self, String> {
-        types.check(&name)?;
+        types.check(&name).map_err(|error| error.to_string())?;
         let value = Self::Typed(types, name, Box::new(value));
         if value.is_open() {
             return Ok(value);
@@ -188,7 +188,9 @@ impl OpenValue {
             }
             Self::Typed(types, name, value) => {
                 let text = value.fill(from)?;
-                let written = with_json(&text, |node| types.write(name, node))?;
+                let written = with_json(&text, |node| {
+                    types.write(name, node).map_err(|error| error.to_string())
+                })?;
                 let written = written.map_err(|e| format!("{text} is not {name}: {e}"))?;
                 out.extend_from_slice(written.as_bytes());
             }

@@ -24,7 +24,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::{Descriptor, Evidence, Message, Notes, Protocol, Setting, ValueTypes};
+use super::{Descriptor, Evidence, Message, Notes, Protocol, Setting, ValueError, ValueTypes};
 use crate::error::Result;
 use crate::framing::Framing;
 use crate::tape::Node;
@@ -60,13 +60,14 @@ impl ValueTypes for CairoTypes {
         "oracle"
     }
 
-    fn check(&self, name: &str) -> Result<(), String> {
-        CairoType::parse(name).map(drop).map_err(|e| e.to_string())
+    fn check(&self, name: &str) -> Result<(), ValueError> {
+        CairoType::parse(name)?;
+        Ok(())
     }
 
-    fn write(&self, name: &str, value: Node<'_>) -> Result<String, String> {
-        let ty = CairoType::parse(name).map_err(|e| e.to_string())?;
-        let felts = encode(&ty, value, CairoDialect::Cairo).map_err(|e| e.to_string())?;
+    fn write(&self, name: &str, value: Node<'_>) -> Result<String, ValueError> {
+        let ty = CairoType::parse(name)?;
+        let felts = encode(&ty, value, CairoDialect::Cairo)?;
         let felts: Vec<String> = felts.iter().map(|felt| format!("\"{felt}\"")).collect();
         Ok(format!("[{}]", felts.join(",")))
     }

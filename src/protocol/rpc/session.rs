@@ -63,7 +63,7 @@ impl<E: Extension> RpcSession<E> {
                 Direction::ToClient
             }));
             self.sessions.read(seen, asks);
-            let answers = matches!(seen.message.id, Id::Json(id) if id != "null");
+            let answers = matches!(&seen.message.id, Id::Json(id) if id != "null");
             match posted {
                 Some(key) if status >= 300 && !answers => {
                     self.handle_refusal(&key, seen, status, report);

@@ -199,7 +199,7 @@ fn id(node: Node<'_>) -> Id<'_> {
     match node.value() {
         Value::Scalar(Scalar::Number(text) | Scalar::Json(text, _)) if text.len() < 64 => {
             let text = std::str::from_utf8(node.span().of(node.bytes()));
-            text.map_or(Id::None, Id::Json)
+            text.map_or(Id::None, |text| Id::Json(text.into()))
         }
         Value::Scalar(Scalar::Str(_)) => node.text().map_or(Id::None, Id::Text),
         _ => node.as_i128().map_or(Id::None, Id::Number),

@@ -29,7 +29,7 @@ fn frames(
     let (mut at, mut end, mut out) = (0, step.min(bytes.len()), vec![]);
     loop {
         let eof = end == bytes.len();
-        match framer.next(&bytes[at..end], at as u64, eof) {
+        match framer.step(&bytes[at..end], at as u64, eof) {
             Step::Incomplete(need) if eof => {
                 assert!(at == end, "stuck at {at}, {need:?}");
                 return out;
@@ -114,7 +114,7 @@ fn the_example_of_the_document_has_one_fault() {
         true,
     );
     let bytes = hex(printed);
-    let Step::Frame(frame, 21) = framer.next(&bytes, 0, true) else {
+    let Step::Frame(frame, 21) = framer.step(&bytes, 0, true) else {
         panic!("not one frame");
     };
     let error = frame.fault.unwrap().error;
@@ -231,7 +231,7 @@ fn with_message<T>(
         mode,
         true,
     );
-    let Step::Frame(frame, _) = framer.next(&bytes, 0, true) else {
+    let Step::Frame(frame, _) = framer.step(&bytes, 0, true) else {
         panic!("no frame: {text}");
     };
     let (mut parsed, mut again) = (

@@ -18,6 +18,7 @@ pub fn decode(ty: &CairoType, felts: &[Felt], dialect: CairoDialect) -> Result<(
 }
 
 /// Decodes values one after another.
+#[derive(Debug)]
 pub struct CairoDecoder<'f> {
     felts: &'f [Felt],
     at: usize,

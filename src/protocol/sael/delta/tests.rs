@@ -117,7 +117,7 @@ fn see(states: &mut States, conn: u32, kind: &str, seq: &str, text: &str) -> Opt
     let message = Message {
         kind: kind.into(),
         role: Some(role),
-        id: Id::Json(seq),
+        id: Id::Json(seq.into()),
         ..Message::default()
     };
     let tape = tape(text);

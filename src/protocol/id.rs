@@ -1,0 +1,63 @@
+//! Ids of messages.
+
+use crate::encoding::lossless::hex16;
+use std::borrow::Cow;
+
+/// The value that links an answer to its request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Id<'a> {
+    /// The message has no id.
+    #[default]
+    None,
+    /// A JSON value as it is spelled: `7`, `"a"`, `null`.
+    Json(Cow<'a, str>),
+    /// Sixteen bytes, shown lower-case and hyphenated.
+    Uuid([u8; 16]),
+    /// Text that is not a UUID.
+    Text(Cow<'a, str>),
+    /// A number.
+    Number(i128),
+}
+
+impl Id<'_> {
+    /// Copies the id.
+    pub fn into_owned(self) -> Id<'static> {
+        match self {
+            Self::Json(text) => Id::Json(text.into_owned().into()),
+            Self::Text(text) => Id::Text(text.into_owned().into()),
+            Self::None => Id::None,
+            Self::Uuid(uuid) => Id::Uuid(uuid),
+            Self::Number(number) => Id::Number(number),
+        }
+    }
+
+    /// Returns the id for display. JSON ids stay as they are spelled, so that `7` and `"7"` differ.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::None => Cow::Borrowed(""),
+            Self::Json(text) | Self::Text(text) => Cow::Borrowed(text),
+            Self::Number(n) => Cow::Owned(n.to_string()),
+            Self::Uuid(uuid) => {
+                let text = uuid_text(uuid).to_vec();
+                Cow::Owned(String::from_utf8(text).unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Formats a UUID: lower-case and hyphenated.
+pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
+    let digits = hex16(uuid);
+    let mut text = [b'-'; 36];
+    for (to, from) in [
+        (0..8, 0..8),
+        (9..13, 8..12),
+        (14..18, 12..16),
+        (19..23, 16..20),
+        (24..36, 20..32),
+    ] {
+        text[to].copy_from_slice(&digits[from]);
+    }
+    text
+}
