@@ -12,6 +12,7 @@
 
 mod damage;
 mod facts;
+mod failure;
 mod finding;
 mod follow;
 #[cfg(feature = "cli")]
@@ -193,6 +194,7 @@ impl<'p> Conversation<'p> {
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
+        self.report_failure(decoded);
         self.facts.answers |= self.report.answer.is_some();
         self.injected
             .record_answer(decoded, self.report.answer.as_ref());
@@ -352,12 +354,6 @@ impl<'p> Conversation<'p> {
             answer: self.report.answer.as_ref(),
             subscriptions: &self.report.subscriptions,
         }
-    }
-
-    fn rule_of_fault(&self, code: &str) -> &'static str {
-        let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
-        let own = rules.iter().find(|r| r.faults.contains(&code));
-        own.map_or("malformed", |r| r.name)
     }
 
     /// Turns the reports of the session into findings.

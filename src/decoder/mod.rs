@@ -25,6 +25,7 @@ mod interleave;
 mod kept;
 mod length_repair;
 mod metadata;
+mod open_names;
 mod open_requests;
 mod options;
 mod partial;
@@ -36,6 +37,7 @@ mod stored;
 mod stream_end;
 mod streams;
 
+use self::open_names::OpenNames;
 use crate::encoding::{Parsed, Want};
 use crate::framing::Framing;
 pub use crate::protocol::Origin;
@@ -102,6 +104,7 @@ pub struct Decoder<'p> {
     /// Present if each connection has its own protocol.
     separate: Option<SeparateDetection<'p>>,
     parsed: Parsed,
+    names: OpenNames,
     index: u64,
     /// Messages that were read after a sink failed; the next call passes them on first.
     waiting: VecDeque<KeptMessage>,
@@ -129,6 +132,7 @@ impl<'p> Decoder<'p> {
             given_up: false,
             resembles: None,
             separate: None,
+            names: OpenNames::default(),
             parsed,
             index: 0,
             waiting: VecDeque::new(),

@@ -12,6 +12,7 @@ use super::control::{control, read};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
+use super::open_names::OpenNames;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::{Decoded, FlowSink, Metadata, Origin, diagnose};
@@ -58,6 +59,7 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     /// The time of the current chunk.
     pub(super) chunk_time: Option<i64>,
     pub(super) parsed: &'r mut Parsed,
+    pub(super) names: &'r mut OpenNames,
     pub(super) index: &'r mut u64,
     pub(super) resync: bool,
     pub(super) recovery: Recovery,
@@ -288,6 +290,8 @@ impl Run<'_, '_, '_, '_> {
                 let direction = self.origin.direction;
                 self.open.observe(direction, frame.head, entry, &message);
                 message.guess |= self.tie;
+                let name = self.names.observe(self.origin, &message);
+                message.inherit(name);
                 let decoded = Decoded {
                     index: *self.index,
                     origin: self.origin,
@@ -414,6 +418,8 @@ impl Run<'_, '_, '_, '_> {
         let direction = self.origin.direction;
         self.open.observe(direction, frame.head, entry, &message);
         message.guess |= self.tie;
+        let name = self.names.observe(self.origin, &message);
+        message.inherit(name);
         let decoded = Decoded {
             index: *self.index,
             origin: self.origin,

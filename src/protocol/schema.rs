@@ -27,6 +27,7 @@
 pub mod check;
 mod display;
 mod form;
+pub(crate) mod head;
 pub mod json_schema;
 mod kinds;
 #[cfg(feature = "rules")]
@@ -139,6 +140,10 @@ pub enum Mark {
     Unordered,
     /// The value must not be shown.
     Secret,
+    /// The text names what the message is about within its subject.
+    Name,
+    /// One of these values says that the call failed; of an empty list, any value that is neither null, false nor empty.
+    Fails(&'static [&'static str]),
 }
 
 /// The value that `make` writes if no word sets it.

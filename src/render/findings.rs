@@ -147,11 +147,14 @@ pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow
         // The reader must see that the receiver did not get this message.
         return format!("by wiretool: {fault}").into();
     }
-    let outcome = decoded.message.outcome.as_deref().unwrap_or_default();
+    let mut outcome = Cow::Borrowed(decoded.message.outcome.as_deref().unwrap_or_default());
+    if decoded.message.failed {
+        outcome = format!("✗ {outcome}").into();
+    }
     match answer {
         Some(answer) if answer.id_form_differs && outcome.is_empty() => "id form differs".into(),
         Some(answer) if answer.id_form_differs => format!("{outcome}, id form differs").into(),
-        _ => outcome.into(),
+        _ => outcome,
     }
 }
 

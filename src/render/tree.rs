@@ -7,8 +7,9 @@
 //!     13..14     version   1
 //! ```
 
-use super::fields::{FrameField, MAX_FIELDS, fields, subject};
+use super::fields::{FrameField, MAX_FIELDS, fields};
 use super::style::{Highlight, shorten};
+use super::subject::subject;
 use super::wrap::write_wrapped;
 use super::{DisplayOptions, arrow, findings, kind_text};
 use crate::conversation::Verdict;
@@ -190,7 +191,8 @@ pub(super) fn write_title(
     style.push(out, Highlight::Plain, arrow(decoded.origin.direction));
     out.push(' ');
     style.push_wire(out, Highlight::Kind, &kind_text(message, "no message"));
-    if let Some(subject) = subject(decoded, display.show_secrets) {
+    let answer = verdict.and_then(|v| v.answer);
+    if let Some(subject) = subject(decoded, answer, display.show_secrets) {
         out.push(' ');
         style.push_wire(out, Highlight::Kind, &subject);
     }
@@ -198,11 +200,15 @@ pub(super) fn write_title(
     if !id.is_empty() {
         style.push_wire(out, Highlight::Plain, &format!("  id {}", shorten(&id, 80)));
     }
-    let outcome = findings::outcome(decoded, verdict.and_then(|v| v.answer));
+    let outcome = findings::outcome(decoded, answer);
     if !outcome.is_empty() {
         style.push_wire(
             out,
-            Highlight::Plain,
+            if message.failed {
+                Highlight::Error
+            } else {
+                Highlight::Plain
+            },
             &format!("  {}", shorten(&outcome, MAX_TEXT)),
         );
     }
@@ -223,7 +229,7 @@ pub(super) fn write_title(
     }
     about.push_str(packed);
     style.push(out, Highlight::Dim, &format!("  ({about})"));
-    if let Some(answer) = verdict.and_then(|v| v.answer) {
+    if let Some(answer) = answer {
         style.push_wire(
             out,
             Highlight::Plain,

@@ -18,6 +18,7 @@ use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, PathStep};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
+use crate::protocol::session::Answer;
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
 use crate::render::format::Format;
@@ -164,12 +165,15 @@ impl<'h> ShownSnapshot<'h> {
             self.left_out.secrets += count_secrets(decoded, &mut self.notes);
         }
         let mut values = root.map_or_else(Vec::new, |root| values_of(root, &hidden));
-        // Titles contain the id and the subject too.
+        // Titles contain the id, the subject and the name too. That of an answer is in its request.
         let mut message = decoded.message.clone();
-        if let Some(subject) = &message.subject
-            && values.iter().any(|value| **value == **subject)
-        {
-            message.subject = Some(SpannedText::without_span(VOLATILE));
+        message.name = message.name.filter(|name| name.span.is_some());
+        for text in [&mut message.subject, &mut message.name] {
+            if let Some(shown) = text
+                && values.iter().any(|value| **value == **shown)
+            {
+                *text = Some(SpannedText::without_span(VOLATILE));
+            }
         }
         if id_is_hidden(decoded, &hidden) {
             values.push(message.id.text().trim_matches('"').to_owned());
@@ -179,8 +183,15 @@ impl<'h> ShownSnapshot<'h> {
             self.values.store(decoded.index, values);
         }
         let findings = verdict.map(|verdict| self.masked(verdict.findings));
+        let answer = verdict
+            .and_then(|verdict| verdict.answer)
+            .map(|answer| Answer {
+                name: None,
+                ..answer.clone()
+            });
         let verdict = verdict.map(|verdict| Verdict {
             findings: findings.as_deref().unwrap_or_default(),
+            answer: answer.as_ref(),
             ..verdict
         });
         let decoded = &Decoded {

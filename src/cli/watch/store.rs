@@ -224,10 +224,9 @@ impl Store {
             }
             Update::Open(index, is_open) => {
                 let entry = self.entries.get_mut(index);
-                if entry.is_some_and(|entry| entry.set_open(is_open)) {
-                    let change = if is_open { 1 } else { -1 };
-                    self.open = self.open.saturating_add_signed(change);
-                }
+                let changes = entry.is_some_and(|entry| entry.set_open(is_open));
+                self.open += usize::from(changes && is_open);
+                self.open -= usize::from(changes && !is_open);
             }
             Update::Finding(finding) => {
                 self.finding_count += 1;
@@ -305,6 +304,7 @@ impl Store {
             latency: times.map(|(from, to)| to.saturating_sub(from)),
             kind: Box::default(),
             subject: None,
+            name: None,
             last: !request.is_open(),
             id_form_differs: entry.has_other_form(),
         })

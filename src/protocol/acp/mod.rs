@@ -59,7 +59,9 @@ super::session::behavior!(
 
 impl Protocol for Acp {
     super::rpc::family_methods!(
-        |frame, context, parsed| read::read(frame, context, parsed, message::judge),
+        |frame, context, parsed| {
+            read::read(frame, context, parsed, &schema::DIALECT, message::judge)
+        },
         message::annotate,
     );
 

@@ -59,8 +59,11 @@ super::session::behavior!(
 
 impl Protocol for Mcp {
     super::rpc::family_methods!(
-        |frame, context, parsed| read::read(frame, context, parsed, message::judge),
+        |frame, context, parsed| {
+            read::read(frame, context, parsed, &schema::DIALECT, message::judge)
+        },
         |root, notes| read::annotate(root, notes, schema::CODES),
+        message::content,
     );
 
     fn is_hello(&self, message: &Message<'_>) -> bool {

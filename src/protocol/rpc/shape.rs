@@ -64,6 +64,7 @@ impl<'a> CallShape<'_, 'a> {
                 .method
                 .and_then(Node::text)
                 .map(|m| m.as_ref().into()),
+            name: None,
             id: self.call.id().text().as_ref().into(),
             ..asked
         }

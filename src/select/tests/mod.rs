@@ -279,6 +279,7 @@ fn conversation_keys_are_evaluated() {
         latency: Some(12_000_000),
         kind: "invoke".into(),
         subject: None,
+        name: None,
         last: true,
         id_form_differs: false,
     };

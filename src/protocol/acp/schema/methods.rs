@@ -18,6 +18,7 @@ const TERMINAL: Member = must("terminalId", TEXT).marked(&[Mark::Generated("term
 const CALL_MARK: &[Mark] = &[Mark::Generated("call", Fresh::Id)];
 const CALL: Member = must("toolCallId", TEXT).marked(CALL_MARK);
 const ELICITATION: &[Mark] = &[Mark::Generated("elicitation", Fresh::Id)];
+const NAMES: &[Mark] = &[Mark::Name];
 /// A path that the receiver resolves must not depend on its working directory.
 const PATH: Type = Type::Form(
     &TEXT,
@@ -52,7 +53,7 @@ const OPTIONS: Member = nullable("configOptions", ARRAY);
 const STATUS: Type = Type::OneOf(&["pending", "in_progress", "completed", "failed"]);
 const TOOL_CALL: Type = object![
     CALL,
-    nullable("title", TEXT),
+    nullable("title", TEXT).marked(NAMES),
     nullable("status", STATUS),
     nullable("kind", TEXT),
     nullable("content", ARRAY),
@@ -60,9 +61,9 @@ const TOOL_CALL: Type = object![
 ];
 /// The members of all kinds of updates; the kind decides which of them are present.
 const UPDATE: Type = object![
-    must("sessionUpdate", TEXT),
+    must("sessionUpdate", TEXT).marked(NAMES),
     may("toolCallId", TEXT).marked(CALL_MARK),
-    nullable("status", TEXT),
+    nullable("status", TEXT).marked(&[Mark::Fails(&["failed"])]),
     nullable("messageId", TEXT).marked(&[Mark::Volatile]),
     may("used", UINT).marked(&[Mark::Volatile]),
     nullable("updatedAt", TEXT).marked(&[Mark::Generated("updated", Fresh::Time), Mark::Volatile]),
@@ -226,7 +227,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
     request("fs/read_text_file", ToClient)
         .of(object![
             SESSION,
-            must("path", PATH),
+            must("path", PATH).marked(NAMES),
             nullable("line", LINE),
             nullable("limit", UINT),
             META,
@@ -237,7 +238,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
     request("fs/write_text_file", ToClient)
         .of(object![
             SESSION,
-            must("path", PATH),
+            must("path", PATH).marked(NAMES),
             must("content", TEXT),
             META,
         ])
@@ -246,7 +247,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
     request("terminal/create", ToClient)
         .of(object![
             SESSION,
-            must("command", TEXT),
+            must("command", TEXT).marked(NAMES),
             may("args", Type::Array(&TEXT)),
             may("env", ENV),
             nullable("cwd", PATH),

@@ -25,6 +25,9 @@ const SINCE_2025_11: Releases = V2025_11.or(STATELESS);
 
 const TOKEN: Type = Type::Either(&[TEXT, INT]);
 const META: Member = may("_meta", object![may("progressToken", TOKEN)]);
+const NAMES: &[Mark] = &[Mark::Name];
+const NAME: Member = must("name", TEXT).marked(NAMES);
+const URI: Member = must("uri", TEXT).marked(NAMES);
 const CURSOR: Member = may("cursor", TEXT);
 const NEXT: Member = may("nextCursor", TEXT);
 const TTL: Member = may("ttlMs", UINT)
@@ -140,7 +143,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks for the tools"),
     request(CALL, ToServer)
         .of(object![
-            must("name", TEXT),
+            NAME,
             may("arguments", OBJECT).default("{}"),
             AS_TASK,
             INPUT_RESPONSES,
@@ -149,7 +152,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         ])
         .result(object![
             may("content", Type::Array(&CONTENT)),
-            may("isError", BOOL),
+            may("isError", BOOL).marked(&[Mark::Fails(&["true"])]),
             may("structuredContent", ANY).releases(SINCE_2025_06),
             NEW_TASK,
             INPUT_REQUESTS,
@@ -173,7 +176,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks for the prompts"),
     request("prompts/get", ToServer)
         .of(object![
-            must("name", TEXT),
+            NAME,
             may("arguments", OBJECT),
             INPUT_RESPONSES,
             STATE,
@@ -217,7 +220,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("[cursor] _meta=")
         .about("asks for the templates of resources"),
     request("resources/read", ToServer)
-        .of(object![must("uri", TEXT), INPUT_RESPONSES, STATE, META])
+        .of(object![URI, INPUT_RESPONSES, STATE, META])
         .result(object![
             may("contents", Type::Array(&RESOURCE)),
             INPUT_REQUESTS,
@@ -230,13 +233,13 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("uri _meta=")
         .about("asks for the contents of a resource"),
     request("resources/subscribe", ToServer)
-        .of(object![must("uri", TEXT), META])
+        .of(object![URI, META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .words("uri")
         .about("asks for updates of a resource"),
     request("resources/unsubscribe", ToServer)
-        .of(object![must("uri", TEXT), META])
+        .of(object![URI, META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .words("uri")
@@ -255,8 +258,8 @@ pub(super) static METHODS: &[MessageSchema] = &[
                 "ref",
                 object![
                     must("type", Type::OneOf(&["ref/prompt", "ref/resource"])),
-                    may("name", TEXT),
-                    may("uri", TEXT),
+                    may("name", TEXT).marked(NAMES),
+                    may("uri", TEXT).marked(NAMES),
                 ],
             ),
             must("argument", object![must("name", TEXT), must("value", TEXT)]),
@@ -315,7 +318,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("")
         .about("the list of resources changed"),
     message("notifications/resources/updated", ToClient)
-        .of(object![must("uri", TEXT), META])
+        .of(object![URI, META])
         .words("uri")
         .about("a resource changed"),
     request("roots/list", ToClient)
