@@ -8,6 +8,8 @@ mod context;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
 mod descriptor;
+#[cfg(feature = "rules")]
+mod examples;
 mod id;
 mod json_body;
 pub mod jsonrpc;

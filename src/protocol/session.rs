@@ -261,17 +261,19 @@ macro_rules! behavior {
     (
         $protocol:ty,
         [$($rules:tt),+],
-        $examples:tt,
+        $examples:literal,
         |$this:pat_param, $session_config:ident| $session:expr,
         |$me:pat_param, $side:pat_param, $peer_config:pat_param| $peer:expr $(,)?
     ) => {
         impl $crate::protocol::session::Behavior for $protocol {
             fn rules(&self) -> &'static [$crate::protocol::rules::Rule] {
                 use $crate::protocol::rules::{Rule, built_in};
-                static EXAMPLES: include_dir::Dir<'_> = include_dir::include_dir!($examples);
                 static RULES: std::sync::LazyLock<Vec<Rule>> =
                     std::sync::LazyLock::new(|| {
-                        built_in(concat!($(include_str!($rules)),+), Some(&EXAMPLES))
+                        built_in(
+                            concat!($(include_str!($rules)),+),
+                            Some(|rule| $crate::protocol::examples::find($examples, rule)),
+                        )
                     });
                 &RULES
             }

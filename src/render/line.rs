@@ -110,8 +110,12 @@ impl Lines {
         let columns = Columns::new(display);
         // A subject that continues in blank columns needs their final widths.
         for continues in [false, true] {
-            for (cells, detail) in text.lines().filter_map(cells::split) {
-                if columns::continues(&cells) == continues && !(continues && detail.is_empty()) {
+            for (mut cells, detail) in text.lines().filter_map(cells::split) {
+                if columns::continues(&cells) == continues {
+                    if continues && detail.is_empty() {
+                        // All columns after it are blank.
+                        cells[Column::Subject as usize] = ("", 0);
+                    }
                     columns.widen(&cells, &mut self.widths);
                 }
             }

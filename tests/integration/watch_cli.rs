@@ -426,11 +426,12 @@ fn without_the_flag_no_message_is_edited() {
 }
 
 /// The lines of `decode` for a fixture, on a terminal of 80 columns.
-fn lines_on_terminal(fixture: &str) -> Vec<String> {
+fn lines_on_terminal(fixture: &str, args: &[&str]) -> Vec<String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/");
     let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
     command
         .args(["decode", "-q", "--color", "never"])
+        .args(args)
         .arg([path, fixture].concat());
     let terminal = OnTerminal::start(&mut command);
     // The command holds the terminal open.
@@ -450,7 +451,7 @@ fn lines_of_decode_are_as_wide_as_the_first_screen_needs() {
         ("oracle/session.jsonl", "c1"),
         ("saikuro/rules/seq-gap.fires.jsonl", "c0"),
     ] {
-        let lines = lines_on_terminal(fixture);
+        let lines = lines_on_terminal(fixture, &[]);
         assert!(lines.len() > 3, "{lines:#?}");
         let kind = |line: &str| line.chars().position(|c| c == '→' || c == '←');
         for (index, line) in lines.iter().enumerate() {
@@ -468,4 +469,7 @@ fn lines_of_decode_are_as_wide_as_the_first_screen_needs() {
         let wasted = (0..end.unwrap()).find(|at| is_blank(*at) && is_blank(at + 1));
         assert_eq!(wasted, None, "{lines:#?}");
     }
+    let lines = lines_on_terminal("mcp/session.jsonl", &["--head", "3"]);
+    let last = "#2 c1 → notification notifications/initialized";
+    assert_eq!(lines.last().map(|line| line.trim()), Some(last));
 }

@@ -65,7 +65,7 @@ fn examples_break_only_their_rule() {
         for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let example = rule
-                .example
+                .example()
                 .unwrap_or_else(|| panic!("{name} has no example"));
             let fired = broken(protocol, rule, example.fires);
             if !fired.iter().any(|(fired, _)| *fired == rule.name) {
@@ -236,7 +236,7 @@ fn examples_break_their_rule_after_they_are_recorded_again() {
     for protocol in registry::all().iter().copied() {
         for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
-            let example = rule.example.expect("an example").fires;
+            let example = rule.example().expect("an example").fires;
             let fired = broken(protocol, rule, &recorded_again(example, &name));
             let fired: Vec<_> = fired.iter().map(|(name, _)| *name).collect();
             assert!(fired.contains(&rule.name), "{name}: {fired:?}");
@@ -295,7 +295,7 @@ fn a_damaged_byte_breaks_few_rules() {
     let (mut worst, mut runs) = (BTreeMap::new(), 0);
     for protocol in registry::all().iter().copied() {
         for rule in protocol.behavior().rules() {
-            let example = rule.example.expect("an example").passes;
+            let example = rule.example().expect("an example").passes;
             for at in (0..example.len()).step_by(97) {
                 let Some(damaged) = damaged(example, at) else {
                     continue;
@@ -419,7 +419,7 @@ fn compiled_examples_equal_the_files() {
             .join(protocol.name())
             .join("rules");
         for rule in protocol.behavior().rules() {
-            let example = rule.example.expect("an example");
+            let example = rule.example().expect("an example");
             for (end, text) in [("fires", example.fires), ("passes", example.passes)] {
                 let path = folder.join(format!("{}.{end}.jsonl", rule.name));
                 let file = std::fs::read_to_string(&path).expect("a file");

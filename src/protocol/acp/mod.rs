@@ -52,7 +52,7 @@ super::session::behavior!(
         "../rpc/transports.md",
         "rules.md"
     ],
-    "$CARGO_MANIFEST_DIR/fixtures/acp/rules",
+    "acp",
     |_, config| super::rpc::session::RpcSession::<session::Agent>::new(config),
     |_, side, config| peer::peer(side, config),
 );

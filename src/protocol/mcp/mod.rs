@@ -52,7 +52,7 @@ super::session::behavior!(
         "../rpc/transports.md",
         "rules.md"
     ],
-    "$CARGO_MANIFEST_DIR/fixtures/mcp/rules",
+    "mcp",
     |_, config| super::rpc::session::RpcSession::<session::McpSession>::new(config),
     |_, side, config| peer::peer(side, config),
 );

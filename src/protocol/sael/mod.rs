@@ -75,7 +75,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Sael,
     ["rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/sael/rules",
+    "sael",
     |_, config| session::SaelSession::new(config),
     |_, side, config| peer::peer(side, config),
 );

@@ -148,7 +148,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Telequick,
     ["rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/telequick/rules",
+    "telequick",
     |telequick, config| session::TelequickSession::new(telequick.schema(), config),
     |telequick, _, _| Box::new(peer::TelequickPeer::new(telequick.schema())),
 );
