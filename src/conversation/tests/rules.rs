@@ -157,7 +157,7 @@ fn findings_are_sentences_with_subject_verb_and_values() {
     for protocol in registry::all().iter().copied() {
         for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
-            let fires = rule.example.map_or("", |example| example.fires);
+            let fires = rule.example().map_or("", |example| example.fires);
             for (fired, text) in broken(protocol, rule, fires) {
                 if let Some(problem) = language_problem(&text) {
                     writeln!(wrong, "{name}, {fired}: {text}\n    {problem}").unwrap();
