@@ -39,7 +39,7 @@ pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> 
         role: Some(Role::Control),
         id: Id::None,
         body: frame.view.body,
-        valid: kind != "skipped",
+        valid: !matches!(kind, "skipped" | "datagram"),
         ..Message::default()
     };
     match frame.head {

@@ -236,8 +236,9 @@ fn kinds() -> Vec<&'static str> {
     own.map(|kind| kind.name).chain(CONTROLS).collect()
 }
 
-const CONTROLS: [&str; 21] = [
+const CONTROLS: [&str; 22] = [
     "close",
+    "datagram",
     "gap",
     "http-request",
     "http-response",

@@ -162,6 +162,39 @@ fn strace_of_a_child_is_its_stdin_and_stdout() {
     "##);
 }
 
+/// Writes a line of a trace as another option does.
+type Rewrite = fn(&str) -> String;
+
+#[test]
+fn strace_options_change_only_how_calls_look() {
+    let plain = items(Form::Auto, CHILD);
+    assert!(plain.contains(" s2c "), "{plain}");
+    let options: [(&str, Rewrite); 4] = [
+        ("-n", |line| after_time(line, "[   0] ")),
+        ("-i -n", |line| {
+            after_time(line, "[   0] [00007f0a12b4c0de] ")
+        }),
+        ("-Y", |line| line.replacen("77 ", "77<a program> ", 1)),
+        ("-k", |line| {
+            format!(
+                "{line}\n > /usr/lib/libc.so.6(__read+0x10) [0x10c0de]\n > /usr/bin/a() [0x2f]\n"
+            )
+        }),
+    ];
+    for (name, rewrite) in options {
+        let text: Vec<String> = CHILD.lines().map(rewrite).collect();
+        let text = text.join("\n") + "\n";
+        assert_eq!(items(Form::Auto, &text), plain, "{name}: {text}");
+    }
+}
+
+/// Inserts text after the process and the time of a line of strace.
+fn after_time(line: &str, text: &str) -> String {
+    let dot = line.find('.').expect("a time");
+    let at = dot + line[dot..].find(' ').expect("a call") + 1;
+    format!("{}{text}{}", &line[..at], &line[at..])
+}
+
 #[test]
 fn strace_of_a_client_is_its_socket() {
     insta::assert_snapshot!(items(Form::Auto, SOCKET), @r##"

@@ -105,7 +105,15 @@ fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
     };
     let time = event.origin().time.map_or(String::new(), line::clock);
     let mut text = format!("{time} c{} {what}", event.conn);
-    for name in ["peer", "pid", "code", "signal", "reason", "error"] {
+    for name in [
+        "peer",
+        "pid",
+        "code",
+        "signal",
+        "reason",
+        "error",
+        "forwarded",
+    ] {
         if let Some(value) = event.more.and_then(|more| more.get(name)) {
             let value = value
                 .as_str()

@@ -26,6 +26,13 @@ impl Content {
     /// Adds the content of a message to the text in the cell. The result may be longer than the cell.
     pub fn push(&self, decoded: &Decoded<'_>, notes: &mut Notes, out: &mut String) {
         let message = decoded.message;
+        if decoded.frame.control == Some("datagram") {
+            let bytes = decoded.frame.view.body();
+            return match std::str::from_utf8(bytes) {
+                Ok(text) => push_text(text, MAX_TEXT, out),
+                Err(_) => push_blob(bytes, out),
+            };
+        }
         let Some(root) = decoded.root() else {
             return;
         };
