@@ -231,7 +231,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l skip -d 'Sk
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l head -d 'Stop after N messages' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l tail -d 'Only the last N messages' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l where -d 'Only messages that match (see wiretool help where)' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dialect -d 'Rules to follow: of the document, of real peers, or of both' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dialect -d 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l allow -d 'Turn this rule off; `*` matches any text (repeatable)' -r -f -a "acp/answered-twice\t''
@@ -1543,7 +1543,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l signature -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l max-message -d 'Limit for the size of a message, also after inflation: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l max-depth -d 'Limit for the depth of nesting' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l where -d 'Only messages that match (see wiretool help where)' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l dialect -d 'Rules to follow: of the document, of real peers, or of both' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l dialect -d 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l allow -d 'Turn this rule off; `*` matches any text (repeatable)' -r -f -a "acp/answered-twice\t''
@@ -3555,7 +3555,7 @@ TerminateResponse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l signature -d 'oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l max-message -d 'Limit for the size of a message, also after inflation: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l max-depth -d 'Limit for the depth of nesting' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l dialect -d 'Rules to follow: of the document, of real peers, or of both' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l dialect -d 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l allow -d 'Turn this rule off; `*` matches any text (repeatable)' -r -f -a "acp/answered-twice\t''
@@ -4767,7 +4767,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l insecure -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l allow-edit -d 'Let the key `e` edit a message and send it once more'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l lint -d 'Findings are always shown; accepted because proxy and record have this flag'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l lint -d 'Check the rules of the protocol; findings are always shown here'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -5033,7 +5033,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fail-on -d '
 warning\t''
 error\t''
 never\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l dialect -d 'Rules to follow: of the document, of real peers, or of both' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l dialect -d 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l allow -d 'Turn this rule off; `*` matches any text (repeatable)' -r -f -a "acp/answered-twice\t''
@@ -6328,7 +6328,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fail-on -d 
 warning\t''
 error\t''
 never\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l dialect -d 'Rules to follow: of the document, of real peers, or of both' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l dialect -d 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l allow -d 'Turn this rule off; `*` matches any text (repeatable)' -r -f -a "acp/answered-twice\t''
@@ -7929,10 +7929,283 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l config -d 'Rea
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand help" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand help" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
-complete -c wiretool -n "__fish_wiretool_using_subcommand help" -s v -l verbose -d 'Explain on stderr what was detected, and why'
-complete -c wiretool -n "__fish_wiretool_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -l no-pager -d 'Do not use a pager; on a terminal that is `PAGER`, or less'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "decode" -d 'Decode captures: show messages, fields with offsets, and faults'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "lint" -d 'Check the rules of the protocol; find unanswered requests'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "stat" -d 'Count messages, bytes, latencies, errors and streams'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "watch" -d 'Show messages on the whole screen: scroll, search, look inside'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "diff" -d 'Compare two captures message by message'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "encode" -d 'Encode messages: lines of decode -f json, or plain messages'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "make" -d 'Make a message from its kind and arguments'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "proxy" -d 'Forward traffic between two programs; show and record it'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "record" -d 'Forward traffic between two programs, and record it'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "redact" -d 'Replace the secrets in a recording with placeholders'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "replay" -d 'Send recorded requests to a live peer; compare the answers'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "send" -d 'Send a message to a live peer, and show the answer'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "stub" -d 'Answer requests from a script or a recording'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "snapshot" -d 'Use captures as regression tests'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "telequick" -d 'Commands for telequick: schemas and method ids'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "oracle" -d 'Commands for oracle: felts, values and connection strings'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "sael" -d 'Commands for sael: capability tokens and filters'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "config" -d 'Show settings and where they come from'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "completions" -d 'Write a completion script for a shell'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "man" -d 'Write manual pages'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "help" -d 'Explain a command or a topic'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "protocols" -d 'what each protocol looks like, its kinds of message and its own commands'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "inputs" -d 'the forms of input: dumps, source code, Base64, logs'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "lines" -d 'the columns, signs and units of lines and trees'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "where" -d 'conditions that select messages'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "json" -d 'the JSON output, and how to get the same bytes back'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "rules" -d 'what lint checks, and how it reports'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "faults" -d 'what makes a message undecodable; faults that a proxy injects'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "recording" -d 'the file format of recordings'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "live" -d 'proxy, record, send and replay; QUIC'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "clients" -d 'record between a client, such as an editor, and the server that it starts'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "scripts" -d 'the scripts of stub'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "words" -d 'peer, document, dialect, c2s, executor, felt and other words'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit" -a "exit" -d 'exit codes'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -26,7 +26,8 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool send oracle invoke f 0x2710 -- ./oracle   to a child process
+  wiretool send mcp tools/list -- ./server           to a child process
+  wiretool send oracle invoke f 0x2710 -- ./oracle
   wiretool send saikuro call math.add 2 3 --connect tcp://127.0.0.1:7700
   wiretool send oracle --file calls.txt -f json -- ./oracle
   wiretool send oracle - -- ./oracle                 type messages, one per line
@@ -85,6 +86,10 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
+    anyhow::ensure!(
+        !args.words.first().is_some_and(|word| word.starts_with('{')),
+        "a message in JSON comes from a file, or from stdin: --json FILE, --json -"
+    );
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let seed = args.callee.seed(0);

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool stat session.jsonl               counts, latencies, slowest calls, error codes
+  wiretool stat session.jsonl               counts, latencies, slowest calls
   wiretool stat -p sael --c2s a --s2c b     these have no times: only counts
   wiretool stat -f json session.jsonl | jq .latencies";
 
@@ -73,7 +73,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let none = screen.counted == 0 && run.messages > 0;
     if none {
-        run.note_no_match();
+        run.note_no_match(None);
     }
     Ok(Exit::negative_if(run.is_bad || none))
 }

@@ -26,8 +26,8 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool lint session.jsonl                  findings, and requests without an answer
-  wiretool lint -p oracle --c2s in --s2c out   two one-way files of one connection
+  wiretool lint session.jsonl                  findings, unanswered requests
+  wiretool lint -p oracle --c2s in --s2c out   two one-way files
   wiretool lint --fail-on warning FILE         for CI: exit 1 on warnings, too
   wiretool lint --allow 'sael/token-*' FILE    turn some rules off
   wiretool lint --explain saikuro/seq-gap      one rule, with an example
@@ -145,7 +145,7 @@ impl LintScreen {
         }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
         if none {
-            run.note_no_match();
+            run.note_no_match(None);
         }
         let found = reporter
             .fail_on
