@@ -73,7 +73,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let none = screen.counted == 0 && run.messages > 0;
     if none {
-        run.note_no_match();
+        run.note_no_match(None);
     }
     Ok(Exit::negative_if(run.is_bad || none))
 }

@@ -181,7 +181,8 @@ impl TextPattern {
     /// Returns `true` if text matches the pattern.
     pub fn fits(&self, text: &str) -> bool {
         match self {
-            Self::Glob(glob) => crate::words::glob(glob, text),
+            Self::Glob(glob) if glob.contains('*') => crate::words::glob(glob, text),
+            Self::Glob(part) => text.contains(part.as_str()),
             Self::Regex(regex) => regex.is_match(text),
         }
     }

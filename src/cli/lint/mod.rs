@@ -145,7 +145,7 @@ impl LintScreen {
         }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
         if none {
-            run.note_no_match();
+            run.note_no_match(None);
         }
         let found = reporter
             .fail_on
