@@ -161,8 +161,6 @@ pub struct Stat {
     pub dropped: u64,
     /// Messages that wiretool sent, and no peer.
     pub sent: u64,
-    /// Requests whose last response was dropped.
-    pub unreceived: u64,
     /// Responses whose id has another form than that of the request: some clients do not match
     /// them.
     pub id_form_differs: u64,
@@ -224,7 +222,6 @@ impl Stat {
         if decoded.is_dropped() {
             self.dropped += 1;
             let ends = verdict.answer.filter(|answer| answer.last);
-            self.unreceived += u64::from(ends.is_some());
             if let Some(answer) = ends {
                 self.running.remove(&answer.to);
             }

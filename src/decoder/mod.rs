@@ -51,6 +51,7 @@ use detect::{Detector, ProtocolVerdict};
 use fallible::unbroken;
 pub(crate) use interleave::interleave;
 pub use kept::KeptMessage;
+pub(crate) use length_repair::REST_OF_PREVIOUS;
 pub use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
 pub(crate) use partial::Partial;

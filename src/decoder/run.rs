@@ -8,7 +8,7 @@
 //!      -> sink
 //! ```
 
-use super::control::control;
+use super::control::{control, read};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
@@ -285,7 +285,7 @@ impl Run<'_, '_, '_, '_> {
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
             let (context, entry) = self.open.context(self.origin.direction, frame.head);
-            let mut message = self.protocol.read(frame, &context, self.parsed);
+            let mut message = read(self.protocol, frame, &context, self.parsed);
             if message.faults.is_empty() {
                 let direction = self.origin.direction;
                 self.open.observe(direction, frame.head, entry, &message);
@@ -346,7 +346,7 @@ impl Run<'_, '_, '_, '_> {
         let frame = diagnosed.as_ref().unwrap_or(frame);
         let mut message = match frame.control {
             Some(kind) => control(kind, frame),
-            None => self.protocol.read(frame, &context, self.parsed),
+            None => read(self.protocol, frame, &context, self.parsed),
         };
         if !message.faults.is_empty()
             && let Some(outcome) = length_outcome(frame, repair, self.protocol)

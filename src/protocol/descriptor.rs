@@ -127,6 +127,8 @@ pub struct Descriptor {
     pub is_fallback: bool,
     /// The common parts of its requests over HTTP; `None` if they are independent.
     pub http: Option<HttpSession>,
+    /// Bodies of HTTP are messages. Otherwise HTTP only leads to WebSocket, and a body is a text for people.
+    pub has_http_bodies: bool,
     /// The body of the HTTP response to a message that has no answer.
     pub accepted_body: &'static str,
 }
@@ -170,6 +172,7 @@ impl Descriptor {
             has_unique_names: false,
             is_fallback: false,
             http: None,
+            has_http_bodies: true,
             accepted_body: "",
         }
     }

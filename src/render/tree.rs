@@ -10,6 +10,7 @@
 use super::fields::{FrameField, MAX_FIELDS, fields};
 use super::style::{Highlight, shorten};
 use super::subject::subject;
+use super::wrap::write_wrapped;
 use super::{DisplayOptions, arrow, findings, kind_text};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
@@ -350,15 +351,18 @@ pub(super) fn write_faults(
             format!("offset {offset}: ")
         };
         let text = format!("  ✗ {}: {place}{fault}", fault.code);
-        style.push_wire(out, Highlight::Error, &text);
-        out.push('\n');
+        write_wrapped(display, 4, out, |out| {
+            style.push_wire(out, Highlight::Error, &text);
+        });
         if let Some(hint) = &fault.hint {
-            style.push_wire(out, Highlight::Note, &format!("    {hint}"));
-            out.push('\n');
+            write_wrapped(display, 4, out, |out| {
+                style.push_wire(out, Highlight::Note, &format!("    {hint}"));
+            });
         }
     }
     for remark in decoded.remarks {
-        style.push_wire(out, Highlight::Note, &format!("  ! {remark}"));
-        out.push('\n');
+        write_wrapped(display, 4, out, |out| {
+            style.push_wire(out, Highlight::Note, &format!("  ! {remark}"));
+        });
     }
 }

@@ -201,7 +201,11 @@ const ROWS: &[(&str, &str)] = &[
     ),
     (
         "empty input is a note",
-        "for c in decode lint stat encode; do : | wiretool $c 2>e || exit 1; grep -q 'empty input' e || exit 1; done",
+        "for c in decode stat encode; do : | wiretool $c 2>e || exit 1; grep -q 'empty input' e || exit 1; done",
+    ),
+    (
+        "empty input is an error of a check",
+        ": | wiretool lint 2>e; [ $? = 2 ] && grep -q 'empty input' e",
     ),
     (
         "any bytes will do",

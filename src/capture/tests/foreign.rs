@@ -280,3 +280,26 @@ fn other_text_is_not_taken_for_a_capture() {
         assert_eq!(auto(text).form, Some(Form::Raw), "{text}");
     }
 }
+
+#[test]
+fn printed_objects_are_messages() {
+    let python = "10:00 - mcp.client - DEBUG - Sending client message: root=JSONRPCRequest(method='tools/list', params=None, jsonrpc='2.0', id=0)\n\
+        10:00 - mcp.client - DEBUG - Received server message: root=JSONRPCResponse(jsonrpc='2.0', id=0, result={'tools': []})\n";
+    let node = "{\n  jsonrpc: '2.0',\n  id: 0,\n  method: 'tools/list'\n}\n{ jsonrpc: '2.0', id: 0, result: { tools: [] } }\n";
+    for (text, ways) in [(python, ["c2s", "s2c"]), (node, ["-", "-"])] {
+        let all = items(Form::Auto, text);
+        let got: Vec<&str> = all.lines().collect();
+        let [asked, answered] = got[..] else {
+            panic!("{all}");
+        };
+        for (line, way, part) in [
+            (asked, ways[0], "tools/list"),
+            (answered, ways[1], "result"),
+        ] {
+            assert!(
+                line.starts_with(&format!("0 {way} ")) && line.contains(part),
+                "{all}"
+            );
+        }
+    }
+}

@@ -109,7 +109,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("rm FILE", "plain files"),
     ("send tools/list", "wiretool send mcp tools/list"),
     ("send mcp x --stdio y", "after --"),
-    ("proxy -it", "attaches to no process"),
+    ("proxy -it", "-- COMMAND"),
     ("lint --disable x", "--allow RULE"),
     ("lint --list", "--rules lists"),
     ("decode -d mcp", "-p PROTOCOL"),

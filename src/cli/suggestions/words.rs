@@ -124,7 +124,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         RELAYS,
         "--attach --detach --interface --pid --tty -D -d -i -t",
-        "wiretool starts a command (-- COMMAND) or stands between addresses (--listen ADDR, --connect ADDR); it opens no interface and attaches to no process",
+        "start a command with -- COMMAND, or stand between addresses with --listen ADDR and --connect ADDR; no interface or process is opened",
     ),
     (
         SENDERS,
@@ -135,6 +135,16 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         SENDERS,
         "--out --output -O -o",
         "answers go to stdout; the recording is -w FILE",
+    ),
+    (
+        READERS,
+        "-O --output-file",
+        "the file of the output is -o FILE, where the command has it",
+    ),
+    (
+        ANY,
+        "--examples --flags --usage",
+        "--help has all flags and examples",
     ),
     (
         READERS,

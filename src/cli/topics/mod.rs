@@ -40,6 +40,7 @@ pub const TOPICS: &[Topic] = topics! {
     "scripts": "the scripts of stub",
     "words": "peer, document, dialect, c2s, executor, felt and other words",
     "config": "wiretool.toml and environment variables",
+    "ci": "checks in CI services: lint, snapshots, annotations",
     "exit": "exit codes",
 };
 

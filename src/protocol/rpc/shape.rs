@@ -297,7 +297,7 @@ impl<'a> CallShape<'_, 'a> {
             None => Some((
                 ShapeViolation::IdMissing,
                 root,
-                "an answer without an id: its request is unknown",
+                "the answer has no id: its request is unknown",
             )),
             Some(id) if !id.is_null() => None,
             Some(id) if self.call.error().is_none() => Some((

@@ -52,6 +52,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         plausible: Some(message::plausible),
         measure: None,
     },
+    has_http_bodies: false,
     sides: ["client", "server"],
     settings: &[Setting::Name, Setting::Token, Setting::Secret],
     faults: &[

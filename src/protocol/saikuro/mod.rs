@@ -37,6 +37,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         plausible: Some(message::plausible),
         measure: None,
     },
+    has_http_bodies: false,
     sides: ["client", "runtime"],
     provider: Some("provider"),
     dialects: &["document", "peers"],

@@ -69,7 +69,7 @@ fn small_screens_show_messages_and_a_tree() {
 
 
 
-    74 messages  1000.0/s  1 open  1 finding  ? help  q quit
+    74 messages  1000.0/s  0 open  1 finding  ? help  q quit
     "#);
 }
 
@@ -124,7 +124,7 @@ fn large_screens_show_bytes_and_state_beside() {
 
 
 
-    74 messages  1000.0/s  1 open  1 finding  ? help  q quit
+    74 messages  1000.0/s  0 open  1 finding  ? help  q quit
     "#);
 }
 
@@ -226,7 +226,7 @@ fn overlays_cover_the_panes() {
 
 
 
-    74 messages  1000.0/s  1 open  1 finding  ? help  q quit
+    74 messages  1000.0/s  0 open  1 finding  ? help  q quit
     ");
     let stats = screen((100, 30), PLAIN, STREAM, &[Command::Stats]);
     assert!(stats.contains("latency"), "{stats}");
