@@ -13,6 +13,7 @@
 //! Bytes that no protocol recognises are held up to a limit, and then only counted.
 
 mod attempt;
+mod chunk_times;
 mod control;
 mod coverage;
 mod datagram;

@@ -8,6 +8,7 @@
 //!      -> sink
 //! ```
 
+use super::chunk_times::ChunkTimes;
 use super::control::{control, read};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
@@ -40,8 +41,8 @@ pub(super) struct Stream<'p> {
     pub(super) wrong: Option<WrongFrame>,
     /// Present only if frames report their own bytes.
     pub(super) coverage: Option<Coverage>,
-    /// The latest time of the bytes that are not a complete frame yet.
-    pub(super) time: Option<i64>,
+    /// Moved into the run during a chunk.
+    pub(super) times: ChunkTimes,
     /// Its requests are also those that the answers of the connection's other direction answer.
     /// Moved into the run during a chunk.
     pub(super) open: OpenRequests,
@@ -56,8 +57,7 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) tie: bool,
     pub(super) open: OpenRequests,
     pub(super) origin: Origin,
-    /// The time of the current chunk.
-    pub(super) chunk_time: Option<i64>,
+    pub(super) times: ChunkTimes,
     pub(super) parsed: &'r mut Parsed,
     pub(super) names: &'r mut OpenNames,
     pub(super) index: &'r mut u64,
@@ -77,17 +77,18 @@ impl Run<'_, '_, '_, '_> {
     /// Decodes a chunk. The rest of earlier chunks is completed with as few copied bytes as possible; the other bytes
     /// are read in place. Returns the number of consumed bytes: fewer than all only if the sink ended the run.
     pub(super) fn feed(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) -> usize {
+        let taken = self.feed_chunk(stream, bytes, eof);
+        let pending = stream.framer.pending_start().unwrap_or(stream.base);
+        self.times
+            .finish(pending, stream.base + stream.buffer.len() as u64);
+        taken
+    }
+
+    fn feed_chunk(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) -> usize {
         if self.recovery.gap.is_some() && !eof {
             self.emit_gap(stream);
         }
         let mut buffer = std::mem::take(&mut stream.buffer);
-        // A message is as late as the latest of its chunks; those of a capture can be out of order.
-        let time = self.origin.time;
-        self.chunk_time = time;
-        if !buffer.is_empty() {
-            self.origin.time = time.max(stream.time);
-        }
-        stream.time = self.origin.time;
         let (mut copied, mut most) = (0, FIRST_COPY);
         while !buffer.is_empty() {
             let unread = bytes.get(copied..).unwrap_or_default();
@@ -135,7 +136,6 @@ impl Run<'_, '_, '_, '_> {
             stopped,
             coverage,
             wrong,
-            time: stream_time,
             ..
         } = stream;
         let base = stream.base;
@@ -158,7 +158,6 @@ impl Run<'_, '_, '_, '_> {
                     }
                 }
                 Step::Frame(ref frame, n) => {
-                    *stream_time = self.chunk_time;
                     let repair = self.resync.then_some((rest, eof));
                     let mut took = n;
                     let outcome = if let (None, None) = (&coverage, &wrong) {
@@ -193,7 +192,6 @@ impl Run<'_, '_, '_, '_> {
                         }
                     }
                     at += took;
-                    self.origin.time = self.chunk_time;
                 }
             }
         }
@@ -282,6 +280,7 @@ impl Run<'_, '_, '_, '_> {
         raw: Option<RawFrame<'_>>,
         repair: Option<(&[u8], bool)>,
     ) -> FrameOutcome {
+        self.origin.time = self.times.of(frame.offset, frame.len);
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
             let (context, entry) = self.open.context(self.origin.direction, frame.head);

@@ -1,5 +1,6 @@
 //! The streams of a conversation: created when their framing is known, and fed with bytes.
 
+use super::chunk_times::ChunkTimes;
 use super::coverage::Coverage;
 use super::fallible::unbroken;
 use super::open_requests::OpenRequests;
@@ -46,7 +47,7 @@ impl Decoder<'_> {
             stopped: false,
             ended: false,
             wrong: None,
-            time: None,
+            times: ChunkTimes::default(),
             open: OpenRequests::default(),
             coverage: (self.options.want.is_exact()).then(|| Coverage::new(self.options.limits)),
             recovery: Recovery::after(gap),
@@ -116,12 +117,15 @@ impl Decoder<'_> {
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
+        let mut times = std::mem::take(&mut stream.times);
+        let end = stream.base + stream.buffer.len() as u64;
+        times.begin(end, origin.time);
         let mut run = Run {
             protocol: stream.protocol,
             tie: stream.tie,
             open: open.unwrap_or_default(),
-            chunk_time: origin.time,
             origin,
+            times,
             parsed: &mut self.parsed,
             names: &mut self.names,
             index: &mut self.index,
@@ -134,6 +138,7 @@ impl Decoder<'_> {
         act(&mut run, stream);
         let open = run.open;
         stream.recovery = run.recovery;
+        stream.times = run.times;
         if let Some(asking) = self.streams.get_mut(&asking) {
             asking.open = open;
         }

@@ -25,4 +25,5 @@ mod secrets;
 mod seeds;
 mod select;
 mod strict_json;
+mod times;
 mod verdicts;

@@ -17,9 +17,8 @@ use crate::span::Span;
 #[derive(Default)]
 pub(in super::super) struct WebSocketResync {
     searched: usize,
-    /// The length of the window that was too short for a message; searched again when it has grown
-    /// by an eighth.
-    short: usize,
+    /// The length of the window from which the search can continue.
+    needed: usize,
     /// The error of the first skipped bytes.
     error: Option<DecodeError>,
     /// An unmasked payload.
@@ -30,8 +29,17 @@ pub(in super::super) struct WebSocketResync {
 enum StartCheck {
     Yes,
     No,
-    /// More bytes are needed.
-    Unknown,
+    /// At least this number of bytes is needed.
+    Unknown(usize),
+}
+
+/// Returns the number of bytes of a payload that are checked before all of it is there, and the next such number. The
+/// numbers grow by up to an eighth: otherwise a payload in small reads would cost the square of its length. They do not
+/// depend on the reads.
+fn checked_lengths(len: usize) -> (usize, usize) {
+    let step = 1 << len.max(1).ilog2().saturating_sub(3);
+    let checked = len - len % step;
+    (checked, checked + step)
 }
 
 impl WebSocketResync {
@@ -42,8 +50,7 @@ impl WebSocketResync {
         masked: Option<bool>,
     ) -> (Option<Step<'a>>, bool) {
         let Buffer { window, eof, .. } = input;
-        let grown = window.len() >= self.short + self.short / 8;
-        if !eof && !grown {
+        if !eof && window.len() < self.needed {
             return (Some(Step::Incomplete(None)), false);
         }
         let mut found = false;
@@ -56,14 +63,14 @@ impl WebSocketResync {
                     found = true;
                     break;
                 }
-                StartCheck::Unknown if !eof => {
-                    self.short = window.len();
+                StartCheck::Unknown(len) if !eof => {
+                    self.needed = self.searched + len;
                     return (Some(Step::Incomplete(None)), false);
                 }
-                StartCheck::Unknown | StartCheck::No => self.searched += 1,
+                StartCheck::Unknown(_) | StartCheck::No => self.searched += 1,
             }
         }
-        self.short = 0;
+        self.needed = 0;
         let end = match found {
             true => self.searched,
             false if window.len() >= RUN => RUN,
@@ -96,8 +103,8 @@ impl WebSocketResync {
         while let Some(rest) = seen.get(at..).filter(|rest| !rest.is_empty()) {
             match self.check_start(rest, limits, None, false) {
                 StartCheck::Yes => return (at, true),
-                StartCheck::Unknown if !last => break,
-                StartCheck::Unknown | StartCheck::No => at += 1,
+                StartCheck::Unknown(_) if !last => break,
+                StartCheck::Unknown(_) | StartCheck::No => at += 1,
             }
         }
         (at, false)
@@ -114,10 +121,10 @@ impl WebSocketResync {
         match WebSocketHeader::plausible(rest, masked) {
             Some(true) => {}
             Some(false) => return StartCheck::No,
-            None => return StartCheck::Unknown,
+            None => return StartCheck::Unknown(rest.len() + 1),
         }
         let Ok(header) = WebSocketHeader::read(rest) else {
-            return StartCheck::Unknown;
+            return StartCheck::Unknown(rest.len() + 1);
         };
         let limit = u64::from(limits.message);
         let is_message = header.starts_message() && header.len > 0 && header.len <= limit;
@@ -131,61 +138,65 @@ impl WebSocketResync {
                 _ if !compressed || !header.fin => StartCheck::No,
                 Some(true) => StartCheck::Yes,
                 Some(false) => StartCheck::No,
-                None => StartCheck::Unknown,
+                None => StartCheck::Unknown(total + next.len() + 1),
             };
         }
         let payload = rest.get(header.size..).unwrap_or_default();
-        let payload = payload.get(..header.len as usize).unwrap_or(payload);
+        let (checked, more) = match payload.len() as u64 {
+            len if len < header.len => checked_lengths(payload.len()),
+            _ => (header.len as usize, 0),
+        };
+        let payload = payload.get(..checked).unwrap_or(payload);
         // The first byte decides in nearly all cases.
         let mask = header.mask.map_or(0, |mask| mask[0]);
         match payload.first().map(|first| first ^ mask) {
-            None => return StartCheck::Unknown,
+            None => return StartCheck::Unknown(rest.len() + 1),
             Some(b'{' | b'[' | 1 | 2 | 0x80..=0x9f | 0xdc..=0xdf) => {}
             Some(_) => return StartCheck::No,
         }
         self.plain.clear();
         unmask(payload, header.mask, &mut self.plain);
         let whole = payload.len() as u64 == header.len;
-        let value = check_payload(&self.plain, whole);
-        match value {
+        match check_payload(&self.plain, whole) {
             // The next frame continues the message, or is a control frame between its parts.
-            StartCheck::Unknown if whole && !header.fin => continues(next, header),
-            StartCheck::Yes if !header.fin => StartCheck::No,
-            StartCheck::Unknown if whole => StartCheck::No,
-            value => value,
+            None if whole && !header.fin => match continues(next, header) {
+                Some(true) => StartCheck::Yes,
+                Some(false) => StartCheck::No,
+                None => StartCheck::Unknown(total + next.len() + 1),
+            },
+            None if whole => StartCheck::No,
+            None => StartCheck::Unknown(total.min(header.size + more)),
+            Some(true) if header.fin => StartCheck::Yes,
+            Some(_) => StartCheck::No,
         }
     }
 }
 
-/// Checks if a payload is one value, perhaps after a header; unknown if it begins like one.
-fn check_payload(payload: &[u8], whole: bool) -> StartCheck {
+/// Checks if a payload is one value, perhaps after a header; `None` if it begins like one.
+fn check_payload(payload: &[u8], whole: bool) -> Option<bool> {
     let mut value = payload;
     if matches!(value, [1 | 2, ..]) {
-        match value.get(HEADER..) {
-            Some(_) if !is_header(value) => return StartCheck::No,
-            Some([]) if whole => return StartCheck::Yes,
-            Some(rest) => value = rest,
-            None => return StartCheck::Unknown,
+        match value.get(HEADER..)? {
+            _ if !is_header(value) => return Some(false),
+            [] if whole => return Some(true),
+            rest => value = rest,
         }
     }
     match measure(value) {
-        Ok(Some(len)) if len == value.len() && whole => StartCheck::Yes,
-        Ok(None) => StartCheck::Unknown,
-        _ => StartCheck::No,
+        Ok(Some(len)) if len == value.len() && whole => Some(true),
+        Ok(None) => None,
+        _ => Some(false),
     }
 }
 
-/// Checks if a frame follows that can stand between the first and the last frame of a message.
-fn continues(next: &[u8], first: WebSocketHeader) -> StartCheck {
+/// Checks if a frame follows that can stand between the first and the last frame of a message; `None` if more bytes are
+/// needed.
+fn continues(next: &[u8], first: WebSocketHeader) -> Option<bool> {
     let masked = first.mask.is_some();
-    match next.first_chunk() {
-        None => StartCheck::Unknown,
-        Some(&[0 | 0x80, second]) if masked == (second & 0x80 != 0) => StartCheck::Yes,
-        Some([start, _]) if start & 15 < 8 => StartCheck::No,
-        Some(_) => match WebSocketHeader::plausible(next, Some(masked)) {
-            Some(true) => StartCheck::Yes,
-            _ => StartCheck::No,
-        },
+    match next.first_chunk()? {
+        &[0 | 0x80, second] if masked == (second & 0x80 != 0) => Some(true),
+        [start, _] if start & 15 < 8 => Some(false),
+        _ => WebSocketHeader::plausible(next, Some(masked)),
     }
 }
 
