@@ -36,7 +36,7 @@ impl ChunkTimes {
         }
         let gone = self.earlier.partition_point(|chunk| chunk.end <= pending);
         self.earlier.drain(..gone);
-        if end <= self.start {
+        if self.earlier.last().is_some_and(|last| last.end >= end) {
             return;
         }
         let is_full = self.earlier.len() >= MAX_CHUNKS;
@@ -52,21 +52,25 @@ impl ChunkTimes {
         }
     }
 
-    /// Returns the latest time of the bytes of a frame; of the byte before it if it has none.
-    pub(super) fn of(&self, offset: u64, len: u64) -> Option<i64> {
+    /// Marks the current chunk as the end of the stream: it has no bytes, and is part of a frame that ends there.
+    pub(super) fn end_stream(&mut self) {
+        self.start = self.start.saturating_sub(1);
+    }
+
+    /// Returns the latest time of the bytes from a frame's offset up to `end`; of the byte before them if there are none.
+    pub(super) fn of(&self, offset: u64, end: u64) -> Option<i64> {
         if self.earlier.is_empty() {
             return self.time;
         }
-        let end = offset.saturating_add(len);
         let first = offset.min(end.saturating_sub(1));
         let from = self.earlier.partition_point(|chunk| chunk.end <= first);
-        let mut latest = None;
+        let mut latest = (end > self.start).then_some(self.time).flatten();
         for chunk in self.earlier.get(from..).unwrap_or_default() {
             latest = latest.max(chunk.time);
             if chunk.end >= end {
-                return latest;
+                break;
             }
         }
-        latest.max(self.time)
+        latest
     }
 }

@@ -77,6 +77,9 @@ impl Run<'_, '_, '_, '_> {
     /// Decodes a chunk. The rest of earlier chunks is completed with as few copied bytes as possible; the other bytes
     /// are read in place. Returns the number of consumed bytes: fewer than all only if the sink ended the run.
     pub(super) fn feed(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) -> usize {
+        if eof && bytes.is_empty() {
+            self.times.end_stream();
+        }
         let taken = self.feed_chunk(stream, bytes, eof);
         let pending = stream.framer.pending_start().unwrap_or(stream.base);
         self.times
@@ -280,7 +283,7 @@ impl Run<'_, '_, '_, '_> {
         raw: Option<RawFrame<'_>>,
         repair: Option<(&[u8], bool)>,
     ) -> FrameOutcome {
-        self.origin.time = self.times.of(frame.offset, frame.len);
+        self.origin.time = self.times.of(frame.offset, next);
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
             let (context, entry) = self.open.context(self.origin.direction, frame.head);
