@@ -127,7 +127,7 @@ struct DecodeSelection {
     /// Only messages with a fault
     #[arg(long, hide = true)]
     faults: bool,
-    /// Only messages that contain this text
+    /// Only messages that contain this text, or show it: `isError: true`
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
     /// Skip the first N matches

@@ -23,7 +23,7 @@ use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
-use crate::select::{Filter, Select};
+use crate::select::{Filter, Key, Select};
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
@@ -150,6 +150,10 @@ impl<'a> DecodeScreen<'a> {
             Lookup::None => {
                 let format = self.format.unwrap_or(Format::Line);
                 let (display, out) = (self.display, &mut self.scratch);
+                if self.filter.expr().uses(&Key::Latency) {
+                    // Beside a latency, the time since another line misleads.
+                    self.renderer.restart_times();
+                }
                 self.renderer.write(format, decoded, verdict, display, out);
                 self.write_state(format);
             }
@@ -260,16 +264,29 @@ impl<'a> DecodeScreen<'a> {
         Ok(Exit::negative_if(no))
     }
 
+    /// Returns what is shown of a verdict: all of it with --lint, otherwise what conditions use.
+    fn shown_verdict<'v>(&self, verdict: Option<Verdict<'v>>) -> Option<Verdict<'v>> {
+        let verdict = verdict.filter(|_| self.args.lint || self.filter.needs_session())?;
+        let has_findings = self.args.lint || self.filter.expr().uses(&Key::Findings);
+        Some(if has_findings {
+            verdict
+        } else {
+            verdict.without_findings()
+        })
+    }
+
     /// Shows a message if it is selected.
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         if self.is_done() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
             if self.matched == 0 {
                 self.unmatched.add(decoded);
             }
+            self.renderer.skip(decoded);
             return Ok(());
         }
-        let verdict = verdict.filter(|_| self.args.lint);
-        self.worst = self.worst.max(verdict.and_then(|v| worst(v.findings)));
+        let judged = verdict.filter(|_| self.args.lint);
+        self.worst = self.worst.max(judged.and_then(|v| worst(v.findings)));
+        let verdict = self.shown_verdict(verdict);
         self.matched += 1;
         if self.matched <= self.args.select.skip {
             return Ok(());
