@@ -17,7 +17,7 @@ use crate::framing::Framing;
 use crate::protocol::Role;
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
-use crate::select::Expr;
+use crate::select::{Expr, Filter, Select};
 use anyhow::Result;
 use screen::DecodeScreen;
 use std::path::PathBuf;
@@ -103,6 +103,24 @@ pub struct Args {
     /// Print the JSON Schema of `-f json` and exit
     #[arg(long, help_heading = "Output", exclusive = true)]
     print_schema: bool,
+}
+
+impl Args {
+    /// Returns the selected messages.
+    fn filter(&self) -> Result<Filter> {
+        let s = &self.select;
+        let mut conditions = s.replaced_conditions()?;
+        conditions.extend(self.condition.conditions.iter().cloned());
+        let select = Select {
+            kinds: s.kind.clone(),
+            ids: s.id.clone(),
+            subjects: s.subject.clone(),
+            direction: self.input.dir,
+            conditions,
+            grep: s.grep.clone(),
+        };
+        Ok(select.filter())
+    }
 }
 
 /// The messages that are shown.

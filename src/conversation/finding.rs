@@ -39,13 +39,13 @@ pub struct Verdict<'a> {
     /// The subscriptions that begin or end.
     pub subscriptions: &'a [SubscriptionChange],
     /// The findings are left out, so faults are shown by themselves.
-    pub without_findings: bool,
+    pub(crate) without_findings: bool,
 }
 
 impl Verdict<'_> {
     /// Returns only what it says about the request.
-    #[must_use]
-    pub fn without_findings(self) -> Self {
+    #[cfg(feature = "cli")]
+    pub(crate) fn without_findings(self) -> Self {
         Self {
             findings: &[],
             without_findings: true,

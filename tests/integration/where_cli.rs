@@ -168,11 +168,14 @@ fn answers_are_selected_by_latency() {
             .lines()
             .filter_map(|line| line.split_whitespace().next());
         assert_eq!(shown.collect::<Vec<_>>(), want, "{condition}");
-        let has_latency = out.contains("  20 ms ") || out.contains("  500 µs ");
+        let has_latency = out.contains(" 20 ms") || out.contains(" 500 µs");
         let answers = want.iter().any(|index| ["#1", "#3"].contains(index));
         assert_eq!(has_latency, answers, "{condition}: {out}");
         // Beside a latency there is no other time with a unit.
-        assert!(!condition.contains("latency") || !out.contains('+'), "{out}");
+        assert!(
+            !condition.contains("latency") || !out.contains('+'),
+            "{out}"
+        );
     }
     for (args, want) in [
         (["--where", "latency>10ms"], Some("\"latency_ms\":20")),

@@ -2,7 +2,7 @@
 
 use super::Args;
 use super::counts::SourceCounts;
-use super::findings::{FindingReporter, worst};
+use super::findings::{FindingReporter, shown, worst};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
 use super::unmatched::Unmatched;
@@ -23,7 +23,7 @@ use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
-use crate::select::{Filter, Key, Select};
+use crate::select::{Filter, Key};
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
@@ -93,18 +93,7 @@ impl<'a> DecodeScreen<'a> {
         output: Output,
         stop: Option<Stop>,
     ) -> Result<Self> {
-        let s = &args.select;
-        let mut conditions = s.replaced_conditions()?;
-        conditions.extend(args.condition.conditions.iter().cloned());
-        let filter = Select {
-            kinds: s.kind.clone(),
-            ids: s.id.clone(),
-            subjects: s.subject.clone(),
-            direction: args.input.dir,
-            conditions,
-            grep: s.grep.clone(),
-        }
-        .filter();
+        let filter = args.filter()?;
         Ok(Self {
             args,
             format: args.format,
@@ -264,17 +253,6 @@ impl<'a> DecodeScreen<'a> {
         Ok(Exit::negative_if(no))
     }
 
-    /// Returns what is shown of a verdict: all of it with --lint, otherwise what conditions use.
-    fn shown_verdict<'v>(&self, verdict: Option<Verdict<'v>>) -> Option<Verdict<'v>> {
-        let verdict = verdict.filter(|_| self.args.lint || self.filter.needs_session())?;
-        let has_findings = self.args.lint || self.filter.expr().uses(&Key::Findings);
-        Some(if has_findings {
-            verdict
-        } else {
-            verdict.without_findings()
-        })
-    }
-
     /// Shows a message if it is selected.
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         if self.is_done() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
@@ -286,7 +264,7 @@ impl<'a> DecodeScreen<'a> {
         }
         let judged = verdict.filter(|_| self.args.lint);
         self.worst = self.worst.max(judged.and_then(|v| worst(v.findings)));
-        let verdict = self.shown_verdict(verdict);
+        let verdict = shown(verdict, self.args.lint, &self.filter);
         self.matched += 1;
         if self.matched <= self.args.select.skip {
             return Ok(());
