@@ -145,7 +145,7 @@ struct DecodeSelection {
     /// Only messages with a fault
     #[arg(long, hide = true)]
     faults: bool,
-    /// Only messages that contain this text, or show it: `isError: true`
+    /// Only messages that contain or show this text
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
     /// Skip the first N matches
