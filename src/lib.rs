@@ -102,13 +102,87 @@
 //! | `lint_recording` | checks a recording against the rules |
 //! | `print_tree` | prints messages as trees |
 //!
+//! # Keeping messages
+//!
+//! A message borrows from the decoder until the sink returns. [`decoder::Decoded::keep`] copies it:
+//!
+//! ```
+//! use wiretool::decoder::{DecodeOptions, Decoder, KeptMessage, Origin};
+//! use wiretool::protocol::registry;
+//!
+//! let mut decoder = Decoder::new(DecodeOptions::new(registry::all().to_vec()));
+//! let mut kept: Vec<KeptMessage> = Vec::new();
+//! let line = br#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
+//! decoder.push(Origin::default(), line, &mut |decoded| kept.push(decoded.keep()));
+//! decoder.finish(&mut |decoded| kept.push(decoded.keep()));
+//!
+//! let handle = std::thread::spawn(move || kept[0].root()?.get("method")?.text().map(String::from));
+//! assert_eq!(handle.join().unwrap().as_deref(), Some("invoke"));
+//! ```
+//!
+//! # Asynchronous code
+//!
+//! The library does no input and output. Read with any runtime, and decode up to the next message with
+//! [`decoder::Decoder::try_push`], which stops there and goes on later; `conversation::Run` does the same for captures
+//! of any form:
+//!
+//! ```
+//! use tokio::io::{AsyncRead, AsyncReadExt as _};
+//! use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+//! use wiretool::protocol::registry;
+//!
+//! async fn methods(mut input: impl AsyncRead + Unpin, out: tokio::sync::mpsc::Sender<String>) {
+//!     let oracle = registry::find("oracle").unwrap();
+//!     let mut decoder = Decoder::new(DecodeOptions::new(vec![oracle]));
+//!     let mut buffer = vec![0; 4096];
+//!     // Each message ends the call with the part of it that is needed.
+//!     let mut sink = |decoded: &Decoded<'_>| Err(decoded.message.kind.to_string());
+//!     loop {
+//!         let read = input.read(&mut buffer).await.unwrap();
+//!         let mut rest = &buffer[..read];
+//!         while let Err(kind) = decoder.try_push(Origin::default(), &mut rest, &mut sink) {
+//!             out.send(kind).await.unwrap();
+//!         }
+//!         if read == 0 {
+//!             break;
+//!         }
+//!     }
+//!     while let Err(kind) = decoder.try_finish(&mut sink) {
+//!         out.send(kind).await.unwrap();
+//!     }
+//! }
+//!
+//! let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+//! let kinds = runtime.block_on(async {
+//!     let text = "{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n".repeat(2);
+//!     let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+//!     let reader = methods(text.as_bytes(), sender);
+//!     let taker = async {
+//!         let mut kinds = Vec::new();
+//!         while let Some(kind) = receiver.recv().await {
+//!             kinds.push(kind);
+//!         }
+//!         kinds
+//!     };
+//!     tokio::join!(reader, taker).1
+//! });
+//! assert_eq!(kinds, ["shutdown", "shutdown"]);
+//! ```
+//!
+//! # Your own framing
+//!
+//! [`framing::CustomFraming`] has an example that goes on after bytes that are no frame.
+//!
 //! # Your own protocol
 //!
 //! Implement [`protocol::Protocol`] and pass it to [`decoder::Decoder`], [`encode::Encoder`],
 //! `conversation::Conversation`, `diff::Diff` and the renderers, which work with any protocol.
-//! `tests/sixth.rs` is an example.
+//! `tests/sixth/quiz.rs` is an example, and `tests/sixth.rs` uses it. `cli::run` makes a binary of it, with every
+//! command: `tests/sixth_cli.rs`.
 
 #![forbid(unsafe_code)]
+// Unit tests read fixtures, which the published package does not have.
+#![cfg(not(all(test, is_package)))]
 // Items that only disabled features use, and links to them.
 #![cfg_attr(
     not(feature = "cli"),

@@ -10,7 +10,7 @@
 
 use crate::conversation::{Consequences, Conversation, Verdict};
 use crate::decoder::Decoded;
-use crate::protocol::{Direction, Role};
+use crate::protocol::{Direction, Role, with_name};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, HashMap};
 
@@ -59,7 +59,7 @@ pub struct CallStat {
     pub asked: u64,
     /// The index of the response.
     pub answered: u64,
-    /// The kind, and the subject if there is one.
+    /// The kind, and subject and name if there are any.
     pub what: String,
     /// The latency in nanoseconds.
     pub latency: i64,
@@ -161,8 +161,6 @@ pub struct Stat {
     pub dropped: u64,
     /// Messages that wiretool sent, and no peer.
     pub sent: u64,
-    /// Requests whose last response was dropped.
-    pub unreceived: u64,
     /// Responses whose id has another form than that of the request: some clients do not match
     /// them.
     pub id_form_differs: u64,
@@ -176,7 +174,7 @@ pub struct Stat {
     pub latencies: BTreeMap<String, Latency>,
     /// The slowest calls, the slowest first.
     pub slowest: Vec<CallStat>,
-    /// Error responses by code.
+    /// Error responses by code, and results that say that the call failed.
     pub errors: BTreeMap<String, u64>,
     /// Streams by request.
     pub streams: BTreeMap<String, Streams>,
@@ -224,13 +222,12 @@ impl Stat {
         if decoded.is_dropped() {
             self.dropped += 1;
             let ends = verdict.answer.filter(|answer| answer.last);
-            self.unreceived += u64::from(ends.is_some());
             if let Some(answer) = ends {
                 self.running.remove(&answer.to);
             }
             return;
         }
-        if message.role == Some(Role::Error) {
+        if message.is_error() {
             let code = message.outcome.as_deref().unwrap_or("(no code)");
             *entry(&mut self.errors, code) += 1;
         }
@@ -238,9 +235,11 @@ impl Stat {
             return;
         };
         self.id_form_differs += u64::from(answer.id_form_differs);
-        let what = match answer.subject.as_deref().filter(|s| !s.is_empty()) {
-            Some(subject) => format!("{} {subject}", answer.kind),
-            None => answer.kind.to_string(),
+        let is_counted = !decoded.protocol.descriptor().has_unique_names;
+        let name = answer.name.as_deref().filter(|_| is_counted);
+        let what = match with_name(answer.subject.as_deref(), name).as_ref() {
+            "" => answer.kind.to_string(),
+            about => format!("{} {about}", answer.kind),
         };
         let running = self.running.contains_key(&answer.to);
         if let (Some(latency), false) = (answer.latency, running) {

@@ -24,6 +24,8 @@ pub struct Chunk<'a> {
     pub direction: Option<Direction>,
     /// The time of the read; only recordings have it.
     pub time: Option<Time>,
+    /// The line of the input that holds the bytes, or their end; `None` if the form is not read line by line.
+    pub line: Option<u64>,
     /// The bytes: borrowed from the input if the form is raw, otherwise from a reused buffer.
     pub bytes: &'a [u8],
 }
@@ -55,6 +57,7 @@ impl<'a> Chunk<'a> {
             stream: None,
             direction,
             time: None,
+            line: None,
             bytes,
         }
     }

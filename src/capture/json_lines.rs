@@ -92,6 +92,7 @@ impl LineForm for JsonLines {
             Ok(decoded) => {
                 if let Some(bytes) = decoded.bytes() {
                     sink(Item::Chunk(Chunk {
+                        line: None,
                         conn: decoded.conn,
                         stream: decoded.stream,
                         direction: decoded.dir.as_deref().and_then(Direction::from_name),

@@ -25,6 +25,7 @@ pub(crate) struct KeptChunk {
     stream: Option<u64>,
     direction: Option<Direction>,
     time: Option<Time>,
+    line: Option<u64>,
     bytes: Vec<u8>,
     read: usize,
 }
@@ -59,6 +60,7 @@ impl KeptChunk {
             stream: chunk.stream,
             direction: chunk.direction,
             time: chunk.time,
+            line: chunk.line,
             bytes: chunk.bytes.get(from..).unwrap_or_default().to_vec(),
             read: 0,
         }
@@ -76,6 +78,7 @@ impl KeptChunk {
             stream: self.stream,
             direction: self.direction,
             time: self.time,
+            line: self.line,
             bytes: self.bytes.get(self.read..).unwrap_or_default(),
         }
     }

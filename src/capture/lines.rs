@@ -5,7 +5,7 @@
 //! push "4\r\n"         -> line 2 "12 64"     (joined in a reused buffer)
 //! ```
 
-use super::chunk::{InputPlace, ItemSink, Problem};
+use super::chunk::{InputPlace, Item, ItemSink, Problem};
 use super::form::{FormReader, InputEnd};
 
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -111,7 +111,7 @@ impl<F: LineForm> FormReader for Lines<F> {
                 } else {
                     &self.held
                 };
-                self.form.line(line(self.number + 1, text, true), sink);
+                read_line(&mut self.form, line(self.number + 1, text, true), sink);
             }
             self.held.clear();
             self.number += 1;
@@ -128,8 +128,11 @@ impl<F: LineForm> FormReader for Lines<F> {
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         if !self.held.is_empty() {
-            self.form
-                .line(line(self.number + 1, &self.held, false), sink);
+            read_line(
+                &mut self.form,
+                line(self.number + 1, &self.held, false),
+                sink,
+            );
             self.held.clear();
         }
         self.form.finish(sink);
@@ -138,6 +141,16 @@ impl<F: LineForm> FormReader for Lines<F> {
     fn ignored(&self) -> u64 {
         self.form.ignored()
     }
+}
+
+/// Passes a line to a form; its chunks have the number of the line.
+fn read_line(form: &mut impl LineForm, line: Line<'_>, sink: &mut ItemSink<'_>) {
+    form.line(line, &mut |mut item| {
+        if let Item::Chunk(chunk) = &mut item {
+            chunk.line = Some(line.number);
+        }
+        sink(item);
+    });
 }
 
 fn line(number: u64, text: &[u8], ended: bool) -> Line<'_> {

@@ -26,6 +26,8 @@ mod hex;
 mod json_lines;
 mod kept;
 mod lines;
+#[cfg(feature = "cli")]
+pub(crate) mod lookalike;
 #[cfg(feature = "pcap")]
 mod pcap;
 mod printed;

@@ -4,6 +4,7 @@
 //! names. The parser does not, so that its messages stay short.
 
 use super::output::Output;
+use super::topics::TOPICS;
 use super::{Cli, Exit, options};
 use crate::conversation::{full_name, rules_of};
 use crate::protocol::telequick::Schema;
@@ -38,11 +39,33 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Exit> {
-    let mut command = list_names(Cli::command());
+    let mut command = list_names(list_pages(Cli::command()));
     let mut output = Output::open(None, &[])?;
     clap_complete::generate(args.shell, &mut command, "wiretool", output.buffer());
     output.finish()?;
     Ok(Exit::Clean)
+}
+
+/// Returns the command line in which `help` has the commands and topics below it, so that every shell completes them.
+fn list_pages(command: Command) -> Command {
+    let about = |command: &Command| command.get_about().cloned().unwrap_or_default();
+    let commands: Vec<Command> = (command.get_subcommands())
+        .map(|one| Command::new(&*one.get_name().to_owned().leak()).about(about(one)))
+        .collect();
+    let known: Vec<String> = commands
+        .iter()
+        .map(|one| one.get_name().to_owned())
+        .collect();
+    // A topic may have the name of a command.
+    let topics = TOPICS
+        .iter()
+        .filter(|topic| !known.iter().any(|name| name == topic.name));
+    let topics = topics.map(|topic| Command::new(topic.name).about(topic.about));
+    command.mut_subcommand("help", |help| {
+        help.subcommands(commands)
+            .subcommands(topics)
+            .disable_help_subcommand(true)
+    })
 }
 
 /// Returns the command line with lists of names where any text is accepted.

@@ -5,6 +5,7 @@ mod findings;
 mod lookup;
 mod recorder;
 mod screen;
+mod unmatched;
 
 use super::Exit;
 use super::input::{self, FrameDisplay as _};

@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool diff yesterday.jsonl today.jsonl         match messages by content, not position
-  wiretool diff --ignore '**.timestamp' A B         ignore a field that always differs
-  wiretool diff --learn ignore.toml A B             write the fields that differ to a file
-  wiretool diff --ignore-file ignore.toml A B       ignore the fields of this file
+  wiretool diff yesterday.jsonl today.jsonl    messages are matched by content
+  wiretool diff --ignore '**.timestamp' A B    ignore what always differs
+  wiretool diff --learn ignore.toml A B        write the fields that differ
+  wiretool diff --ignore-file ignore.toml A B  ignore the fields of this file
   wiretool diff -p saikuro client.bin provider.bin  both sides of a relay";
 
 const EXIT_CODES: &str = "\

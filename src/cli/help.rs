@@ -5,9 +5,9 @@
 //!   --help   all of it
 //! ```
 
-use super::output::print;
 use super::topics::{self, TOPICS, markdown};
-use super::{Exit, WIDTH, options};
+use super::{Exit, WIDTH, options, pager};
+use crate::protocol::registry;
 use crate::render::DisplayOptions;
 use crate::words::nearest;
 use anyhow::Result;
@@ -32,6 +32,9 @@ pub struct Args {
     /// A command, or a topic: `wiretool help` lists both
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    /// Do not use a pager; on a terminal that is `PAGER`, or less
+    #[arg(long)]
+    no_pager: bool,
 }
 
 /// Runs the command.
@@ -69,7 +72,7 @@ pub fn run(args: &Args, display: DisplayOptions) -> Result<Exit> {
         }
         text += &page;
     }
-    print(&text)
+    pager::print(&text, !args.no_pager)
 }
 
 /// Returns a suggestion for an unknown name.
@@ -128,7 +131,8 @@ pub fn split_help(command: Command, path: &str) -> Command {
     let path = format!("{path}{} ", command.get_name());
     let long = command.get_before_help().cloned().unwrap_or_default();
     let examples = long.to_string();
-    let fitting = examples.lines().filter(|line| line.len() <= MAX_COLUMNS);
+    let lines = examples.lines().enumerate();
+    let fitting = lines.filter_map(|(n, line)| fitting_example(line, n == 1));
     let short: Vec<&str> = fitting.take(1 + MOST_EXAMPLES).collect();
     let after = command.get_after_help().cloned().unwrap_or_default();
     let has_many = command.get_opts().count() > MAX_FLAGS;
@@ -137,9 +141,10 @@ pub fn split_help(command: Command, path: &str) -> Command {
         .map(|command| command.get_name().to_owned())
         .collect();
     let more = if path == "wiretool " {
-        "Topics (wiretool help where), all flags and exit codes"
+        let protocols = list_of_protocols();
+        format!("{protocols}\nTopics (wiretool help where), all flags and exit codes")
     } else {
-        "All flags and exit codes"
+        "All flags and exit codes".to_owned()
     };
     let mut command = command
         .before_help(short.join("\n"))
@@ -153,9 +158,28 @@ pub fn split_help(command: Command, path: &str) -> Command {
     command
 }
 
+/// Returns a line of examples if it fits on the screen; the first example, also without its description.
+fn fitting_example(line: &str, is_first: bool) -> Option<&str> {
+    let bare = || {
+        let indent = line.len() - line.trim_start().len();
+        let end = line.get(indent..)?.find("  ")?;
+        line.get(..indent + end)
+    };
+    let fits = |line: &&str| line.len() <= MAX_COLUMNS;
+    Some(line)
+        .filter(fits)
+        .or_else(|| bare().filter(|_| is_first).filter(fits))
+}
+
 fn choose(arg: Arg) -> Arg {
     let is_usual = arg.get_long().is_none_or(|long| USUAL.contains(&long));
     arg.hide_short_help(!is_usual)
+}
+
+/// The list of protocols for the help of wiretool itself.
+pub fn list_of_protocols() -> String {
+    let names: Vec<&str> = registry::names().collect();
+    format!("Protocols: {}", names.join(", "))
 }
 
 /// The list of topics for the help of wiretool itself.
@@ -170,6 +194,7 @@ pub fn list_of_topics() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::style::Style;
 
     fn check(command: &mut Command, wrong: &mut Vec<String>) {
         let text = super::super::remove_blank_lines(&command.render_help().to_string());
@@ -192,6 +217,57 @@ mod tests {
         let mut wrong = Vec::new();
         check(&mut command, &mut wrong);
         assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    }
+
+    fn first_example(help: &str) -> Option<String> {
+        let mut lines = help.lines().skip_while(|line| *line != "Examples:");
+        lines.nth(1).map(str::to_owned)
+    }
+
+    fn check_first(command: &mut Command, wrong: &mut Vec<String>) {
+        let [short, long] = [command.render_help(), command.render_long_help()];
+        let [short, long] = [short, long].map(|text| first_example(&text.to_string()));
+        // The plain example is the first one, so that it is in both.
+        let is_same = short
+            .as_ref()
+            .zip(long.as_ref())
+            .is_some_and(|(short, long)| !short.is_empty() && long.starts_with(short.as_str()));
+        let is_too_long = long
+            .as_ref()
+            .is_some_and(|long| fitting_example(long, true).is_none());
+        if !is_same && !is_too_long {
+            wrong.push(format!("{}: {short:?}, {long:?}", command.get_name()));
+        }
+        command
+            .get_subcommands_mut()
+            .for_each(|below| check_first(below, wrong));
+    }
+
+    #[test]
+    fn first_example_of_every_command_is_in_short_help() {
+        let mut command = super::super::command();
+        command.build();
+        let mut wrong = Vec::new();
+        check_first(&mut command, &mut wrong);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn short_help_lists_all_protocols() {
+        let text = super::super::command().render_help().to_string();
+        assert!(text.contains(&list_of_protocols()), "{text}");
+    }
+
+    #[test]
+    fn topics_have_at_most_100_columns() {
+        let mut wide = Vec::new();
+        for topic in TOPICS {
+            let mut page = String::new();
+            markdown::write(&topic.text(), WIDTH, Style::default(), &mut page);
+            let lines = page.lines().filter(|line| line.chars().count() > WIDTH);
+            wide.extend(lines.map(|line| format!("{}: {line}", topic.name)));
+        }
+        assert!(wide.is_empty(), "{}", wide.join("\n"));
     }
 
     #[test]

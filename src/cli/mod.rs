@@ -29,6 +29,7 @@ mod man;
 mod options;
 mod oracle;
 mod output;
+mod pager;
 mod poll;
 mod progress;
 mod proxy;
@@ -111,15 +112,15 @@ Examples:
   wiretool capture.bin                       show the messages of a capture
   wiretool lint session.jsonl                check the rules of the protocol
   wiretool watch session.jsonl               scroll, search and look inside, on the whole screen
-  wiretool proxy -p saikuro -w FILE          show and record live traffic
-  wiretool replay session.jsonl -- ./oracle  send recorded requests again, and compare
-  wiretool stub oracle --script oracle.toml  answer requests from a script
-  wiretool send oracle invoke f 1 -- ./oracle
+  wiretool proxy -w FILE -- ./server         show and record live traffic
+  wiretool stub mcp --tool add='{\"n\":3}'    answer requests
+  wiretool send mcp tools/list -- ./server   send a request, and show the answer
+  wiretool replay session.jsonl -- ./server  send recorded requests again, and compare
   wiretool stat session.jsonl                counts and latencies
   wiretool diff yesterday.jsonl today.jsonl  compare two captures
   wiretool snapshot test captures            captures as regression tests
   xxd -p capture.bin | wiretool decode       hex dumps work, too
-  wiretool decode -p saikuro -f json FILE    one JSON object per message
+  wiretool decode -f json FILE               one JSON object per message
   wiretool decode --at 66 FILE               which field contains byte 66?
   wiretool oracle felt 0x68656c6c6f          the meanings of a felt";
 
@@ -180,7 +181,8 @@ enum CliCommand {
 
 /// Returns the command line with its help texts. Help for a pipe does not depend on the width of a terminal.
 fn command() -> clap::Command {
-    let after = format!("{}\n\n{EXIT_CODES}", help::list_of_topics());
+    let (protocols, topics) = (help::list_of_protocols(), help::list_of_topics());
+    let after = format!("{protocols}\n\n{topics}\n\n{EXIT_CODES}");
     let command = help::split_help(Cli::command().after_help(after), "");
     if options::stdout_is_terminal() {
         command

@@ -202,7 +202,7 @@ pub fn nearest_rule(name: &str) -> String {
 #[derive(Args)]
 #[command(next_help_heading = "Rules")]
 pub struct RuleArgs {
-    /// Rules to follow: of the document, of real peers, or of both
+    /// Rules to follow: of the document, of real peers, or of both (see wiretool help words)
     #[arg(long, value_name = "DIALECT", default_value = "both", value_parser = dialect())]
     pub dialect: RuleDialect,
     /// Turn this rule off; `*` matches any text (repeatable)

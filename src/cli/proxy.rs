@@ -11,9 +11,10 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  wiretool proxy -p mcp -- ./server             start it, show its messages
+  wiretool proxy -p mcp -w mcp-{pid}.jsonl -- ./server
+  wiretool decode --follow mcp-1234.jsonl       the same in another terminal
   wiretool proxy -p saikuro                     connect to saikuro's port, 7700
-  wiretool proxy -p oracle -w oracle-{pid}.jsonl -- ./oracle
-  wiretool decode --follow oracle-1234.jsonl    watch it in another terminal
   wiretool proxy -p saikuro --fault 'kind=call nth 2: drop'
   wiretool proxy -p oracle --lint --fail-on error -- ./oracle
   wiretool proxy -p stepflow --connect unix:/run/stepflow.sock --once -f json

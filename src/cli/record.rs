@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool record -p saikuro --idle 2s          connect to port 7700; recording-1.jsonl
+  wiretool record -p mcp -w mcp-{pid}.jsonl -- ./server
   wiretool decode calls.jsonl                   read a recording
-  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle
+  wiretool record -p saikuro --idle 2s          connect to port 7700
   wiretool record -p oracle --lint --fail-on error -- ./oracle
   wiretool record -w calls.jsonl --connect tcp://127.0.0.1:7700 --listen tcp://127.0.0.1:7799";
 

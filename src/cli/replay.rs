@@ -22,9 +22,9 @@ use std::sync::PoisonError;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool replay session.jsonl -- ./oracle                 to a new child process
+  wiretool replay session.jsonl -- ./server                 to a child process
   wiretool replay --keep-going --ignore '**.ms' session.jsonl -- ./oracle
-  wiretool replay -w again.jsonl session.jsonl -- ./oracle  record the new run
+  wiretool replay -w again.jsonl session.jsonl -- ./oracle  record the new run, too
   wiretool replay --where 'index>=2' session.jsonl -- ./oracle  only these, after the handshake
   wiretool replay session.jsonl --connect tcp://127.0.0.1:7700
   wiretool replay --speed 2x --repeat 10 session.jsonl --connect tcp://127.0.0.1:7700

@@ -1,13 +1,16 @@
-//! Reports for other programs: `JUnit` for CI services, SARIF for code review tools.
+//! Reports for other programs: `JUnit` for CI services, SARIF for code review tools, annotations for GitHub.
 
+mod github;
 mod junit;
 mod sarif;
 
+pub use super::lint::lines::LineColumn;
 use super::output::without_nulls;
 use crate::conversation::{Consequences, Finding};
 use crate::protocol::session::Severity;
 use anyhow::Result;
 use clap::ValueEnum;
+use github::Github;
 use junit::Junit;
 use sarif::Sarif;
 
@@ -18,12 +21,14 @@ pub enum Kind {
     Junit,
     /// SARIF 2.1.0: one result per finding
     Sarif,
+    /// Annotations of GitHub Actions: one line per finding
+    Github,
 }
 
 /// The option of commands that write reports.
 #[derive(clap::Args)]
 pub struct ReportArgs {
-    /// Write a report for CI services (junit) or code review tools (sarif)
+    /// Write a report for CI services (junit, github) or code review tools (sarif)
     #[arg(
         long,
         value_enum,
@@ -45,6 +50,36 @@ impl ReportArgs {
 pub enum Report {
     Junit(Junit),
     Sarif(Sarif),
+    Github(Github),
+}
+
+/// The position of a finding in a file.
+#[derive(Clone, Copy)]
+pub struct FilePlace<'a> {
+    pub file: &'a str,
+    /// The line and the column, if the file is text.
+    pub line: Option<LineColumn>,
+    /// Offsets count within a direction, not within the file.
+    pub is_recording: bool,
+}
+
+impl<'a> FilePlace<'a> {
+    /// Returns a whole file.
+    pub const fn of(file: &'a str) -> Self {
+        Self {
+            file,
+            line: None,
+            is_recording: false,
+        }
+    }
+
+    /// Returns the position as a line of text starts with it. Editors jump to `FILE:LINE:COLUMN`.
+    pub fn text(self, offset: u64) -> String {
+        match self.line {
+            Some(at) => format!("{}:{}:{}", self.file, at.line, at.column),
+            None => format!("{}: offset {offset}", self.file),
+        }
+    }
 }
 
 /// A problem of an input that is not a finding of lint.
@@ -63,6 +98,7 @@ impl Report {
         match kind {
             Kind::Junit => Self::Junit(Junit::new(command)),
             Kind::Sarif => Self::Sarif(Sarif::default()),
+            Kind::Github => Self::Github(Github::default()),
         }
     }
 
@@ -73,21 +109,15 @@ impl Report {
         }
     }
 
-    /// Adds a finding in a file; `fails` findings are failures. `recording`: offsets count within a direction, not within
-    /// the file.
-    pub fn add_finding(
-        &mut self,
-        finding: &Finding,
-        file: &str,
-        recording: bool,
-        fail_on: Option<Severity>,
-    ) {
+    /// Adds a finding in a file. Those of the severity `fail_on` or worse are failures.
+    pub fn add_finding(&mut self, finding: &Finding, at: FilePlace<'_>, fail_on: Option<Severity>) {
         match self {
             Self::Junit(junit) => {
                 let fails = fail_on.is_some_and(|least| finding.severity >= least);
-                junit.add_finding(finding, file, fails);
+                junit.add_finding(finding, at.file, fails);
             }
-            Self::Sarif(sarif) => sarif.add_finding(finding, file, recording),
+            Self::Sarif(sarif) => sarif.add_finding(finding, at),
+            Self::Github(github) => github.add_finding(finding, at),
         }
     }
 
@@ -96,6 +126,7 @@ impl Report {
         match self {
             Self::Junit(junit) => junit.add_failure(file, problem.rule, problem.text),
             Self::Sarif(sarif) => sarif.add_problem(problem, file),
+            Self::Github(github) => github.add_problem(problem, file),
         }
     }
 
@@ -111,6 +142,7 @@ impl Report {
         Ok(match self {
             Self::Junit(junit) => junit.text(),
             Self::Sarif(sarif) => serde_json::to_string_pretty(&sarif.report())? + "\n",
+            Self::Github(github) => github.text(),
         })
     }
 }

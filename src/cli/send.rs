@@ -26,7 +26,8 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool send oracle invoke f 0x2710 -- ./oracle   to a child process
+  wiretool send mcp tools/list -- ./server           to a child process
+  wiretool send oracle invoke f 0x2710 -- ./oracle
   wiretool send saikuro call math.add 2 3 --connect tcp://127.0.0.1:7700
   wiretool send oracle --file calls.txt -f json -- ./oracle
   wiretool send oracle - -- ./oracle                 type messages, one per line
@@ -66,6 +67,9 @@ pub struct Args {
     /// Stay connected for this time after the last answer, to receive events
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = options::parse_duration, help_heading = "Connection")]
     linger: Duration,
+    /// Send the messages of a file without waiting for answers, for example a request and its cancellation
+    #[arg(long, help_heading = "Connection")]
+    no_wait: bool,
     /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
@@ -85,6 +89,10 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
+    anyhow::ensure!(
+        !args.words.first().is_some_and(|word| word.starts_with('{')),
+        "a message in JSON comes from a file, or from stdin: --json FILE, --json -"
+    );
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let seed = args.callee.seed(0);
@@ -136,7 +144,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         timeout: args.callee.timeout(),
         linger: nanos(args.linger),
         // Over QUIC each request has a stream of its own, and answers are optional.
-        in_order: !is_typed && !config.streams,
+        in_order: !is_typed && !config.streams && !args.no_wait,
         ..ClientConfig::default()
     };
     let display = DisplayOptions {

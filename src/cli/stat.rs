@@ -17,11 +17,12 @@ use crate::select::Filter;
 use crate::stat::Stat;
 use anyhow::Result;
 pub use show::write_tables;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool stat session.jsonl               counts, latencies, slowest calls, error codes
+  wiretool stat session.jsonl               counts, latencies, slowest calls
   wiretool stat -p sael --c2s a --s2c b     these have no times: only counts
   wiretool stat -f json session.jsonl | jq .latencies";
 
@@ -73,7 +74,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let none = screen.counted == 0 && run.messages > 0;
     if none {
-        run.note_no_match();
+        run.note_no_match(None);
     }
     Ok(Exit::negative_if(run.is_bad || none))
 }
@@ -167,18 +168,24 @@ impl FrameDisplay for StatScreen {
         if self.stats.iter().all(|(name, _)| name.is_empty()) {
             self.stat(protocol.name());
         }
+        // After an interruption nothing is awaited; and a one-way input has no answers.
+        let unanswered: BTreeMap<_, _> = conversation
+            .each_protocol()
+            .filter_map(|one| Some((one.protocol()?.name(), one)))
+            .map(|(name, one)| {
+                (
+                    name,
+                    one.unanswered_in_protocol(self.recording).len() as u64,
+                )
+            })
+            .collect();
         conversation.finish();
         let mut text = String::new();
         for (name, mut stat) in std::mem::take(&mut self.stats) {
             let is_it = |c: &&Conversation<'_>| c.protocol().is_some_and(|p| p.name() == name);
             let conversation = conversation.each_protocol().find(is_it);
-            let mut unanswered = 0;
+            let unanswered = unanswered.get(name).copied().unwrap_or_default();
             if let Some(conversation) = conversation {
-                // After an interruption nothing is awaited; and a one-way input has no answers.
-                if !conversation.is_protocol_one_way() || self.recording {
-                    let waiting = conversation.waiting_in_protocol().len();
-                    unanswered = waiting as u64 + stat.unreceived;
-                }
                 stat.finish(conversation);
             }
             if self.json {

@@ -38,8 +38,8 @@ use wire::{config, framing, listen, refuse_socket_flags, refuse_useless_flags};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool stub oracle --selector pow='[\"0x5f5e100\"]'  one answer, on stdin and stdout
-  wiretool stub mcp --tool add='{\"sum\":3}'            one tool, on stdin and stdout
+  wiretool stub mcp --tool add='{\"sum\":3}'            on stdin and stdout
+  wiretool stub oracle --selector pow='[\"0x5f5e100\"]'  the same
   wiretool stub oracle --script oracle.toml            answers from a script
   wiretool stub oracle --from-recording session.jsonl  answers from a recording
   wiretool stub saikuro --script calls.toml            on saikuro's port, 7700

@@ -131,7 +131,9 @@ pub fn file_tip(path: &Path) -> Option<String> {
     let word = path.to_str()?;
     let has = |letters: &[char]| word.contains(letters);
     let is_path = word.starts_with('.') && !has(&['/']) && word.len() > 1;
-    Some(if registry::names().any(|name| name == word) {
+    Some(if ["port", "tcp", "host", "udp"].contains(&word) {
+        "packets are chosen with --port PORT, messages with --where EXPR".to_owned()
+    } else if registry::names().any(|name| name == word) {
         format!("a protocol is -p {word}")
     } else if has(&['=', '<', '>', '~']) {
         format!("conditions are --where {}", shell_words::quote(word))
@@ -278,6 +280,9 @@ impl<'a> Situation<'a> {
     /// Returns a tip for an argument without a flag that is one too many.
     fn tip_of_argument(&self, word: &str) -> Option<String> {
         let command = self.command?;
+        if command.get_name() == "man" {
+            return Some(format!("wiretool help {word} prints that page"));
+        }
         let has = |long| {
             command
                 .get_arguments()
@@ -374,7 +379,21 @@ impl<'a> Situation<'a> {
         if !arg.contains("<PROTOCOL>") || !connects {
             return None;
         }
-        let address = as_address(value)?;
+        let name = command.get_name();
+        let Some(address) = as_address(value) else {
+            let file = Path::new(value).exists();
+            return Some(match name {
+                "stub" if file => format!(
+                    "the protocol comes first: wiretool stub mcp --from-recording {}",
+                    shell_words::quote(value)
+                ),
+                "send" => format!(
+                    "the protocol comes first: wiretool send mcp {}",
+                    shell_words::quote(value)
+                ),
+                _ => return None,
+            });
+        };
         Some(format!(
             "an address is --connect {address}, a protocol is for example mcp"
         ))

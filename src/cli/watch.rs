@@ -56,8 +56,8 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool watch session.jsonl              scroll, search, look inside
   wiretool watch --follow session.jsonl     while the file grows
-  wiretool watch -p saikuro                 live: the same as proxy, on the whole screen
-  wiretool watch -w FILE -- ./oracle        live: a child; its stdin is that of wiretool";
+  wiretool watch -p mcp -w FILE -- ./server  live: a child; its stdin is that of wiretool
+  wiretool watch -p saikuro                 live: the same as proxy, on the whole screen";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -91,7 +91,7 @@ pub struct Args {
     show_secrets: bool,
     #[command(flatten)]
     wire: options::WireArgs,
-    /// Findings are always shown; accepted because proxy and record have this flag
+    /// Check the rules of the protocol; findings are always shown here
     #[arg(long, hide = true)]
     #[allow(dead_code)] // It changes nothing.
     lint: bool,

@@ -60,7 +60,7 @@ pub type MessageSink<'t, E> = dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Re
 /// use wiretool::protocol::session::SessionConfig;
 ///
 /// let (_, rule) = find_rule("saikuro/seq-gap").unwrap();
-/// let recording = rule.example.unwrap().fires;
+/// let recording = rule.example().unwrap().fires;
 /// let options = DecodeOptions::new(registry::all().to_vec());
 /// let mut found = Vec::new();
 /// let Ok(summary) = follow::<Infallible>(recording.as_bytes(), &options, &Judge::default(), SessionConfig::default(), &mut |_, verdict| {

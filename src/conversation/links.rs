@@ -6,13 +6,13 @@
 //!                                             -- the connection ends -->  upgrade-unanswered
 //! ```
 
-use super::Conversation;
-use crate::decoder::{Metadata, SideEvent};
+use super::{Conversation, Verdict};
+use crate::decoder::{Decoder, Metadata, SideEvent};
 use crate::escape::shorten;
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Broken, ConnectionChange, Place, Report, Rule, Seen};
+use crate::protocol::session::{ConnectionChange, Place, Report, Seen};
 use crate::protocol::{self, Direction, Origin, is_unidirectional};
 use std::collections::BTreeMap;
 
@@ -239,12 +239,17 @@ fn shortened(text: &[u8]) -> String {
 }
 
 impl Conversation<'_> {
-    /// Returns the injected fault that explains a broken rule: no peer is at fault.
-    pub(super) fn injected_cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
-        let indexes = [Some(broken.place.index), broken.related];
-        let mut faults = indexes.into_iter().flatten().map(|n| self.injected.get(&n));
-        let own = faults.find_map(|fault| fault.map(AsRef::as_ref));
-        let ended = rule.unanswered || broken.place.index == Place::NO_MESSAGE;
-        own.or_else(|| self.links.broken_by(broken.place.origin).filter(|_| ended))
+    /// Reads the HTTP heads of input that no protocol recognises, to find refused upgrades to WebSocket. Call it before
+    /// [`Self::finish`].
+    pub fn unrecognised(&mut self, decoder: &Decoder<'_>) -> Verdict<'_> {
+        self.release_events();
+        self.reset();
+        decoder.each_http_head(&mut |seen| {
+            self.facts
+                .record_direction(ConnectionChange::Opened, seen.origin.direction);
+            self.links.read_head(seen, &mut self.report);
+        });
+        self.judge_report();
+        self.verdict()
     }
 }

@@ -12,22 +12,25 @@
 
 mod damage;
 mod facts;
+mod failure;
 mod finding;
 mod follow;
 #[cfg(feature = "cli")]
 pub(crate) mod guard;
+mod injected;
 mod judge;
 mod links;
 pub(crate) mod pipeline;
 mod protocols;
 mod run;
+mod short;
 #[cfg(feature = "cli")]
 pub(crate) mod tap;
 #[cfg(all(test, feature = "cli"))]
 mod tests;
 
 use crate::capture::{Event, EventKind, Header};
-use crate::decoder::{Decoded, Decoder, Origin};
+use crate::decoder::{Decoded, Origin};
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
     Broken, ConnectionChange, Need, Place, Report, Rule, Session, SessionConfig, Severity, Waiting,
@@ -38,12 +41,13 @@ use damage::Damages;
 use facts::InputFacts;
 pub use finding::{Finding, Verdict};
 pub use follow::{MessageSink, Summary, follow};
+use injected::Injected;
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, rules_of};
 use links::Links;
 use protocols::ConnectionProtocols;
 pub use run::{Output, Run, RunSink};
-use std::collections::HashMap;
+use short::ShortMessages;
 
 /// Maximum number of findings that wait for a message of the other direction.
 const MAX_HELD: usize = 1 << 12;
@@ -58,8 +62,7 @@ pub struct Conversation<'p> {
     session: Option<Box<dyn Session + 'p>>,
     facts: InputFacts,
     links: Links,
-    /// Faults that wiretool injected, by message.
-    injected: HashMap<u64, Box<str>>,
+    injected: Injected,
     report: Report,
     /// Broken rules that need both directions, while one was not seen.
     held: Vec<Broken>,
@@ -67,6 +70,7 @@ pub struct Conversation<'p> {
     held_since: (bool, [bool; 2]),
     findings: Vec<Finding>,
     damages: Damages,
+    short: ShortMessages,
     /// The number of reported faults of the current message.
     faults: usize,
     limit_reported: bool,
@@ -101,12 +105,13 @@ impl<'p> Conversation<'p> {
                 ..InputFacts::default()
             },
             links: Links::default(),
-            injected: HashMap::new(),
+            injected: Injected::default(),
             report: Report::default(),
             held: Vec::new(),
             held_since: (false, [false; 2]),
             findings: Vec::new(),
             damages: Damages::default(),
+            short: ShortMessages::default(),
             faults: 0,
             limit_reported: false,
             last: Place::default(),
@@ -184,33 +189,21 @@ impl<'p> Conversation<'p> {
             self.report.broken(rule, place, text);
         }
         self.faults = self.report.broken.len();
-        if let Some(fault) = decoded.injected.filter(|_| self.injected.len() < MAX_HELD) {
-            self.injected.insert(seen.index, fault.into());
-        }
+        self.injected.record(decoded);
         self.links.read_head(&seen, &mut self.report);
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
+        self.report_failure(decoded);
         self.facts.answers |= self.report.answer.is_some();
+        self.injected
+            .record_answer(decoded, self.report.answer.as_ref());
         if !self.report.broken.is_empty() {
             let mut texts = self.report.broken.iter_mut().map(|broken| &mut broken.text);
             decoded.hide_secrets(&mut texts);
         }
         self.judge_report();
-    }
-
-    /// Reads the HTTP heads of input that no protocol recognises, to find refused upgrades to WebSocket. Call it before
-    /// [`Self::finish`].
-    pub fn unrecognised(&mut self, decoder: &Decoder<'_>) -> Verdict<'_> {
-        self.release_events();
-        self.reset();
-        decoder.each_http_head(&mut |seen| {
-            self.facts
-                .record_direction(ConnectionChange::Opened, seen.origin.direction);
-            self.links.read_head(seen, &mut self.report);
-        });
-        self.judge_report();
-        self.verdict()
+        self.short.exchange(decoded, &mut self.findings);
     }
 
     /// Handles an event of a connection.
@@ -250,6 +243,7 @@ impl<'p> Conversation<'p> {
             session.event(origin, what, &mut self.report);
         }
         self.judge_report();
+        self.findings.splice(0..0, self.short.end(origin));
         self.verdict()
     }
 
@@ -262,6 +256,7 @@ impl<'p> Conversation<'p> {
             session.finish(&mut self.report);
         }
         self.judge_report();
+        self.findings.splice(0..0, self.short.finish());
         let others = self.finish_others();
         self.findings.extend(others);
         self.verdict()
@@ -359,12 +354,6 @@ impl<'p> Conversation<'p> {
             answer: self.report.answer.as_ref(),
             subscriptions: &self.report.subscriptions,
         }
-    }
-
-    fn rule_of_fault(&self, code: &str) -> &'static str {
-        let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
-        let own = rules.iter().find(|r| r.faults.contains(&code));
-        own.map_or("malformed", |r| r.name)
     }
 
     /// Turns the reports of the session into findings.

@@ -167,6 +167,10 @@ impl<'p> Pipeline<'p> {
         if let Some((origin, len)) = event.lost() {
             self.run(sink, |decoder, sink| decoder.gap(origin, len, sink))?;
         }
+        if let EventKind::Datagram(bytes) = event.what {
+            let origin = event.origin();
+            self.run(sink, |decoder, sink| decoder.datagram(origin, bytes, sink))?;
+        }
         if let Some((origin, metadata)) = event.fault() {
             self.decoder.add_metadata(origin, metadata);
         }

@@ -149,6 +149,31 @@ impl<'p> Conversation<'p> {
         }
     }
 
+    /// Returns the requests without an answer, as every command counts them, the oldest first. One direction alone has
+    /// no answers, unless the input has both: the other one is silent.
+    pub(crate) fn unanswered(&self, has_both: bool) -> Vec<Waiting> {
+        let mut all: Vec<Waiting> = self
+            .each_protocol()
+            .flat_map(|one| one.unanswered_in_protocol(has_both))
+            .collect();
+        all.sort_by_key(|waiting| waiting.place.index);
+        all
+    }
+
+    /// Returns those of this protocol alone.
+    pub(crate) fn unanswered_in_protocol(&self, has_both: bool) -> Vec<Waiting> {
+        if self.is_protocol_one_way() && !has_both {
+            return Vec::new();
+        }
+        let mut all = self.waiting_in_protocol();
+        all.extend_from_slice(self.injected.unreceived());
+        let sides = self.sides();
+        for one in &mut all {
+            one.side = one.expected_sender(sides);
+        }
+        all
+    }
+
     /// Returns `true` if the message with this index can still be answered.
     pub fn is_open(&self, index: u64) -> bool {
         let mut sessions = self.each_protocol().filter_map(|c| c.session.as_ref());

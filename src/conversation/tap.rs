@@ -274,7 +274,7 @@ impl<'p> Tap<'p> {
     pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, show: &mut TapObserver<'_>) {
         if let Some(pipeline) = &mut self.pipeline {
             if let Some(conversation) = &pipeline.conversation {
-                let waiting = conversation.waiting();
+                let waiting = conversation.unanswered(true);
                 let sides = conversation.protocol().map(|p| p.descriptor().sides);
                 if let (Some(sides), false) = (sides, waiting.is_empty()) {
                     let now = i64::try_from(self.started + Time::from(t)).ok();

@@ -54,7 +54,7 @@ fn the_cost_is_linear_in_the_number_of_connections() {
             ..DecodeOptions::new(vec![*protocol])
         };
         for rule in protocol.behavior().rules() {
-            let Some(example) = rule.example else {
+            let Some(example) = rule.example() else {
                 continue;
             };
             let [few, many] = [16, 32].map(|n| cost(&copied(example.fires, n), &options));

@@ -1,8 +1,36 @@
 //! Frames that are not messages: heads of HTTP, control frames of WebSocket, and skipped bytes.
 
+use crate::encoding::Parsed;
 use crate::framing::{Frame, Head};
-use crate::protocol::{Id, Message, Role};
+use crate::protocol::{Context, Id, Message, Protocol, Role};
 use crate::span::{Span, SpannedText};
+
+/// Reads a frame as a message of the protocol. The body of HTTP is none in some protocols: it is a text for people.
+pub(super) fn read<'a>(
+    protocol: &'a dyn Protocol,
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+) -> Message<'a> {
+    match frame.head {
+        Head::Http {
+            status,
+            event: false,
+            ..
+        } if !protocol.descriptor().has_http_bodies => Message {
+            valid: frame.view.body.len == 0,
+            ..control(
+                if status == 0 {
+                    "http-request"
+                } else {
+                    "http-response"
+                },
+                frame,
+            )
+        },
+        _ => protocol.read(frame, context, parsed),
+    }
+}
 
 /// Builds a message of role control with this kind.
 pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
@@ -11,7 +39,7 @@ pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> 
         role: Some(Role::Control),
         id: Id::None,
         body: frame.view.body,
-        valid: kind != "skipped",
+        valid: !matches!(kind, "skipped" | "datagram"),
         ..Message::default()
     };
     match frame.head {

@@ -21,6 +21,10 @@ use crate::framing::{
 use crate::protocol::Protocol;
 use crate::span::Span;
 
+/// The start of the hint for bytes that are the rest of a frame with a wrong length. The text after it is about that
+/// frame.
+pub(crate) const REST_OF_PREVIOUS: &str = "these bytes end the previous message: ";
+
 /// The maximum length of a frame that is stored to find its rest.
 const MAX_STORED: usize = 64 << 10;
 
@@ -362,7 +366,7 @@ fn rest_of(
         ""
     };
     Some(format!(
-        "these bytes end the previous message: its length, at offset {offset}, is {declared}, but should be {len}{counts}"
+        "{REST_OF_PREVIOUS}its length, at offset {offset}, is {declared}, but should be {len}{counts}"
     ))
 }
 

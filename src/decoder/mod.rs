@@ -15,6 +15,7 @@
 mod attempt;
 mod control;
 mod coverage;
+mod datagram;
 mod decoded;
 mod detect;
 mod diagnose;
@@ -25,6 +26,7 @@ mod interleave;
 mod kept;
 mod length_repair;
 mod metadata;
+mod open_names;
 mod open_requests;
 mod options;
 mod partial;
@@ -36,17 +38,20 @@ mod stored;
 mod stream_end;
 mod streams;
 
+use self::open_names::OpenNames;
 use crate::encoding::{Parsed, Want};
-use crate::framing::Framing;
+use crate::framing::{Framing, header_framings};
 pub use crate::protocol::Origin;
 use crate::protocol::{Direction, Lane, Link, Protocol};
 pub use coverage::RawFrame;
+use datagram::HeldDatagrams;
 pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
 use fallible::unbroken;
 pub(crate) use interleave::interleave;
 pub use kept::KeptMessage;
+pub(crate) use length_repair::REST_OF_PREVIOUS;
 pub use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
 pub(crate) use partial::Partial;
@@ -96,11 +101,15 @@ pub struct Decoder<'p> {
     undetected: usize,
     /// `true` if detection failed.
     given_up: bool,
+    /// The first bytes when detection failed.
+    undetected_start: Vec<u8>,
+    datagrams: HeldDatagrams,
     /// What the bytes looked like when detection failed.
     resembles: Option<String>,
     /// Present if each connection has its own protocol.
     separate: Option<SeparateDetection<'p>>,
     parsed: Parsed,
+    names: OpenNames,
     index: u64,
     /// Messages that were read after a sink failed; the next call passes them on first.
     waiting: VecDeque<KeptMessage>,
@@ -126,8 +135,11 @@ impl<'p> Decoder<'p> {
             guess: None,
             undetected: 0,
             given_up: false,
+            undetected_start: Vec::new(),
+            datagrams: HeldDatagrams::default(),
             resembles: None,
             separate: None,
+            names: OpenNames::default(),
             parsed,
             index: 0,
             waiting: VecDeque::new(),
@@ -338,6 +350,13 @@ impl<'p> Decoder<'p> {
             let is_same =
                 framing != Framing::Http3 && (other.conn, other.stream) == (key.conn, key.stream);
             if other.conn.is_some() && is_same {
+                // Only this direction may have its first line.
+                let named = header_framings(&waiting.bytes);
+                let named = named.filter(|_| !self.gaps.contains_key(&other));
+                let framing = match named {
+                    Some(named @ [first, ..]) if named.contains(&framing) => *first,
+                    _ => framing,
+                };
                 let unread = waiting.unread(protocol, framing);
                 known.insert(other, (waiting.bytes, unread));
                 self.open_stream(other, framing);
@@ -377,5 +396,6 @@ impl<'p> Decoder<'p> {
                 self.feed_gap(key, held.origin, held.missing, sink);
             }
         }
+        self.emit_datagrams(sink);
     }
 }

@@ -8,10 +8,11 @@
 //!      -> sink
 //! ```
 
-use super::control::control;
+use super::control::{control, read};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
+use super::open_names::OpenNames;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::{Decoded, FlowSink, Metadata, Origin, diagnose};
@@ -58,6 +59,7 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     /// The time of the current chunk.
     pub(super) chunk_time: Option<i64>,
     pub(super) parsed: &'r mut Parsed,
+    pub(super) names: &'r mut OpenNames,
     pub(super) index: &'r mut u64,
     pub(super) resync: bool,
     pub(super) recovery: Recovery,
@@ -283,11 +285,13 @@ impl Run<'_, '_, '_, '_> {
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
             let (context, entry) = self.open.context(self.origin.direction, frame.head);
-            let mut message = self.protocol.read(frame, &context, self.parsed);
+            let mut message = read(self.protocol, frame, &context, self.parsed);
             if message.faults.is_empty() {
                 let direction = self.origin.direction;
                 self.open.observe(direction, frame.head, entry, &message);
                 message.guess |= self.tie;
+                let name = self.names.observe(self.origin, &message);
+                message.inherit(name);
                 let decoded = Decoded {
                     index: *self.index,
                     origin: self.origin,
@@ -342,7 +346,7 @@ impl Run<'_, '_, '_, '_> {
         let frame = diagnosed.as_ref().unwrap_or(frame);
         let mut message = match frame.control {
             Some(kind) => control(kind, frame),
-            None => self.protocol.read(frame, &context, self.parsed),
+            None => read(self.protocol, frame, &context, self.parsed),
         };
         if !message.faults.is_empty()
             && let Some(outcome) = length_outcome(frame, repair, self.protocol)
@@ -414,6 +418,8 @@ impl Run<'_, '_, '_, '_> {
         let direction = self.origin.direction;
         self.open.observe(direction, frame.head, entry, &message);
         message.guess |= self.tie;
+        let name = self.names.observe(self.origin, &message);
+        message.inherit(name);
         let decoded = Decoded {
             index: *self.index,
             origin: self.origin,

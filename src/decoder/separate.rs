@@ -10,6 +10,8 @@ const MAX_WAITING: usize = 1 << 20;
 const MAX_WAITING_OF_ALL: usize = 16 << 20;
 /// The approximate memory of the detection of a direction.
 const DETECTOR_SIZE: usize = 8 << 10;
+/// The number of bytes of an undetected stream that are kept.
+const MAX_START: usize = 4 << 10;
 /// The maximum number of unrecognised connections that are listed.
 const MAX_LISTED: usize = 1 << 10;
 /// The maximum number of servers whose protocol is stored.
@@ -336,9 +338,23 @@ impl<'p> Decoder<'p> {
     pub(super) fn give_up(&mut self) {
         self.given_up = true;
         self.resembles = self.resembles().map(str::to_owned);
+        self.undetected_start = self.start_of_undetected().to_vec();
         self.held = Vec::new();
         self.held_metadata = Vec::new();
         self.detecting.clear();
+    }
+
+    /// Returns the first bytes of a stream that no protocol recognises.
+    pub(crate) fn start_of_undetected(&self) -> &[u8] {
+        let waiting = self
+            .detecting
+            .values()
+            .map(|detector| detector.bytes.as_slice());
+        let start = waiting
+            .chain([self.undetected_start.as_slice()])
+            .find(|bytes| !bytes.is_empty());
+        let start = start.unwrap_or_default();
+        start.get(..MAX_START).unwrap_or(start)
     }
 
     /// Returns the connections whose bytes no protocol recognises, at most 1024 of them.

@@ -1,7 +1,7 @@
 //! Frames in a compact form, from which a frame is decoded again: for outputs that go back to earlier messages.
 //!
 //! ```text
-//!   protocol framing marks open method control stream offset len head places body bytes
+//!   protocol framing marks open method control name stream offset len head places body bytes
 //! ```
 //!
 //! All numbers are LEB128. Protocols, framings and names of control frames are numbers of lists in
@@ -95,6 +95,9 @@ impl<'p> StoredFrames<'p> {
         ] {
             push(number, out);
         }
+        // The name of a request is not in the bytes of its answer.
+        let inherited = message.name.as_ref().filter(|name| name.span.is_none());
+        push_text(inherited.map_or("", |name| name), out);
         push_option(decoded.origin.stream, out);
         push(frame.offset, out);
         push(frame.len, out);
@@ -124,6 +127,7 @@ impl<'p> StoredFrames<'p> {
             0 => None,
             n => Some(*self.controls.get(n - 1)?),
         };
+        let name = input.text()?;
         let stream = input.option()?;
         let (offset, len) = (input.next()?, input.next()?);
         let head = input.head()?;
@@ -162,6 +166,7 @@ impl<'p> StoredFrames<'p> {
             None => protocol.read(&frame, &context, parsed),
         };
         message.guess = marks & GUESS != 0;
+        message.inherit(Some(name).filter(|name| !name.is_empty()));
         if let Some(rare) = rare {
             message.faults.clone_from(&rare.faults);
         }
@@ -203,6 +208,11 @@ fn push_option(number: Option<u64>, out: &mut Vec<u8>) {
     }
 }
 
+fn push_text(text: &str, out: &mut Vec<u8>) {
+    push(text.len() as u64, out);
+    out.extend_from_slice(text.as_bytes());
+}
+
 fn push_head(head: Head<'_>, out: &mut Vec<u8>) {
     match head {
         Head::None => push(0, out),
@@ -229,10 +239,10 @@ fn push_head(head: Head<'_>, out: &mut Vec<u8>) {
             closes,
         } => {
             let marks = u64::from(event) | u64::from(closes) << 1;
-            for number in [3, status.into(), len.into(), marks, start.len() as u64] {
+            for number in [3, status.into(), len.into(), marks] {
                 push(number, out);
             }
-            out.extend_from_slice(start.as_bytes());
+            push_text(start, out);
         }
         Head::WebSocket {
             opcode,
@@ -304,6 +314,13 @@ impl<'a> Numbers<'a> {
         usize::try_from(self.next()?).ok()
     }
 
+    fn text(&mut self) -> Option<&'a str> {
+        let size = self.size()?;
+        let (text, rest) = self.0.split_at_checked(size)?;
+        self.0 = rest;
+        std::str::from_utf8(text).ok()
+    }
+
     fn small(&mut self) -> Option<u32> {
         u32::try_from(self.next()?).ok()
     }
@@ -322,11 +339,9 @@ impl<'a> Numbers<'a> {
             },
             3 => {
                 let status = u16::try_from(self.next()?).ok()?;
-                let (len, marks, size) = (self.small()?, self.next()?, self.size()?);
-                let (start, rest) = self.0.split_at_checked(size)?;
-                self.0 = rest;
+                let (len, marks) = (self.small()?, self.next()?);
                 Head::Http {
-                    start: std::str::from_utf8(start).ok()?,
+                    start: self.text()?,
                     status,
                     len,
                     event: marks & 1 != 0,

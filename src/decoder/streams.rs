@@ -123,6 +123,7 @@ impl Decoder<'_> {
             chunk_time: origin.time,
             origin,
             parsed: &mut self.parsed,
+            names: &mut self.names,
             index: &mut self.index,
             resync: self.options.resync,
             recovery: std::mem::take(&mut stream.recovery),

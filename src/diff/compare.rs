@@ -62,13 +62,13 @@ impl<'d> Compare<'d> {
         }
     }
 
-    fn meaning<'k>(&self, kind: &'k str) -> Meaning<'k>
+    fn meaning<'k>(&self, message: &'k StoredMessage) -> Meaning<'k>
     where
         'd: 'k,
     {
         Meaning {
             ignore: self.ignore,
-            kind,
+            name: message.name(),
             re_encoded: self.protocol.descriptor().is_re_encoded,
         }
     }
@@ -88,7 +88,7 @@ impl<'d> Compare<'d> {
     ) {
         message.kind.hash(&mut hasher);
         message.fault.hash(&mut hasher);
-        let meaning = self.meaning(&message.kind);
+        let meaning = self.meaning(message);
         let view = message.view();
         let [parsed, _] = &mut self.parsed;
         message.read(self.protocol, parsed, |read| {
@@ -146,7 +146,7 @@ impl<'d> Compare<'d> {
             let text = |stored: &StoredMessage| stored.fault.unwrap_or("none").to_owned();
             fields.push(whole("(fault)", [text(a), text(b)]));
         }
-        let meaning = self.meaning(&a.kind);
+        let meaning = self.meaning(a);
         let [first, second] = &mut self.parsed;
         let (left, right) = (a.view(), b.view());
         let protocol = self.protocol;

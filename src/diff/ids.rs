@@ -6,9 +6,13 @@
 //!
 //!   the SUBs belong together: 3 = 7      the UNSs: 3 is 7, not 8
 //! ```
+//!
+//! An id is written in the form in which it came first, or in another one, on both sides alike.
 
-use super::Val;
+use super::walk::UuidForm;
+use super::{IdUse, Val};
 use crate::protocol::Direction;
+use crate::protocol::schema::Maker;
 use std::collections::HashMap;
 
 /// The scope of an id: numbers are unique in one direction of one connection.
@@ -33,38 +37,46 @@ enum IdKey {
 #[derive(Debug, Default)]
 pub struct Ids {
     numbers: [HashMap<IdKey, u64>; 2],
-    /// The pairs of values, by number.
-    pairs: Vec<[Val; 2]>,
+    /// The pairs of values, by number, each with its first form.
+    pairs: Vec<[(Val, UuidForm); 2]>,
 }
 
 impl Ids {
-    /// Pairs two ids if both are free or already paired. Otherwise returns the id that is paired
-    /// with the first.
+    /// Pairs two ids if both are free or already paired, and if both or none have their first form. Otherwise returns
+    /// the id that is paired with the first.
     pub fn pair(
         &mut self,
-        group: &'static str,
+        used: IdUse,
         one: (IdScope, &Val),
         other: (IdScope, &Val),
+        forms: [UuidForm; 2],
     ) -> Result<(), Option<Val>> {
         let keys = [
-            self.key(0, group, one.0, one.1),
-            self.key(1, group, other.0, other.1),
+            self.key(0, used, one.0, one.1),
+            self.key(1, used, other.0, other.1),
         ];
         let [one_is, other_is] = &mut self.numbers;
+        let pair_of = |number: u64| self.pairs.get(usize::try_from(number).ok()?);
         match (one_is.get(&keys[0]), other_is.get(&keys[1])) {
-            (Some(a), Some(b)) if a == b => Ok(()),
+            (Some(a), Some(b)) if a == b => {
+                let first = pair_of(*a).map_or(forms, |[one, other]| [one.1, other.1]);
+                let is_first = [forms[0] == first[0], forms[1] == first[1]];
+                if is_first[0] == is_first[1] {
+                    Ok(())
+                } else {
+                    Err(None)
+                }
+            }
             (None, None) => {
                 let number = self.pairs.len() as u64;
                 let [a, b] = keys;
                 one_is.insert(a, number);
                 other_is.insert(b, number);
-                self.pairs.push([one.1.clone(), other.1.clone()]);
+                let pair = [(one.1.clone(), forms[0]), (other.1.clone(), forms[1])];
+                self.pairs.push(pair);
                 Ok(())
             }
-            (Some(a), _) => {
-                let pair = usize::try_from(*a).ok().and_then(|a| self.pairs.get(a));
-                Err(pair.map(|[_, b]| b.clone()))
-            }
+            (Some(a), _) => Err(pair_of(*a).map(|[_, other]| other.0.clone())),
             (None, Some(_)) => Err(None),
         }
     }
@@ -79,35 +91,35 @@ impl Ids {
     }
 
     /// Returns the number of an id that has a pair.
-    pub fn number(
-        &self,
-        side: usize,
-        group: &'static str,
-        scope: IdScope,
-        val: &Val,
-    ) -> Option<u64> {
-        let key = self.key(side, group, scope, val);
+    pub fn number(&self, side: usize, used: IdUse, scope: IdScope, val: &Val) -> Option<u64> {
+        let key = self.key(side, used, scope, val);
         self.numbers.get(side)?.get(&key).copied()
     }
 
-    fn key(&self, side: usize, group: &'static str, scope: IdScope, val: &Val) -> IdKey {
+    fn key(&self, side: usize, used: IdUse, scope: IdScope, val: &Val) -> IdKey {
         if val.is_unique() {
             return IdKey::Anywhere(val.clone());
         }
-        let within = |scope| IdKey::Within(group, scope, val.clone());
-        if matches!(val, Val::Number(_)) {
-            return within(scope);
-        }
+        let is_number = matches!(val, Val::Number(_));
         // Short text can be an id that the peer generated, on any connection.
-        let of = |direction| {
-            let conn = None;
-            within(IdScope { conn, direction })
+        let conn = scope.conn.filter(|_| is_number);
+        let within = |direction| {
+            let scope = IdScope { conn, direction };
+            IdKey::Within(used.group, scope, val.clone())
         };
-        let own = of(scope.direction);
-        let other = of(scope.direction.map(Direction::other));
+        let other = scope.direction.map(Direction::other);
+        let [first, second] = match used.maker {
+            Some(Maker::Receiver) => [other, scope.direction],
+            Some(Maker::Sender) | None => [scope.direction, other],
+        }
+        .map(within);
+        // Each side counts from its own start.
+        if is_number && used.maker.is_none() {
+            return first;
+        }
         match self.numbers.get(side) {
-            Some(known) if !known.contains_key(&own) && known.contains_key(&other) => other,
-            _ => own,
+            Some(known) if !known.contains_key(&first) && known.contains_key(&second) => second,
+            _ => first,
         }
     }
 }

@@ -1,18 +1,46 @@
 //! Values that differ from run to run, and the part of them that is compared.
 //!
 //! A pattern is a path, `result.session_id`, in which `*` matches any single key or index, and `**`
-//! any number of them; `KIND:PATH` limits it to messages of a kind, in which `*` matches any run of
-//! characters. A key in quotes is literal.
+//! any number of them; `KIND:PATH` limits it to messages of a kind, and `KIND SUBJECT:PATH` to those with a subject. In
+//! both, `*` matches any run of characters. A key in quotes is literal.
 //!
 //! ```text
 //!   id       params.trace_id       batch_items[*].id       **.timestamp       HEY:session_id       meta["*"]
 //! ```
 
 use crate::path::{self, Path, PathStep, write_step};
-use crate::protocol::Protocol;
-use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
+use crate::protocol::schema::{Fresh, Maker};
+use crate::protocol::{Message, Protocol};
 use crate::select::glob;
+
+/// An id: its group, and for a reference the side that generated it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdUse {
+    /// The ids of one group name the same objects.
+    pub group: &'static str,
+    /// The side that generated it, if it refers to an earlier id.
+    pub maker: Option<Maker>,
+}
+
+/// The kind and the subject of a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MessageName<'a> {
+    /// The kind.
+    pub kind: &'a str,
+    /// The subject.
+    pub subject: Option<&'a str>,
+}
+
+impl<'a> MessageName<'a> {
+    /// Returns the name of a message.
+    pub fn of(message: &'a Message<'_>) -> Self {
+        Self {
+            kind: &message.kind,
+            subject: message.subject.as_deref(),
+        }
+    }
+}
 
 /// The part of a value that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +50,7 @@ pub enum CompareDepth {
     /// Its presence.
     Presence,
     /// The object that it names: ids of one group correspond one to one.
-    Id(&'static str),
+    Id(IdUse),
     /// The items of a list, in any order.
     Unordered,
     /// Nothing, by request of the user.
@@ -41,6 +69,7 @@ pub struct Ignore {
 #[derive(Clone, Debug)]
 pub struct PathPattern {
     kind: Option<String>,
+    subject: Option<String>,
     steps: Vec<PatternStep>,
 }
 
@@ -64,8 +93,13 @@ impl PathPattern {
             Some((kind, path)) if !kind.contains(['.', '[']) => (Some(kind.to_owned()), path),
             _ => (None, pattern),
         };
+        let (kind, subject) = match kind.as_deref().and_then(|kind| kind.split_once(' ')) {
+            Some((kind, subject)) => (Some(kind.to_owned()), Some(subject.to_owned())),
+            None => (kind, None),
+        };
         Self {
             kind,
+            subject,
             steps: steps(path).0,
         }
     }
@@ -76,9 +110,12 @@ impl PathPattern {
         steps(pattern).1 || steps(path).1
     }
 
-    /// Returns `true` if the pattern matches a path of a message of this kind.
-    pub fn fits(&self, kind: &str, path: &[PathStep]) -> bool {
-        self.kind.as_deref().is_none_or(|k| glob(k, kind)) && fits(&self.steps, path)
+    /// Returns `true` if the pattern matches a path of such a message.
+    pub fn fits(&self, name: MessageName<'_>, path: &[PathStep]) -> bool {
+        let is_kind = self.kind.as_deref().is_none_or(|k| glob(k, name.kind));
+        let subject = name.subject.unwrap_or_default();
+        let is_subject = self.subject.as_deref().is_none_or(|s| glob(s, subject));
+        is_kind && is_subject && fits(&self.steps, path)
     }
 }
 
@@ -108,14 +145,17 @@ impl Ignore {
         let is_id = |m: &&Generated| m.fresh == Some(Fresh::Id);
         let ids = || marks.generated.iter().filter(is_id);
         for one in &marks.generated {
+            let id = CompareDepth::Id(IdUse {
+                group: one.group,
+                maker: one.maker,
+            });
             let counts = match one.fresh {
+                _ if one.opaque => CompareDepth::Presence,
                 Some(Fresh::Time) => CompareDepth::Presence,
                 Some(Fresh::Given) if given || one.volatile => CompareDepth::Presence,
-                Some(Fresh::Id) => CompareDepth::Id(one.group),
-                Some(Fresh::Same) if ids().any(|m| m.group == one.group) => {
-                    CompareDepth::Id(one.group)
-                }
-                None if one.volatile => CompareDepth::Id(one.group),
+                Some(Fresh::Id) => id,
+                Some(Fresh::Same) if ids().any(|m| m.group == one.group) => id,
+                None if one.volatile => id,
                 _ => continue,
             };
             self = self.and([one.path.as_ref()], counts);
@@ -124,9 +164,9 @@ impl Ignore {
         self.and(unordered, CompareDepth::Unordered)
     }
 
-    /// Returns the part that is compared at a path of a message of this kind, and below it.
-    pub fn counts(&self, kind: &str, path: &[PathStep]) -> CompareDepth {
-        let mut fit = (self.patterns.iter()).filter(|(pattern, _)| pattern.fits(kind, path));
+    /// Returns the part that is compared at a path of such a message, and below it.
+    pub fn counts(&self, name: MessageName<'_>, path: &[PathStep]) -> CompareDepth {
+        let mut fit = (self.patterns.iter()).filter(|(pattern, _)| pattern.fits(name, path));
         match fit.next() {
             Some((_, counts)) if !path.is_empty() => *counts,
             _ => CompareDepth::All,
@@ -134,8 +174,8 @@ impl Ignore {
     }
 
     /// Returns `true` if a path is not compared completely.
-    pub fn covers(&self, kind: &str, path: &[PathStep]) -> bool {
-        self.counts(kind, path) != CompareDepth::All
+    pub fn covers(&self, name: MessageName<'_>, path: &[PathStep]) -> bool {
+        self.counts(name, path) != CompareDepth::All
     }
 }
 
@@ -214,9 +254,17 @@ pub fn generalized(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ignore, generalized};
+    use super::{Ignore, MessageName, generalized};
     use crate::path::{Path, PathStep};
     use proptest::prelude::*;
+
+    fn name(text: &str) -> MessageName<'_> {
+        let (kind, subject) = match text.split_once(' ') {
+            Some((kind, subject)) => (kind, Some(subject)),
+            None => (text, None),
+        };
+        MessageName { kind, subject }
+    }
 
     #[test]
     fn patterns_match_paths() {
@@ -231,6 +279,11 @@ mod tests {
             ("batch_items[0].id", "batch", "batch_items[12].id", false),
             ("a.*.c", "x", "a.b.c", true),
             ("a.*.c", "x", "a.b.b.c", false),
+            ("call add:a", "call add", "a", true),
+            ("call a*:a", "call add", "a", true),
+            ("call sub:a", "call add", "a", false),
+            ("call add:a", "call", "a", false),
+            ("call:a", "call add", "a", true),
             ("HEY:session_id", "HEY", "session_id", true),
             ("HEY:session_id", "RSM", "session_id", false),
             ("H*:session_id", "HEY", "session_id", true),
@@ -248,7 +301,8 @@ mod tests {
         ] {
             let ignore = Ignore::new([pattern]);
             let path: Path = path.parse().unwrap();
-            assert_eq!(ignore.covers(kind, &path), want, "{pattern} {kind} {path}");
+            let covers = ignore.covers(name(kind), &path);
+            assert_eq!(covers, want, "{pattern} {kind} {path}");
         }
     }
 
@@ -269,9 +323,9 @@ mod tests {
         fn generalized_path_matches_itself(names in prop::collection::vec("[\"\\\\\\[\\].*: \n0ab]{0,4}", 1..4)) {
             let path = Path::from(names.into_iter().map(PathStep::Member).collect::<Vec<_>>());
             let ignore = Ignore::new([format!("k:{}", generalized(&path.to_string())).as_str()]);
-            prop_assert!(ignore.covers("k", &path), "{path}");
+            prop_assert!(ignore.covers(name("k"), &path), "{path}");
             let other = [path.to_vec(), vec![PathStep::Element(0)]].concat();
-            prop_assert!(!ignore.covers("k", &other), "{path}");
+            prop_assert!(!ignore.covers(name("k"), &other), "{path}");
         }
     }
 }

@@ -26,12 +26,12 @@ use crate::protocol::{Direction, Protocol, Role};
 pub(crate) use compare::Compare;
 pub use compare::{DiffValue, FieldDifference};
 pub(crate) use ids::{IdScope, Ids};
-pub use ignore::{CompareDepth, Ignore};
+pub use ignore::{CompareDepth, IdUse, Ignore, MessageName};
 pub(crate) use ignore::{PathPattern, generalized};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
 pub use stored_message::StoredMessage;
-pub(crate) use walk::{SpellingForm, Val, WalkedValue, uuid_like, walk};
+pub(crate) use walk::{SpellingForm, Val, WalkedValue, uuid_form, uuid_like, walk};
 
 /// In longer groups, messages are paired by position instead of similarity.
 const MAX_COMPARED: usize = 1 << 13;
@@ -303,7 +303,7 @@ impl<'d> Diff<'d> {
         if let Some(message) = self.sides.get(side).and_then(|s| s.messages.get(at)) {
             let scope = self.scope(side, message);
             let ids = &self.ids;
-            let number = |group, val: &Val| ids.number(side, group, scope, val);
+            let number = |used, val: &Val| ids.number(side, used, scope, val);
             self.compare.digest_with(message, &number, &mut hasher);
         }
         hasher.finish()
@@ -381,12 +381,13 @@ impl<'d> Diff<'d> {
     fn fields(&mut self, a: &StoredMessage, b: &StoredMessage) -> Vec<FieldDifference> {
         let scopes = [self.scope(0, a), self.scope(1, b)];
         let ids = &mut self.ids;
-        (self.compare).fields_with(a, b, &mut |group, _, one, other| {
+        (self.compare).fields_with(a, b, &mut |used, _, one, other| {
+            let forms = [one, other].map(uuid_form);
             let Some((one, other)) = Val::of(one).zip(Val::of(other)) else {
                 return Err(None);
             };
-            match group {
-                Some(group) => ids.pair(group, (scopes[0], &one), (scopes[1], &other)),
+            match used {
+                Some(used) => ids.pair(used, (scopes[0], &one), (scopes[1], &other), forms),
                 None if ids.are_paired(&one, &other) => Ok(()),
                 None => Err(None),
             }

@@ -1,10 +1,11 @@
 //! A message that outlives its chunk: its own bytes, which are decoded again for a comparison.
 
+use super::MessageName;
 use crate::decoder::Decoded;
 use crate::encoding::Parsed;
 use crate::framing::{Frame, Framing, Head, OwnedPlaces, Places, View};
-use crate::protocol::session::Answer;
-use crate::protocol::{Context, Direction, Message, Protocol, Role};
+use crate::protocol::session::{Answer, name_of};
+use crate::protocol::{Context, Direction, Message, Protocol, Role, with_name};
 use crate::span::Span;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub struct StoredMessage {
     pub role: Option<Role>,
     /// The subject.
     pub subject: Option<Arc<str>>,
+    /// The name within the subject.
+    pub name: Option<Arc<str>>,
     /// The message that it answers.
     pub reply_to: Option<u64>,
     /// The code of its first fault.
@@ -88,6 +91,7 @@ impl StoredMessage {
             kind: (&*message.kind).into(),
             role: message.role,
             subject: message.subject.as_deref().map(Arc::from),
+            name: name_of(message, answer).map(Arc::from),
             reply_to: answer.map(|a| a.to),
             fault: decoded.faults().next().map(|(_, error)| error.code),
             bytes: frame.view.bytes.into(),
@@ -100,11 +104,11 @@ impl StoredMessage {
         }
     }
 
-    /// Shares its kind and subject with other messages.
+    /// Shares its kind, subject and name with other messages.
     pub(super) fn share(&mut self, names: &mut SharedNames) {
         names.share(&mut self.kind);
-        if let Some(subject) = &mut self.subject {
-            names.share(subject);
+        for text in [&mut self.subject, &mut self.name].into_iter().flatten() {
+            names.share(text);
         }
     }
 
@@ -164,16 +168,24 @@ impl StoredMessage {
         }
     }
 
-    /// `call math.add`.
+    /// Its kind and subject.
+    pub(crate) fn name(&self) -> MessageName<'_> {
+        MessageName {
+            kind: &self.kind,
+            subject: self.subject.as_deref(),
+        }
+    }
+
+    /// `call math.add`, `request tools/call echo`.
     pub fn what(&self) -> String {
         let kind = if self.kind.is_empty() {
             "-"
         } else {
             &self.kind
         };
-        match self.subject.as_deref().filter(|s| !s.is_empty()) {
-            Some(subject) => format!("{kind} {subject}"),
-            None => kind.to_owned(),
+        match with_name(self.subject.as_deref(), self.name.as_deref()).as_ref() {
+            "" => kind.to_owned(),
+            about => format!("{kind} {about}"),
         }
     }
 }

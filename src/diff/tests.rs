@@ -1,7 +1,7 @@
 //! Tests: equal and different values, and agreement of digests with comparisons.
 
-use super::Ignore;
 use super::values::{FoundDifferences, Meaning};
+use super::{Ignore, MessageName};
 use crate::encoding::json;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Sink as _, Tape};
@@ -40,7 +40,10 @@ fn binary(scalar: Scalar<'_>) -> Tape {
 fn meaning(ignore: &Ignore, re_encoded: bool) -> Meaning<'_> {
     Meaning {
         ignore,
-        kind: "k",
+        name: MessageName {
+            kind: "k",
+            subject: None,
+        },
         re_encoded,
     }
 }

@@ -1,6 +1,6 @@
 //! Compares two values by meaning, path by path.
 
-use super::{CompareDepth, Ignore, Val};
+use super::{CompareDepth, IdUse, Ignore, MessageName, Val};
 use crate::path::{Path, PathStep};
 use crate::select::number::Decimal;
 use crate::tape::{Node, Scalar, Value};
@@ -36,18 +36,18 @@ pub struct FoundDifferences<'a> {
 /// Decides if two values correspond: two ids of a group, or without a group two other values that
 /// differ. `Err` holds the value that corresponds to the first, if known.
 pub type Same<'s> =
-    dyn FnMut(Option<&'static str>, &Path, Node<'_>, Node<'_>) -> Result<(), Option<Val>> + 's;
+    dyn FnMut(Option<IdUse>, &Path, Node<'_>, Node<'_>) -> Result<(), Option<Val>> + 's;
 
 /// Returns the number of an id of a group, equal for ids that correspond.
-pub type Number<'s> = dyn Fn(&'static str, &Val) -> Option<u64> + 's;
+pub type Number<'s> = dyn Fn(IdUse, &Val) -> Option<u64> + 's;
 
 /// The rules for the comparison of two values.
 #[derive(Clone, Copy)]
 pub struct Meaning<'i> {
     /// The paths that are ignored.
     pub ignore: &'i Ignore,
-    /// The kind of the messages, to which paths can be limited.
-    pub kind: &'i str,
+    /// The kind and the subject of the messages, to which paths can be limited.
+    pub name: MessageName<'i>,
     /// Peers re-encode relayed messages: bytes that are UTF-8 equal text, and null equals absence.
     pub re_encoded: bool,
 }
@@ -72,7 +72,7 @@ impl Meaning<'_> {
         same: &mut Same<'_>,
         found: &mut FoundDifferences<'a>,
     ) {
-        let counts = self.ignore.counts(self.kind, path);
+        let counts = self.ignore.counts(self.name, path);
         match counts {
             CompareDepth::Nothing => return,
             CompareDepth::NothingBySettings => {
@@ -96,8 +96,8 @@ impl Meaning<'_> {
         };
         match counts {
             CompareDepth::Presence if a.is_null() == b.is_null() => return,
-            CompareDepth::Id(group) if id(a).zip(id(b)).is_some() => {
-                if let Err(wanted) = same(Some(group), path, a, b) {
+            CompareDepth::Id(used) if id(a).zip(id(b)).is_some() => {
+                if let Err(wanted) = same(Some(used), path, a, b) {
                     found.differences.push(differs(path, wanted));
                 }
                 return;
@@ -196,7 +196,7 @@ impl Meaning<'_> {
 
     /// Returns a value that is compared: present, and not ignored.
     fn counted<'a>(&self, node: Node<'a>, path: &Path) -> Option<(Node<'a>, CompareDepth)> {
-        let counts = self.ignore.counts(self.kind, path);
+        let counts = self.ignore.counts(self.name, path);
         let is_ignored = matches!(
             counts,
             CompareDepth::Nothing | CompareDepth::NothingBySettings
@@ -219,9 +219,9 @@ impl Meaning<'_> {
             (CompareDepth::Presence, _) => {
                 return hasher.write_u8(if node.is_null() { b'0' } else { b'1' });
             }
-            (CompareDepth::Id(group), Some(val)) => {
+            (CompareDepth::Id(used), Some(val)) => {
                 hasher.write_u8(b'@');
-                return hasher.write_u64(number(group, &val).unwrap_or(u64::MAX));
+                return hasher.write_u64(number(used, &val).unwrap_or(u64::MAX));
             }
             _ => {}
         }

@@ -189,6 +189,41 @@ fn uuid_of(text: &str) -> Option<[u8; 16]> {
     <[u8; 16]>::try_from(hex::decode(digits).ok()?).ok()
 }
 
+/// The form in which a UUID is written; other values have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UuidForm {
+    /// The value is no UUID.
+    #[default]
+    None,
+    /// As bytes.
+    Bin,
+    /// As text.
+    Text {
+        /// With the prefix of a URN.
+        has_prefix: bool,
+        /// With hyphens.
+        has_hyphens: bool,
+        /// With capital letters.
+        is_upper: bool,
+    },
+}
+
+/// Returns the form of a UUID.
+pub fn uuid_form(node: Node<'_>) -> UuidForm {
+    let Some(spot) = WalkedValue::of(node).filter(|spot| matches!(spot.val, Val::Uuid(_))) else {
+        return UuidForm::None;
+    };
+    if spot.form == SpellingForm::Bin {
+        return UuidForm::Bin;
+    }
+    let text = node.text().unwrap_or_default();
+    UuidForm::Text {
+        has_prefix: text.starts_with(URN),
+        has_hyphens: text.contains('-'),
+        is_upper: text.bytes().any(|b| b.is_ascii_uppercase()),
+    }
+}
+
 /// Formats a UUID in the style of an old one.
 pub fn uuid_like(old: &str, uuid: &[u8; 16]) -> String {
     let (prefix, plain) = match old.strip_prefix(URN) {

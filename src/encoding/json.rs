@@ -4,6 +4,7 @@
 //! same text as `serde_json`.
 
 mod error;
+mod find;
 mod scan;
 mod write;
 
@@ -11,6 +12,7 @@ use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 use error::{JsonError, explain};
+pub(crate) use find::find_text;
 pub use scan::lone_surrogate;
 use scan::{plain_run, until_quote};
 pub use write::{

@@ -62,8 +62,8 @@ pub enum Want {
 /// The depth of the tape if only the head is needed: `params.selector` is two levels down, and so
 /// is the code of an error, which the line view needs.
 const HEAD_DEPTH: u32 = 2;
-/// Depth of the tape for a line: `params.arguments.path` is three levels down.
-const LINE_DEPTH: u32 = 3;
+/// Depth of the tape for a line: `result.content[0].text` is four levels down.
+const LINE_DEPTH: u32 = 4;
 
 impl Want {
     /// Depth of the tape.

@@ -6,6 +6,78 @@ use std::hash::{Hash, Hasher};
 
 /// A framing that a program brings with its protocol, as
 /// [`Framing::Custom`](super::Framing::Custom). Its name is its identity.
+///
+/// The reader itself searches for the next frame after bytes that cannot start one, if [`Buffer::resync`] is set. The
+/// skipped bytes are a frame with a fault:
+///
+/// ```
+/// use wiretool::error::DecodeError;
+/// use wiretool::framing::{
+///     Buffer, CustomFraming, Framing, FramingReader, Head, Hints, Limits, Step, frames,
+/// };
+/// use wiretool::span::Span;
+///
+/// /// The byte 2, the length of the body in one byte, and the body.
+/// static SHORT: CustomFraming = CustomFraming {
+///     name: "short",
+///     reader: || Box::new(ShortReader),
+///     write: |body, _, out| {
+///         out.extend([2, body.len() as u8]);
+///         out.extend_from_slice(body);
+///     },
+/// };
+///
+/// struct ShortReader;
+///
+/// /// Longer runs of skipped bytes are several frames, so that memory is bounded.
+/// const MAX_RUN: usize = 64 << 10;
+///
+/// impl FramingReader for ShortReader {
+///     fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a> {
+///         let (window, eof) = (input.window, input.eof);
+///         let all = window.len();
+///         let frame = |body, len| input.frame(Framing::Custom(&SHORT), Head::None, body, len);
+///         match window {
+///             [] => Step::Incomplete(None),
+///             [2, len, rest @ ..] if rest.len() >= usize::from(*len) => {
+///                 let end = 2 + usize::from(*len);
+///                 Step::Frame(frame(Span::new(2, end), end), end)
+///             }
+///             [2, ..] if !eof => Step::Incomplete(None),
+///             [2, ..] => {
+///                 let mut frame = frame(Span::new(all.min(2), all), all);
+///                 frame.fault = Some(input.truncated("body", "all its bytes".into(), all.saturating_sub(2)));
+///                 Step::Frame(frame, all)
+///             }
+///             _ => {
+///                 let start = window.iter().take(MAX_RUN).position(|byte| *byte == 2);
+///                 let end = match start.filter(|_| input.resync) {
+///                     Some(start) => start,
+///                     None if eof || all >= MAX_RUN => all.min(MAX_RUN),
+///                     None => return Step::Incomplete(None),
+///                 };
+///                 let skipped = Span::new(0, end);
+///                 let error = DecodeError::new("bad-length", skipped, "start", "the byte 2", "another byte");
+///                 let mut frame = frame(skipped, end);
+///                 frame.fault = Some(input.fault(0, error));
+///                 Step::Frame(frame, end)
+///             }
+///         }
+///     }
+///
+///     fn seek(&mut self) {}
+///
+///     fn is_between(&self) -> bool {
+///         true
+///     }
+/// }
+///
+/// let stream = b"\x02\x02{}garbage\x02\x02[]";
+/// let found: Vec<_> = frames(stream, Framing::Custom(&SHORT), Hints::NONE, Limits::default())
+///     .map(|frame| (frame.offset, frame.fault.is_some()))
+///     .collect();
+/// assert_eq!(found, [(0, false), (4, true), (11, false)]);
+/// ```
 pub struct CustomFraming {
     /// The name users write.
     pub name: &'static str,

@@ -35,7 +35,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 pub(crate) use chunked::{BodyDelimiter, BodyPart};
 use emit::{FrameParts, over_limit, skipped_frame};
 use events::{EventFields, EventLines};
-use head::{BodyPresence, HttpHead, Search, SearchMemo, StartLine};
+use head::{BodyPresence, HttpHead, PREFACE, Search, SearchMemo, StartLine, preface};
 use requests::{PendingRequests, RequestMethod};
 use resync::{HttpResync, ResyncResult};
 use sha1_smol::Sha1;
@@ -362,6 +362,13 @@ impl HttpFraming {
         let (n, found) = match lost.next(input) {
             ResyncResult::More => return HttpAction::Incomplete(None),
             ResyncResult::Events(at) => return self.continue_events(input, at),
+            ResyncResult::WebSocket(at) => {
+                self.state = HttpState::WebSocket;
+                return match at {
+                    0 => HttpAction::Again,
+                    at => HttpAction::Skipped(at, None),
+                };
+            }
             ResyncResult::Run(n, found) => (n, found),
         };
         let next = lost.restart();
@@ -412,19 +419,6 @@ fn not_accepted(len: usize, wanted: String, got: Option<&str>) -> Option<DecodeE
     let span = Span::new(0, len);
     let error = DecodeError::new("bad-websocket", span, "Sec-WebSocket-Accept", wanted, got);
     Some(error.hint("it does not match the request's key: a client closes the connection"))
-}
-
-/// RFC 9113 section 3.4: the connection preface that a client of HTTP/2 sends first.
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-/// Returns `Some(true)` if the window starts with the preface; `None` if more bytes are needed.
-fn preface(window: &[u8]) -> Option<bool> {
-    let seen = window.get(..PREFACE.len()).unwrap_or(window);
-    match PREFACE.starts_with(seen) {
-        // `P` and `PR` can also start a method of HTTP/1.1.
-        true if seen.len() < PREFACE.len() => (seen.len() < 3).then_some(false),
-        same => Some(same),
-    }
 }
 
 /// Returns the limit of a body, and the limit of its bytes in the stream with the framing between

@@ -25,7 +25,7 @@ use crate::span::Span;
 pub(crate) use header::WebSocketHeader;
 use inflate::{Inflate, InflateError};
 use partial::skipped_payload_truncated;
-use resync::WebSocketResync;
+pub(super) use resync::WebSocketResync;
 pub(super) use write::{describe, ends, write};
 
 /// The maximum length of a run of bytes without frames.

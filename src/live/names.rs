@@ -12,10 +12,10 @@
 mod generate;
 mod values;
 
-use crate::diff::{Ignore, PathPattern, Val, WalkedValue, walk};
+use crate::diff::{Ignore, MessageName, PathPattern, Val, WalkedValue, walk};
 use crate::path::Path;
-use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
+use crate::protocol::schema::{Fresh, Maker};
 use crate::protocol::{Direction, Protocol, Role};
 pub use generate::write;
 use std::collections::HashMap;
@@ -58,8 +58,8 @@ pub struct ValuePlace {
 /// The facts about a message that are known before its values are read.
 #[derive(Clone, Copy)]
 pub struct MessageInfo<'a> {
-    /// The kind.
-    pub kind: &'a str,
+    /// The kind and the subject.
+    pub name: MessageName<'a>,
     /// The role.
     pub role: Option<Role>,
     /// The direction of the message.
@@ -68,9 +68,17 @@ pub struct MessageInfo<'a> {
     pub request_direction: Option<Direction>,
 }
 
+/// The paths of generated values.
+struct GeneratedPath {
+    pattern: PathPattern,
+    group: &'static str,
+    fresh: Fresh,
+    maker: Option<Maker>,
+}
+
 /// All names of a recording.
 pub struct Names {
-    generated: Vec<(PathPattern, &'static str, Fresh)>,
+    generated: Vec<GeneratedPath>,
     all: Vec<Name>,
     unique: HashMap<Val, usize>,
     /// Names of text and bytes that are too short to be unique, by recorded value.
@@ -82,8 +90,14 @@ impl Names {
     /// Returns an empty table for a protocol.
     pub fn new(protocol: &dyn Protocol) -> Self {
         let generated = protocol.descriptor().marks.generated.iter();
-        let generated =
-            generated.filter_map(|m| Some((PathPattern::new(&m.path), m.group, m.fresh?)));
+        let generated = generated.filter_map(|m| {
+            Some(GeneratedPath {
+                pattern: PathPattern::new(&m.path),
+                group: m.group,
+                fresh: m.fresh?,
+                maker: m.maker,
+            })
+        });
         Self {
             generated: generated.collect(),
             all: Vec::new(),
@@ -121,8 +135,14 @@ impl Names {
         let generated = self.generated.iter();
         let generated = generated
             .filter(|_| !spot.is_key)
-            .find(|(pattern, ..)| pattern.fits(about.kind, path));
-        let Some(&(_, group, fresh)) = generated else {
+            .find(|one| one.pattern.fits(about.name, path));
+        let Some(&GeneratedPath {
+            group,
+            fresh,
+            maker,
+            ..
+        }) = generated
+        else {
             return self.unique.get(&spot.val).copied().map(Binding::Name);
         };
         match fresh {
@@ -130,7 +150,7 @@ impl Names {
             Fresh::Given => return Some(Binding::Given),
             Fresh::Id | Fresh::Same => {}
         }
-        let found = self.find(group, &spot.val, about);
+        let found = self.find(group, maker, &spot.val, about);
         Some(Binding::Name(found.unwrap_or_else(|| {
             self.add(Name {
                 group,
@@ -142,12 +162,23 @@ impl Names {
     }
 
     /// Returns the name that a value at a path of a group has, if an earlier message contains it.
-    fn find(&self, group: &'static str, val: &Val, about: &MessageInfo<'_>) -> Option<usize> {
+    fn find(
+        &self,
+        group: &'static str,
+        maker: Option<Maker>,
+        val: &Val,
+        about: &MessageInfo<'_>,
+    ) -> Option<usize> {
         if let Some(number) = self.unique.get(val) {
             return Some(*number);
         }
         let of = |owner: Direction| self.by_group.get(&(group, owner, val.clone())).copied();
         let (own, other) = (about.direction, about.direction.other());
+        match maker {
+            Some(Maker::Sender) => return of(own).or_else(|| of(other)),
+            Some(Maker::Receiver) => return of(other).or_else(|| of(own)),
+            None => {}
+        }
         match (about.request_direction, about.role) {
             // An answer uses the values of its request.
             (Some(request_direction), _) => {

@@ -61,8 +61,11 @@ pub struct Script {
 pub struct HelloReply {
     /// The kind and the subject of the hello: `request initialize`.
     pub to: String,
-    /// The message. Its open values come from the answer that the protocol itself would send.
-    pub message: OpenValue,
+    /// The message, if it replaces that of the protocol. Its open values come from the answer that the protocol itself
+    /// would send.
+    pub message: Option<OpenValue>,
+    /// The actions after the answer.
+    pub then: Arc<[ScriptAction]>,
 }
 
 /// The messages that a rule is about.

@@ -6,8 +6,8 @@
 //!
 //! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
 
-use super::Origin;
 use super::session::{Place, Seen, Waiting};
+use super::{Origin, with_name};
 use crate::escape::shorten;
 use foldhash::HashMap;
 use std::cell::OnceCell;
@@ -28,6 +28,8 @@ pub struct OpenRequest {
     pub kind: Box<str>,
     /// The subject.
     pub subject: Option<Box<str>>,
+    /// The name within the subject.
+    pub name: Option<Box<str>>,
     /// The id for display.
     pub id: Box<str>,
 }
@@ -40,6 +42,7 @@ impl OpenRequest {
             place: seen.whole(),
             kind: message.kind.as_ref().into(),
             subject: message.subject.as_deref().map(Into::into),
+            name: message.name.as_deref().map(Into::into),
             id: message.id.text().as_ref().into(),
         }
     }
@@ -49,12 +52,13 @@ impl OpenRequest {
         self.place.origin
     }
 
-    /// Returns `call math.add`, for texts. Long subjects are shortened.
+    /// Returns `call math.add` or `request tools/call echo`, for texts. Long subjects are shortened.
     pub fn describe(&self) -> String {
         const LONGEST: usize = 60;
-        match self.subject.as_deref().filter(|s| !s.is_empty()) {
-            Some(subject) => format!("{} {}", self.kind, shorten(subject, LONGEST + 1)),
-            None => self.kind.to_string(),
+        let about = with_name(self.subject.as_deref(), self.name.as_deref());
+        match about.as_ref() {
+            "" => self.kind.to_string(),
+            about => format!("{} {}", self.kind, shorten(about, LONGEST + 1)),
         }
     }
 

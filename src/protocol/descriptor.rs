@@ -84,6 +84,7 @@ pub struct HttpSession {
 
 /// The descriptor of a protocol.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub struct Descriptor {
     /// The name that users write.
     pub name: &'static str,
@@ -120,10 +121,14 @@ pub struct Descriptor {
     /// A request must wait for the previous answer: only their order links the two, or peers handle one request at a
     /// time.
     pub is_sequential: bool,
+    /// A name belongs to one call, so that statistics leave it out.
+    pub has_unique_names: bool,
     /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
     pub is_fallback: bool,
     /// The common parts of its requests over HTTP; `None` if they are independent.
     pub http: Option<HttpSession>,
+    /// Bodies of HTTP are messages. Otherwise HTTP only leads to WebSocket, and a body is a text for people.
+    pub has_http_bodies: bool,
     /// The body of the HTTP response to a message that has no answer.
     pub accepted_body: &'static str,
 }
@@ -164,8 +169,10 @@ impl Descriptor {
             value_types: None,
             is_re_encoded: false,
             is_sequential: false,
+            has_unique_names: false,
             is_fallback: false,
             http: None,
+            has_http_bodies: true,
             accepted_body: "",
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::encoding::lossless::hex16;
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 /// The value that links an answer to its request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,19 @@ impl Id<'_> {
             Self::Uuid(uuid) => Id::Uuid(uuid),
             Self::Number(number) => Id::Number(number),
         }
+    }
+
+    /// Returns a number that a request and its answer share, beside `scope`; `None` without an id.
+    pub(crate) fn pair_key(&self, scope: impl Hash) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        scope.hash(&mut hasher);
+        match self {
+            Self::None => return None,
+            Self::Json(text) | Self::Text(text) => text.hash(&mut hasher),
+            Self::Uuid(uuid) => uuid.hash(&mut hasher),
+            Self::Number(number) => number.hash(&mut hasher),
+        }
+        Some(hasher.finish())
     }
 
     /// Returns the id for display. JSON ids stay as they are spelled, so that `7` and `"7"` differ.

@@ -8,12 +8,15 @@ mod context;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
 mod descriptor;
+#[cfg(feature = "rules")]
+mod examples;
 mod id;
 mod json_body;
 pub mod jsonrpc;
 pub mod lsp;
 pub mod make;
 pub mod mcp;
+mod message;
 mod methods;
 mod notes;
 mod observed;
@@ -34,17 +37,17 @@ pub mod stepflow;
 pub mod telequick;
 
 use crate::encoding::Parsed;
-use crate::error::{DecodeError, Refusal};
+use crate::error::Refusal;
 use crate::framing::{Frame, LengthMode};
-use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 pub use context::Context;
 pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
 pub use id::{Id, uuid_text};
+pub(crate) use message::with_name;
+pub use message::{Evidence, Message};
 pub use notes::{Notes, Remark};
 pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
-use std::borrow::Cow;
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -210,95 +213,6 @@ impl Role {
     /// Returns the role with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|r| r.name() == name)
-    }
-}
-
-/// The evidence that a message belongs to a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Evidence {
-    /// The message cannot belong to it.
-    #[default]
-    None,
-    /// The message may belong to it, or to another protocol.
-    Possible,
-    /// No other protocol has such a message.
-    Certain,
-}
-
-/// A message with its meaning.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Message<'a> {
-    /// The kind, named as the protocol names it; each protocol lists its kinds.
-    pub kind: Cow<'a, str>,
-    /// The role; `None` if the message could not be read so far.
-    pub role: Option<Role>,
-    /// The id that links it to other messages.
-    pub id: Id<'a>,
-    /// The position of the id in the view, if it has one.
-    pub id_span: Option<Span>,
-    /// The subject: method, target, selector, tool, topic.
-    pub subject: Option<SpannedText<'a>>,
-    /// The method id of the request that the message answers, if only the open requests of its stream tell it.
-    pub answered_method: Option<u32>,
-    /// The kind is one of several that fit, and nothing decides between them.
-    pub guess: bool,
-    /// The encoded message in the view. It is shorter than the frame's body if the protocol has a header of its own
-    /// there.
-    pub body: Span,
-    /// The value, if there is one to show.
-    pub value: Option<&'a Parsed>,
-    /// The bytes are valid in their encoding; otherwise output shows them unchanged.
-    pub valid: bool,
-    /// The outcome: an error code, `ok`, the end of a stream. It is for the line view; if only
-    /// [`Text`](crate::encoding::Want::Text) is wanted, a code may be absent.
-    pub outcome: Option<SpannedText<'a>>,
-    /// The dialect, if the bytes show it. It may be absent if only [`Text`](crate::encoding::Want::Text) is wanted.
-    pub dialect: Option<&'static str>,
-    /// The evidence that the message belongs to the protocol.
-    pub evidence: Evidence,
-    /// The errors of the message, in view coordinates.
-    pub faults: Vec<DecodeError>,
-}
-
-impl Message<'_> {
-    /// A message of which only the bytes in the view are known.
-    pub fn new(body: Span) -> Self {
-        Self {
-            body,
-            ..Self::default()
-        }
-    }
-
-    /// Copies all that is borrowed, except the value: clone the [`Parsed`] beside it, or use
-    /// [`Decoded::keep`](crate::decoder::Decoded::keep), which holds both.
-    pub fn into_owned(self) -> Message<'static> {
-        Message {
-            kind: Cow::Owned(self.kind.into_owned()),
-            id: self.id.into_owned(),
-            subject: self.subject.map(SpannedText::into_owned),
-            value: None,
-            outcome: self.outcome.map(SpannedText::into_owned),
-            role: self.role,
-            id_span: self.id_span,
-            answered_method: self.answered_method,
-            guess: self.guess,
-            body: self.body,
-            valid: self.valid,
-            dialect: self.dialect,
-            evidence: self.evidence,
-            faults: self.faults,
-        }
-    }
-
-    /// Returns true if the value alone represents the body: the body is valid, and every JSON reader accepts its
-    /// strings.
-    pub fn value_is_complete(&self) -> bool {
-        self.valid
-            && self
-                .value
-                .is_none_or(|parsed| !parsed.seen().lone_surrogate)
     }
 }
 

@@ -34,12 +34,15 @@ use crate::tape::Node;
 /// that add remarks; `schema::DIALECT` and `DESCRIPTOR` of the folder do the rest.
 macro_rules! family_methods {
     ($read:expr, $annotate:expr $(,)?) => {
+        $crate::protocol::rpc::family_methods!($read, $annotate, $crate::protocol::rpc::content);
+    };
+    ($read:expr, $annotate:expr, $content:expr $(,)?) => {
         $crate::protocol::methods::methods! {
             descriptor: DESCRIPTOR,
             read: $read,
             write: |message, options, out| schema::DIALECT.write(message, options, out),
             make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),
-            content: $crate::protocol::rpc::content,
+            content: $content,
             annotate: |root, _, notes| ($annotate)(root, notes),
             fixed_direction: |message| schema::DIALECT.fixed_direction(message),
             parts: $crate::protocol::rpc::read::parts,
@@ -91,11 +94,11 @@ impl<'a> Call<'a> {
         self.error.filter(|e| !e.is_null())
     }
 
-    /// The text of the error, the result or the params.
-    pub(super) fn content(&self) -> Option<Node<'a>> {
-        let error = self.error();
-        error
-            .and_then(|error| error.get("message"))
+    /// The text of the error, the result or the params. `failed`: the result says that the call failed.
+    pub(super) fn content(&self, failed: bool) -> Option<Node<'a>> {
+        let text = self.error().and_then(|error| error.get("message"));
+        let result = self.result.filter(|_| failed);
+        text.or_else(|| failure_text(result?))
             .or(self.result)
             .or(self.params)
     }
@@ -110,8 +113,16 @@ impl<'a> Call<'a> {
 }
 
 /// Returns the text of the error, the result or the params of a message.
-pub(super) fn content<'n>(root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
-    Call::of(root).content()
+pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+    Call::of(root).content(message.failed)
+}
+
+/// Returns the text of a result that says that the call failed.
+fn failure_text(result: Node<'_>) -> Option<Node<'_>> {
+    let error = result.get("error");
+    let inner = error.and_then(|error| error.get("message"));
+    let found = [inner, error, result.get("message")];
+    found.into_iter().flatten().find(|node| node.is_string())
 }
 
 /// Returns the source text of a value.

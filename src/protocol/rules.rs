@@ -19,8 +19,6 @@
 //!
 //! Its examples are `fixtures/PROTOCOL/rules/NAME.fires.jsonl` and `NAME.passes.jsonl`.
 
-use include_dir::Dir;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -126,6 +124,9 @@ pub struct Example {
     pub passes: &'static str,
 }
 
+/// Returns the example of the rule with this name.
+pub type FindExample = fn(&str) -> Option<Example>;
+
 /// A rule for conversations.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -151,12 +152,12 @@ pub struct Rule {
     pub unanswered: bool,
     /// No peer fails: if both dialects apply, the rule is only an info.
     pub harmless: bool,
-    /// The recordings; only the rules that every protocol has are without.
-    pub example: Option<Example>,
+    /// Finds its recordings; only the rules that every protocol has are without.
+    pub examples: Option<FindExample>,
 }
 
 impl Rule {
-    /// The values that most rules have: name, severities, clause, why and example are still to be set.
+    /// The values that most rules have: name, severities, clause and why are still to be set.
     pub const PLAIN: Self = Self {
         name: "",
         document: Severity::Off,
@@ -168,8 +169,13 @@ impl Rule {
         faults: Vec::new(),
         unanswered: false,
         harmless: false,
-        example: None,
+        examples: None,
     };
+
+    /// Returns its recordings.
+    pub fn example(&self) -> Option<Example> {
+        self.examples?(self.name)
+    }
 
     /// The severity if document and peers both count: an error if a real peer fails, otherwise at most a warning.
     pub fn both(&self) -> Severity {
@@ -223,21 +229,13 @@ fn wrong(field: &str, wanted: impl Into<String>, got: impl Into<String>) -> Rule
 }
 
 /// Reads a file of rules of this crate; a test reads all of them.
-pub(crate) fn built_in(text: &'static str, examples: Option<&Dir<'static>>) -> Vec<Rule> {
+pub(crate) fn built_in(text: &'static str, examples: Option<FindExample>) -> Vec<Rule> {
     parse(text, examples).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// Reads a file of rules; `examples` is the folder of their examples. A line that is not in the form of the file, and a
-/// rule without severities, clause or consequence, are errors, because the rule would be off without a word.
-pub fn parse(text: &'static str, examples: Option<&Dir<'static>>) -> Result<Vec<Rule>, RulesError> {
-    let all = examples.into_iter().flat_map(Dir::files);
-    let by_name: HashMap<_, _> = all
-        .filter_map(|file| Some((file.path().to_str()?, file)))
-        .collect();
-    let text_of = |name: &str, end: &str| {
-        let file = by_name.get(format!("{name}.{end}.jsonl").as_str())?;
-        file.contents_utf8()
-    };
+/// Reads a file of rules. A line that is not in the form of the file, and a rule without severities, clause or
+/// consequence, are errors, because the rule would be off without a word.
+pub fn parse(text: &'static str, examples: Option<FindExample>) -> Result<Vec<Rule>, RulesError> {
     let mut rules: Vec<Rule> = Vec::new();
     let mut draft: Option<Draft> = None;
     for (line, text) in (1..).zip(text.lines()) {
@@ -247,13 +245,9 @@ pub fn parse(text: &'static str, examples: Option<&Dir<'static>>) -> Result<Vec<
             if rules.iter().any(|rule| rule.name == name) {
                 return Err(at_line(wrong("name", "a new name", name)));
             }
-            let example = || {
-                let (fires, passes) = (text_of(name, "fires")?, text_of(name, "passes")?);
-                Some(Example { fires, passes })
-            };
             let rule = Rule {
                 name,
-                example: example(),
+                examples,
                 ..Rule::PLAIN
             };
             draft = Some(Draft {

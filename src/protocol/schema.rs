@@ -27,6 +27,7 @@
 pub mod check;
 mod display;
 mod form;
+pub(crate) mod head;
 pub mod json_schema;
 mod kinds;
 #[cfg(feature = "rules")]
@@ -127,18 +128,36 @@ pub enum Fresh {
     Same,
 }
 
+/// The side that generated a value to which a message refers. If it has no such value, the other side is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Maker {
+    /// The sender of the message.
+    Sender,
+    /// The receiver of the message.
+    Receiver,
+}
+
 /// A property of a member beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mark {
     /// One side generates the value in each run, and both sides then use it. Values of one group name the same objects.
     Generated(&'static str, Fresh),
+    /// The value is that of an earlier member of a group, which this side of the message generated.
+    Reference(&'static str, Maker),
+    /// Only the side that generates the value reads it. Both sides then use it, and its presence is compared.
+    Opaque,
     /// The value differs between equivalent runs and is not compared.
     Volatile,
     /// The order of the items has no meaning.
     Unordered,
     /// The value must not be shown.
     Secret,
+    /// The text names what the message is about within its subject.
+    Name,
+    /// One of these values says that the call failed; of an empty list, any value that is neither null, false nor empty.
+    Fails(&'static [&'static str]),
 }
 
 /// The value that `make` writes if no word sets it.

@@ -22,7 +22,7 @@ pub use super::correlation::OpenRequest;
 pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
-use super::{Direction, Origin};
+use super::{Direction, Message, Origin};
 pub(crate) use current::Current;
 pub use waiting::Waiting;
 
@@ -72,10 +72,18 @@ pub struct Answer {
     pub kind: Box<str>,
     /// The subject of the request.
     pub subject: Option<Box<str>>,
+    /// The name of the request within its subject.
+    pub name: Option<Box<str>>,
     /// No further message answers the request.
     pub last: bool,
     /// Its id is that of the request in another form. A client that compares ids as text does not match it.
     pub id_form_differs: bool,
+}
+
+/// Returns the name of a message within its subject: its own, or that of the request that it answers.
+pub fn name_of<'a>(message: &'a Message<'_>, answer: Option<&'a Answer>) -> Option<&'a str> {
+    let own = message.name.as_deref();
+    own.or_else(|| answer?.name.as_deref())
 }
 
 /// A subscription that begins or ends. Until its end, messages of the peer follow its request.
@@ -155,6 +163,7 @@ impl Report {
             latency: times.map(|(from, to)| to.saturating_sub(from)),
             kind: asked.kind.clone(),
             subject: asked.subject.clone(),
+            name: asked.name.clone(),
             last,
             id_form_differs: false,
         });
@@ -252,17 +261,19 @@ macro_rules! behavior {
     (
         $protocol:ty,
         [$($rules:tt),+],
-        $examples:tt,
+        $examples:literal,
         |$this:pat_param, $session_config:ident| $session:expr,
         |$me:pat_param, $side:pat_param, $peer_config:pat_param| $peer:expr $(,)?
     ) => {
         impl $crate::protocol::session::Behavior for $protocol {
             fn rules(&self) -> &'static [$crate::protocol::rules::Rule] {
                 use $crate::protocol::rules::{Rule, built_in};
-                static EXAMPLES: include_dir::Dir<'_> = include_dir::include_dir!($examples);
                 static RULES: std::sync::LazyLock<Vec<Rule>> =
                     std::sync::LazyLock::new(|| {
-                        built_in(concat!($(include_str!($rules)),+), Some(&EXAMPLES))
+                        built_in(
+                            concat!($(include_str!($rules)),+),
+                            Some(|rule| $crate::protocol::examples::find($examples, rule)),
+                        )
                     });
                 &RULES
             }

@@ -5,11 +5,13 @@ mod generated_paths;
 pub(super) mod heads;
 #[cfg(feature = "rules")]
 mod members;
+mod names;
 pub(super) mod script;
 
 use super::*;
 use crate::encoding::{Want, json, lossless};
 use crate::framing::{Framer, Framing, Limits, Step};
+use crate::span::Span;
 use crate::tape::Tape;
 use proptest::prelude::*;
 

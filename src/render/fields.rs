@@ -2,7 +2,7 @@
 
 use super::DisplayOptions;
 use crate::decoder::Decoded;
-use crate::framing::fields::{self as heads, secrets, text_secrets, without};
+use crate::framing::fields::{self as heads, secrets};
 use crate::framing::{Framing, Head, Places};
 use crate::path::{PathStep, write_step};
 use crate::protocol::{Notes, Remark};
@@ -207,16 +207,6 @@ pub(super) fn push_trailer<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameFiel
         let at = view.body.end();
         push_lines(at, view.bytes.get(at..).unwrap_or_default(), false, fields);
     }
-}
-
-/// Returns the subject of a message. Without `show_secrets`, secrets are removed: a request is named by its target.
-pub fn subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {
-    let subject = decoded.message.subject.as_deref()?;
-    Some(match decoded.frame.head {
-        _ if show_secrets => Cow::Borrowed(subject),
-        Head::Http { .. } => heads::masked(subject),
-        _ => without(subject, &text_secrets(subject.as_bytes())),
-    })
 }
 
 pub(super) fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField<'a>>) {

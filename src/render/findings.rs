@@ -52,8 +52,9 @@ pub(super) fn connection_prefix(origin: Origin) -> String {
     [conn, stream].into_iter().flatten().collect()
 }
 
-/// Writes a finding as a line: `FILE:OFFSET: error saikuro/seq-gap: #12 ← seq is 5, 4 should follow`.
-pub fn write_line(finding: &Finding, file: &str, display: DisplayOptions, out: &mut String) {
+/// Writes a finding as a line: `FILE: offset 87: error saikuro/seq-gap: #12 ← seq is 5, 4 should follow`. `at`: file and
+/// offset, or file, line and column.
+pub fn write_line(finding: &Finding, at: &str, display: DisplayOptions, out: &mut String) {
     let (style, place) = (display.style, finding.place);
     let index = (place.index != Place::NO_MESSAGE).then(|| format!("#{} ", place.index));
     let whose = format!(
@@ -63,7 +64,7 @@ pub fn write_line(finding: &Finding, file: &str, display: DisplayOptions, out: &
         arrow(place.origin.direction)
     );
     write_wrapped(display, 4, out, |out| {
-        style.push_wire(out, Highlight::Plain, &format!("{file}:{}: ", place.offset));
+        style.push_wire(out, Highlight::Plain, &format!("{at}: "));
         style.push(out, highlight(finding.severity), finding.severity.name());
         style.push_wire(out, Highlight::Kind, &format!(" {}: ", finding.name()));
         style.push(out, Highlight::Dim, &whose);
@@ -146,11 +147,14 @@ pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow
         // The reader must see that the receiver did not get this message.
         return format!("by wiretool: {fault}").into();
     }
-    let outcome = decoded.message.outcome.as_deref().unwrap_or_default();
+    let mut outcome = Cow::Borrowed(decoded.message.outcome.as_deref().unwrap_or_default());
+    if decoded.message.failed {
+        outcome = format!("✗ {outcome}").into();
+    }
     match answer {
         Some(answer) if answer.id_form_differs && outcome.is_empty() => "id form differs".into(),
         Some(answer) if answer.id_form_differs => format!("{outcome}, id form differs").into(),
-        _ => outcome.into(),
+        _ => outcome,
     }
 }
 
@@ -208,28 +212,29 @@ pub fn write_waiting(
         connection_prefix(place.origin),
         arrow(place.origin.direction)
     );
-    style.push(out, Highlight::Dim, &whose);
-    style.push_wire(out, Highlight::Kind, &waiting.what);
-    if !waiting.id.is_empty() {
-        style.push_wire(
-            out,
-            Highlight::Plain,
-            &format!("  id {}", short_id(&waiting.id)),
-        );
-    }
-    if let Some((from, to)) = place.origin.time.zip(now) {
-        let age = duration(to.saturating_sub(from));
-        style.push(out, Highlight::Plain, &format!("  for {age}"));
-    }
-    let owes = match waiting.expected_sender(sides) {
-        Some(side) => format!("  the {side} must send it"),
-        None => "  no answer was seen".to_owned(),
-    };
-    style.push(out, Highlight::Plain, &owes);
-    if let Some(why) = &waiting.why {
-        style.push_wire(out, Highlight::Note, &format!(" — {why}"));
-    }
-    out.push('\n');
+    write_wrapped(display, 4, out, |out| {
+        style.push(out, Highlight::Dim, &whose);
+        style.push_wire(out, Highlight::Kind, &waiting.what);
+        if !waiting.id.is_empty() {
+            style.push_wire(
+                out,
+                Highlight::Plain,
+                &format!("  id {}", short_id(&waiting.id)),
+            );
+        }
+        if let Some((from, to)) = place.origin.time.zip(now) {
+            let age = duration(to.saturating_sub(from));
+            style.push(out, Highlight::Plain, &format!("  for {age}"));
+        }
+        let owes = match waiting.expected_sender(sides) {
+            Some(side) => format!("  the {side} must send it"),
+            None => "  no answer was seen".to_owned(),
+        };
+        style.push(out, Highlight::Plain, &owes);
+        if let Some(why) = &waiting.why {
+            style.push_wire(out, Highlight::Note, &format!(" — {why}"));
+        }
+    });
 }
 
 /// Writes the first `most` messages that are awaited, with a heading.
@@ -263,7 +268,7 @@ pub fn write_partial(partial: &Partial, file: &str, display: DisplayOptions, out
     style.push_wire(
         out,
         Highlight::Plain,
-        &format!("{file}:{}: ", partial.offset),
+        &format!("{file}: offset {}: ", partial.offset),
     );
     let whose = format!(
         "{}{} ",

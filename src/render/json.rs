@@ -1,7 +1,7 @@
 //! Writes one JSON object per frame, in a format that programs can rely on.
 //!
 //! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
-//! protocol kind role id subject guess message raw fault faults wire findings reply_to latency_ms`. The data is exact: it
+//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms`. The data is exact: it
 //! is never masked or shortened.
 
 use super::style::escape_json;
@@ -14,6 +14,7 @@ use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
 use crate::framing::{self, Framing, LengthMode, Wire};
 use crate::protocol::registry;
+use crate::protocol::session::name_of;
 use crate::protocol::{Direction, Id, MessageForm, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -42,7 +43,8 @@ pub fn write_in_parts(
     let start = out.len();
     let whole: &mut dyn FnMut(&mut Vec<u8>) = &mut |_| {};
     // For a terminal, the complete line is escaped.
-    write_object(decoded, out, if display.terminal { whole } else { full });
+    let full = if display.terminal { whole } else { full };
+    write_object(decoded, verdict, out, full);
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
     }
@@ -55,7 +57,12 @@ pub fn write_in_parts(
     out.push(b'\n');
 }
 
-fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
+fn write_object(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    out: &mut Vec<u8>,
+    full: &mut dyn FnMut(&mut Vec<u8>),
+) {
     let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
     let is_shown = message.value_is_complete();
     out.extend_from_slice(b"{\"v\":1,\"index\":");
@@ -106,6 +113,13 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&
     if let Some(subject) = &message.subject {
         out.extend_from_slice(b",\"subject\":");
         write_short_text(subject, out);
+    }
+    if let Some(name) = name_of(message, verdict.and_then(|v| v.answer)) {
+        out.extend_from_slice(b",\"name\":");
+        write_short_text(name, out);
+    }
+    if message.failed {
+        out.extend_from_slice(b",\"outcome\":\"error\"");
     }
     if message.guess {
         out.extend_from_slice(b",\"guess\":true");

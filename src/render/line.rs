@@ -15,7 +15,7 @@ mod pairs;
 
 use super::style::{Highlight, escape};
 use super::wrap::write_wrapped;
-use super::{DisplayOptions, arrow, fields, findings, kind_text, short_id};
+use super::{DisplayOptions, arrow, findings, kind_text, short_id, subject};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
@@ -110,8 +110,12 @@ impl Lines {
         let columns = Columns::new(display);
         // A subject that continues in blank columns needs their final widths.
         for continues in [false, true] {
-            for (cells, _) in text.lines().filter_map(cells::split) {
+            for (mut cells, detail) in text.lines().filter_map(cells::split) {
                 if columns::continues(&cells) == continues {
+                    if continues && detail.is_empty() {
+                        // All columns after it are blank.
+                        cells[Column::Subject as usize] = ("", 0);
+                    }
                     columns.widen(&cells, &mut self.widths);
                 }
             }
@@ -123,7 +127,7 @@ impl Lines {
                 continue;
             };
             let row = &mut self.line;
-            let used = columns.place(&cells, &self.widths, row);
+            let used = columns.place(&cells, &self.widths, detail.is_empty(), row);
             let space = columns.detail_width(used);
             if super::wrap::columns(detail) > space {
                 columns::cut(detail, space, row);
@@ -218,7 +222,7 @@ impl Lines {
         push(Column::Arrow, highlight, &|cell| {
             cell.push_str(arrow(origin.direction));
         });
-        let is_error = message.role == Some(Role::Error);
+        let is_error = message.is_error();
         let highlight = match message.role {
             Some(Role::Error) => Highlight::Error,
             Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
@@ -227,7 +231,7 @@ impl Lines {
         push(Column::Kind, highlight, &|cell| {
             cell.push_str(&kind_text(message, "-"));
         });
-        let subject = fields::subject(decoded, display.show_secrets).unwrap_or_default();
+        let subject = subject::subject(decoded, answer, display.show_secrets).unwrap_or_default();
         let subject = match display.width {
             Some(width) => fit(&subject, width),
             None => Cow::Borrowed(subject.as_ref()),
@@ -247,7 +251,7 @@ impl Lines {
             display.width.unwrap_or_default()
         } else {
             columns.widen(&cells, &mut self.widths);
-            let used = columns.place(&cells, &self.widths, row);
+            let used = columns.place(&cells, &self.widths, false, row);
             columns.detail_width(used)
         };
         let space = if is_error {
@@ -289,6 +293,9 @@ impl Lines {
         }
         if !text.is_empty() {
             style.push(row, highlight, &fit(&text, space));
+        } else if columns.cuts && columns::continues(&cells) {
+            row.clear();
+            columns.place(&cells, &self.widths, true, row);
         }
         push_cut(row.trim_end(), display, out);
         row.clear();

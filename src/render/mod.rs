@@ -9,6 +9,7 @@ pub mod json;
 pub mod line;
 pub(crate) mod masking;
 pub mod style;
+pub mod subject;
 pub mod tree;
 pub(crate) mod wrap;
 

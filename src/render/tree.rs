@@ -7,8 +7,10 @@
 //!     13..14     version   1
 //! ```
 
-use super::fields::{FrameField, MAX_FIELDS, fields, subject};
+use super::fields::{FrameField, MAX_FIELDS, fields};
 use super::style::{Highlight, shorten};
+use super::subject::subject;
+use super::wrap::write_wrapped;
 use super::{DisplayOptions, arrow, findings, kind_text};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
@@ -189,7 +191,8 @@ pub(super) fn write_title(
     style.push(out, Highlight::Plain, arrow(decoded.origin.direction));
     out.push(' ');
     style.push_wire(out, Highlight::Kind, &kind_text(message, "no message"));
-    if let Some(subject) = subject(decoded, display.show_secrets) {
+    let answer = verdict.and_then(|v| v.answer);
+    if let Some(subject) = subject(decoded, answer, display.show_secrets) {
         out.push(' ');
         style.push_wire(out, Highlight::Kind, &subject);
     }
@@ -197,11 +200,15 @@ pub(super) fn write_title(
     if !id.is_empty() {
         style.push_wire(out, Highlight::Plain, &format!("  id {}", shorten(&id, 80)));
     }
-    let outcome = findings::outcome(decoded, verdict.and_then(|v| v.answer));
+    let outcome = findings::outcome(decoded, answer);
     if !outcome.is_empty() {
         style.push_wire(
             out,
-            Highlight::Plain,
+            if message.failed {
+                Highlight::Error
+            } else {
+                Highlight::Plain
+            },
             &format!("  {}", shorten(&outcome, MAX_TEXT)),
         );
     }
@@ -222,7 +229,7 @@ pub(super) fn write_title(
     }
     about.push_str(packed);
     style.push(out, Highlight::Dim, &format!("  ({about})"));
-    if let Some(answer) = verdict.and_then(|v| v.answer) {
+    if let Some(answer) = answer {
         style.push_wire(
             out,
             Highlight::Plain,
@@ -344,15 +351,18 @@ pub(super) fn write_faults(
             format!("offset {offset}: ")
         };
         let text = format!("  ✗ {}: {place}{fault}", fault.code);
-        style.push_wire(out, Highlight::Error, &text);
-        out.push('\n');
+        write_wrapped(display, 4, out, |out| {
+            style.push_wire(out, Highlight::Error, &text);
+        });
         if let Some(hint) = &fault.hint {
-            style.push_wire(out, Highlight::Note, &format!("    {hint}"));
-            out.push('\n');
+            write_wrapped(display, 4, out, |out| {
+                style.push_wire(out, Highlight::Note, &format!("    {hint}"));
+            });
         }
     }
     for remark in decoded.remarks {
-        style.push_wire(out, Highlight::Note, &format!("  ! {remark}"));
-        out.push('\n');
+        write_wrapped(display, 4, out, |out| {
+            style.push_wire(out, Highlight::Note, &format!("  ! {remark}"));
+        });
     }
 }

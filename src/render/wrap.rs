@@ -49,3 +49,59 @@ pub fn columns(text: &str) -> usize {
     });
     wide.sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoder::{DecodeOptions, Decoder};
+    use crate::protocol::session::{Place, Waiting};
+    use crate::protocol::{Direction, Notes, Origin, registry};
+    use crate::render::{findings, tree};
+
+    #[test]
+    fn faults_and_open_requests_wrap() {
+        const WIDTH: usize = 50;
+        let waiting = Waiting {
+            place: Place {
+                index: 7,
+                len: 20,
+                ..Place::default()
+            },
+            what: "call math.add".to_owned(),
+            id: "12".to_owned(),
+            owes: Some(Direction::ToClient),
+            side: None,
+            why: Some("the connection is closed (the process has exited)".to_owned()),
+        };
+        let wide = DisplayOptions::default();
+        let narrow = DisplayOptions {
+            width: Some(WIDTH),
+            ..wide
+        };
+        let write = |display| {
+            let mut out = String::new();
+            let sides = ["client", "server"];
+            findings::write_waiting(&waiting, None, sides, display, &mut out);
+            let lsp = registry::find("lsp").unwrap();
+            let mut decoder = Decoder::new(DecodeOptions::new(vec![lsp]));
+            let mut sink = |decoded: &crate::decoder::Decoded<'_>| {
+                tree::write(decoded, None, display, &mut Notes::default(), &mut out);
+            };
+            decoder.push(Origin::default(), b"[info] ready\n", &mut sink);
+            decoder.finish(&mut sink);
+            out
+        };
+        // A file has one line for each.
+        let (wide, narrow) = (write(wide), write(narrow));
+        assert!(wide.lines().any(|line| columns(line) > WIDTH), "{wide}");
+        let words =
+            |text: &str| -> Vec<String> { text.split_whitespace().map(Into::into).collect() };
+        assert_eq!(words(&wide), words(&narrow));
+        let of_text = narrow.lines().filter(|line| !line.starts_with('#'));
+        assert!(
+            of_text.clone().all(|line| columns(line) <= WIDTH),
+            "{narrow}"
+        );
+        assert!(of_text.count() > 5, "{narrow}");
+    }
+}

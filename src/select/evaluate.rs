@@ -7,6 +7,7 @@ use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::json::lone_surrogate;
 use crate::encoding::lossless;
+use crate::protocol::session::name_of;
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::{Node, Scalar, Value, unescape};
 use std::borrow::Cow;
@@ -79,6 +80,8 @@ impl Case<'_, '_> {
             Key::Role => text(message.role.map(Role::name), what),
             Key::Id => id(&message.id, what),
             Key::Subject => text(message.subject.as_deref(), what),
+            Key::Name => text(name_of(message, answer), what),
+            Key::Outcome => text(message.failed.then_some("error"), what),
             Key::Guess => text(message.guess.then_some("true"), what),
             Key::Raw if message.value_is_complete() => false,
             Key::Raw => text(Some(&raw(message.body.of(frame.view.bytes))), what),
@@ -178,7 +181,8 @@ impl TextPattern {
     /// Returns `true` if text matches the pattern.
     pub fn fits(&self, text: &str) -> bool {
         match self {
-            Self::Glob(glob) => crate::words::glob(glob, text),
+            Self::Glob(glob) if glob.contains('*') => crate::words::glob(glob, text),
+            Self::Glob(part) => text.contains(part.as_str()),
             Self::Regex(regex) => regex.is_match(text),
         }
     }

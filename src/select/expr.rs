@@ -88,7 +88,7 @@ pub enum Operand {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TextPattern {
-    /// `*` matches any run of characters; the pattern covers the whole text.
+    /// With `*`, which matches any run of characters, the pattern covers the whole text; without, the text contains it.
     Glob(String),
     /// A regular expression; it can match any part of the text.
     Regex(Regex),
@@ -172,6 +172,26 @@ impl Expr {
                 _ => true,
             },
             Self::Test(test) => test.key != Key::Dir || is(&test.what),
+        }
+    }
+
+    /// Adds the keys and the words that a message must have.
+    #[cfg(feature = "cli")]
+    pub(crate) fn wanted<'e>(&'e self, add: &mut dyn FnMut(&'e Key, &'e str)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.wanted(add)),
+            Self::Not(_) => {}
+            Self::Test(Test { key, what }) => match what {
+                KeyTest::There | KeyTest::Order(..) => add(key, ""),
+                KeyTest::Is(operands) => operands.iter().for_each(|operand| match operand {
+                    Operand::Text(word) | Operand::Word(word) => add(key, word),
+                    Operand::Number(_) => add(key, ""),
+                }),
+                KeyTest::Like(patterns) => patterns.iter().for_each(|pattern| match pattern {
+                    TextPattern::Glob(word) => add(key, word),
+                    TextPattern::Regex(_) => add(key, ""),
+                }),
+            },
         }
     }
 

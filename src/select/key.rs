@@ -41,6 +41,10 @@ pub enum Key {
     Id,
     /// The subject.
     Subject,
+    /// The name within the subject.
+    Name,
+    /// `error` if the message says that the call failed, although its role is not error.
+    Outcome,
     /// `true` if protocol or kind was chosen among several that fit.
     Guess,
     /// The bytes, if they are not valid in their encoding.
@@ -96,6 +100,8 @@ const NAMES: &[(&str, Key)] = &[
     ("role", Key::Role),
     ("id", Key::Id),
     ("subject", Key::Subject),
+    ("name", Key::Name),
+    ("outcome", Key::Outcome),
     ("guess", Key::Guess),
     ("message", Key::Message(Path::new())),
     ("raw", Key::Raw),
@@ -145,6 +151,7 @@ impl Key {
         let directions = [Direction::ToServer, Direction::ToClient];
         match self {
             Self::Dir => one_of("a direction", word, &directions.map(Direction::name)),
+            Self::Outcome => one_of("an outcome", word, &["error"]),
             Self::Role => one_of("a role", word, &Role::ALL.map(Role::name)),
             Self::Framing => one_of("a framing", word, &Framing::ALL.map(Framing::name)),
             Self::Protocol => one_of("a protocol", word, &registry::names().collect::<Vec<_>>()),
@@ -229,8 +236,9 @@ fn kinds() -> Vec<&'static str> {
     own.map(|kind| kind.name).chain(CONTROLS).collect()
 }
 
-const CONTROLS: [&str; 21] = [
+const CONTROLS: [&str; 22] = [
     "close",
+    "datagram",
     "gap",
     "http-request",
     "http-response",

@@ -10,14 +10,14 @@
 //! is evaluated by [`Expr::holds`].
 //!
 //! - **Keys** are those of JSON output: `index conn stream dir time offset len body_offset body_len framing protocol kind role id
-//!   subject message raw fault`, and `faults` (any fault's code), `findings` (names of rules, with or without the
+//!   subject name outcome message raw fault`, and `faults` (any fault's code), `findings` (names of rules, with or without the
 //!   protocol before them), `reply_to` and `latency`. `.params.selector` and `message.params.calldata[0]` are paths in
 //!   the message; other names need quotes, `.params["a b"]` or `.params."a b"`; of a repeated key, the last is used.
 //! - A key alone is true if it is present, and neither null nor false.
 //! - `=` and `!=`: exactly one of a list, or none of it. `a!=b` is `not a=b`, so it is also true if `a` is absent.
-//! - `~` and `!~`: matches one of a list, or none of it. `*` matches any run of characters, and the pattern covers the
-//!   whole text. Subjects contain points, which a regular expression would take for any character; `/^math\./` is one.
-//! - `<` `<=` `>` `>=`: numbers, never rounded; `latency` in `ns us ms s m h` (ms without), `len` and offsets with `K M G`,
+//! - `~` and `!~`: contains one of a list, or none of it. In a pattern with `*`, that matches any run of characters, and
+//!   the pattern covers the whole text. Subjects contain points, which a regular expression would take for any character; `/^math\./` is one.
+//! - `<` `<=` `>` `>=`: numbers, never rounded; `latency` in `ns us ms s m h`, `len` and offsets with `K M G`,
 //!   `time` as RFC 3339.
 //! - `and`, `&&`, or no operator; `or`, `||`; `not`, `!`; parentheses.
 //! - For a path in the message, a token without quotes is text, number, `true`, `false` or `null`, depending on the value;
@@ -65,9 +65,14 @@ impl Select {
             let list: Vec<_> = texts.into_iter().map(|t| Operand::Text(t.into())).collect();
             (!list.is_empty()).then(|| Expr::test(key, KeyTest::Is(list)))
         };
-        let globs = |key, globs: &[String]| {
-            let list: Vec<_> = globs.iter().cloned().map(TextPattern::Glob).collect();
-            (!list.is_empty()).then(|| Expr::test(key, KeyTest::Like(list)))
+        let globs = |key: Key, globs: &[String]| {
+            let (globs, words): (Vec<_>, Vec<_>) =
+                globs.iter().partition(|glob| glob.contains('*'));
+            let globs: Vec<_> = globs.into_iter().cloned().map(TextPattern::Glob).collect();
+            let like = (!globs.is_empty()).then(|| Expr::test(key.clone(), KeyTest::Like(globs)));
+            let is = texts(key, words.into_iter().map(String::as_str).collect());
+            let parts: Vec<_> = is.into_iter().chain(like).collect();
+            (!parts.is_empty()).then(|| Expr::any(parts))
         };
         let flags = [
             globs(Key::Kind, &self.kinds),
@@ -118,6 +123,12 @@ impl Filter {
             Want::Head if self.grep.is_some() => Want::Text,
             want => want,
         }
+    }
+
+    /// Returns the condition.
+    #[cfg(feature = "cli")]
+    pub(crate) fn expr(&self) -> &Expr {
+        &self.expr
     }
 
     /// Returns `true` if it depends on the conversation.

@@ -29,6 +29,7 @@ impl FromStr for Expr {
             text,
             at: 0,
             depth: 0,
+            has_unit: false,
         };
         let expr = parser.any()?;
         parser.blanks();
@@ -46,6 +47,8 @@ struct SelectParser<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
+    /// The unit is in the name of the key.
+    has_unit: bool,
 }
 
 /// The operator between key and value.
@@ -252,6 +255,7 @@ impl<'t> SelectParser<'t> {
             self.at = start;
             return self.path(true);
         }
+        self.has_unit = word.ends_with("_ms");
         Key::from_name(word).ok_or_else(|| {
             let mut error = self.error(start..self.at, "a key");
             error.hint = Some(match nearest(word, Key::names()) {
@@ -332,6 +336,11 @@ impl<'t> SelectParser<'t> {
             KeySort::Count => literal::count(text),
             KeySort::Bytes => literal::bytes(text),
             KeySort::Time => literal::time(text),
+            KeySort::Duration if !self.has_unit && lacks_unit(text) => {
+                let mut error = self.error(whole, wanted(sort, ordered));
+                error.hint = Some(format!("did you mean {text}ms or {text}s?"));
+                return Err(error);
+            }
             KeySort::Duration => literal::duration(text),
             KeySort::Text => {
                 return match key.check(text, quoted.is_some()) {
@@ -402,6 +411,12 @@ impl<'t> SelectParser<'t> {
         error.hint = Some(format!("the one at column {} is open", self.column(start)));
         Err(error)
     }
+}
+
+/// Returns true for a number without a unit, other than zero.
+fn lacks_unit(text: &str) -> bool {
+    let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    is_number && text.bytes().any(|b| matches!(b, b'1'..=b'9'))
 }
 
 /// Describes a value of this type.

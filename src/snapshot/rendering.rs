@@ -13,11 +13,12 @@ use crate::capture::{Event, Problem};
 use crate::conversation::pipeline::PipelineSink;
 use crate::conversation::{Conversation, Finding, Verdict};
 use crate::decoder::Decoded;
-use crate::diff::Ignore;
+use crate::diff::{Ignore, MessageName};
 use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, PathStep};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
+use crate::protocol::session::Answer;
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
 use crate::render::format::Format;
@@ -148,10 +149,10 @@ impl<'h> ShownSnapshot<'h> {
 
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
         let ignore = self.ignore.take();
-        let kind = decoded.message.kind.as_ref();
+        let name = MessageName::of(decoded.message);
         let hidden = |path: &Path| {
             let ignore = ignore.as_ref();
-            ignore.is_some_and(|(_, ignore)| ignore.covers(kind, path))
+            ignore.is_some_and(|(_, ignore)| ignore.covers(name, path))
         };
         let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
         let root = decoded.root();
@@ -164,12 +165,15 @@ impl<'h> ShownSnapshot<'h> {
             self.left_out.secrets += count_secrets(decoded, &mut self.notes);
         }
         let mut values = root.map_or_else(Vec::new, |root| values_of(root, &hidden));
-        // Titles contain the id and the subject too.
+        // Titles contain the id, the subject and the name too. That of an answer is in its request.
         let mut message = decoded.message.clone();
-        if let Some(subject) = &message.subject
-            && values.iter().any(|value| **value == **subject)
-        {
-            message.subject = Some(SpannedText::without_span(VOLATILE));
+        message.name = message.name.filter(|name| name.span.is_some());
+        for text in [&mut message.subject, &mut message.name] {
+            if let Some(shown) = text
+                && values.iter().any(|value| **value == **shown)
+            {
+                *text = Some(SpannedText::without_span(VOLATILE));
+            }
         }
         if id_is_hidden(decoded, &hidden) {
             values.push(message.id.text().trim_matches('"').to_owned());
@@ -179,8 +183,15 @@ impl<'h> ShownSnapshot<'h> {
             self.values.store(decoded.index, values);
         }
         let findings = verdict.map(|verdict| self.masked(verdict.findings));
+        let answer = verdict
+            .and_then(|verdict| verdict.answer)
+            .map(|answer| Answer {
+                name: None,
+                ..answer.clone()
+            });
         let verdict = verdict.map(|verdict| Verdict {
             findings: findings.as_deref().unwrap_or_default(),
+            answer: answer.as_ref(),
             ..verdict
         });
         let decoded = &Decoded {

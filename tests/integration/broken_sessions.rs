@@ -15,7 +15,7 @@ const SESSIONS: [(&str, &str, &str); 8] = [
     (
         "dropped",
         "mcp/unanswered",
-        "request tools/call (1) has no answer",
+        "request tools/call add (1) has no answer",
     ),
     (
         "version",

@@ -77,14 +77,14 @@ fn har_bodies_and_events_are_decoded() {
         r#"
        #0        0 c0 10:00:00.121 → request       components/list      "a1"          {}
        #1        0 c0      +3.5 ms ← response                           "a1"   3.5 ms {components: []}
-       #2        0 c1    +876.5 ms → request       components/execute   "b2"          {component: "/upper", input: {text: "hi…
-       #3        0 c1      +3.5 ms ← http-response                                    200
-       #4       73 c1        +0 ns ← request       blobs/get            "c3"          {blob_id: "k"}
-       #5      154 c1        +0 ns ← response                           "b2"   3.5 ms {output: {outcome: "success", result: "…
-       #6      170 c0    +996.5 ms → request       components/list      "d4"          {}
-       #7      125 c0      +3.5 ms ← response                           "d4"   3.5 ms {…}
+       #2        0 c1    +876.5 ms → request       components/execute /upper "b2"          {text: "hi"}
+       #3        0 c1      +3.5 ms ← http-response                                         200
+       #4       73 c1        +0 ns ← request       blobs/get                 "c3"          {blob_id: "k"}
+       #5      154 c1        +0 ns ← response      /upper                    "b2"   3.5 ms {output: {outcome: "success", result: "…
+       #6      170 c0    +996.5 ms → request       components/list           "d4"          {}
+       #7      125 c0      +3.5 ms ← response                                "d4"   3.5 ms {…}
           ✗ gap: offset 236: stream: wanted every byte, got a gap of 40 bytes — decoding continues at the next frame
-       #8      340 c0    +996.5 ms → request       components/list      "e5"          {}"#,
+       #8      340 c0    +996.5 ms → request       components/list           "e5"          {}"#,
         &["a gap of 40 bytes"],
     );
 }
@@ -160,7 +160,7 @@ fn har_websocket_messages_are_decoded() {
        #2       88 c0      +100 ms → HEY
        #3       77 c0        +1 ms ← HEY
        #4      200 c0       +99 ms → INV           add                  1             {a: 2, b: 3}
-       #5      256 c0      +2.5 ms ← RES                                1      2.5 ms 5",
+       #5      256 c0      +2.5 ms ← RES           add                  1      2.5 ms 5",
         &[],
     );
 }

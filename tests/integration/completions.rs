@@ -99,6 +99,8 @@ fn completions_of(words: &[&str]) -> Vec<String> {
 fn commands_flags_and_values_complete() {
     for (line, wanted) in [
         ("wiretool de", "decode"),
+        ("wiretool help whe", "where"),
+        ("wiretool help dec", "decode"),
         ("wiretool decode --fra", "--framing"),
         ("wiretool decode -p sai", "saikuro"),
         ("wiretool decode --protocol step", "stepflow"),

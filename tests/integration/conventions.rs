@@ -91,6 +91,18 @@ const ROWS: &[(&str, &str)] = &[
         "for c in 'replay F -- cat' 'redact F' 'stub saikuro --from-recording F'; do wiretool $c 2>e; [ $? = 2 ] && grep -q 'wiretool decode -w NEW.jsonl F' e || { echo \"$c\"; exit 1; }; done",
     ),
     (
+        "help is shown by the pager of the user, on a terminal only",
+        "PAGER='sed s/^/P:/' pty 'wiretool help where' | grep -q '^P:.*Conditions' && ! PAGER='sed s/^/P:/' pty 'wiretool help --no-pager where' | grep -q '^P:' && ! PAGER='sed s/^/P:/' wiretool help where | grep -q '^P:'",
+    ),
+    (
+        "a pager that is not there, or none: the text is printed",
+        "PAGER=no-such-pager pty 'wiretool help where' | grep -q Conditions && PAGER= pty 'wiretool help where' | grep -q Conditions",
+    ),
+    (
+        "a pager that ends early is no error",
+        "PAGER='head -1' pty 'wiretool help protocols' | grep -q Protocols && [ $(cat status) = 0 ]",
+    ),
+    (
         "-- ends options",
         "wiretool record -q -w r -p oracle -- sh -c 'exit 7' --version </dev/null; [ $? = 7 ]",
     ),
@@ -189,7 +201,11 @@ const ROWS: &[(&str, &str)] = &[
     ),
     (
         "empty input is a note",
-        "for c in decode lint stat encode; do : | wiretool $c 2>e || exit 1; grep -q 'empty input' e || exit 1; done",
+        "for c in decode stat encode; do : | wiretool $c 2>e || exit 1; grep -q 'empty input' e || exit 1; done",
+    ),
+    (
+        "empty input is an error of a check",
+        ": | wiretool lint 2>e; [ $? = 2 ] && grep -q 'empty input' e",
     ),
     (
         "any bytes will do",

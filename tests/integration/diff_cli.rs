@@ -25,11 +25,11 @@ fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&[A, B]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
-    ~ ← RES  #3 c0 against #4
+    ~ ← RES math.add  #3 c0 against #4
         result.ts  100 → 200  (bytes 49..52 and 106..109)
-    ~ ← RES  #4 c0 against #5
+    ~ ← RES math.sub  #4 c0 against #5
         result.ts  101 → 201  (bytes 104..107 and 162..165)
-    ~ ← RES  #5 c0 against #3
+    ~ ← RES math.add  #5 c0 against #3
         result.ts  102 → 202  (bytes 159..162 and 50..53)
     ");
     assert_eq!(
@@ -42,7 +42,7 @@ fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&["--ignore", "RES:result.ts", A, C]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
-    ~ ← RES  #5 c0 against #4
+    ~ ← RES math.add  #5 c0 against #4
         result.x  3 → 4  (bytes 152..153 and 43..44)
     + → INV math.mul  #2 c0  only in B, with its answer
     ");

@@ -89,6 +89,14 @@ const FROM_ORACLE: [&str; 2] = [
     r#"{"jsonrpc":"2.0","id":0,"result":["0x4"]}"#,
 ];
 
+/// mcp: a server with no tools.
+const SERVER: &str = r#"#!/bin/sh
+while read -r line; do case $line in
+*'"initialize"'*) echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}' ;;
+*tools/list*) echo '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}' ;;
+esac; done
+"#;
+
 /// A folder with the files of the examples.
 struct Sandbox(tempfile::TempDir);
 
@@ -110,12 +118,11 @@ impl Sandbox {
         }
         sandbox.write("a.bin", &call);
         sandbox.write("b.bin", &answer);
-        for name in ["session.jsonl", "calls.jsonl", "oracle-1234.jsonl"] {
+        for name in ["session.jsonl", "calls.jsonl", "mcp-1234.jsonl"] {
             sandbox.write(name, session());
         }
         sandbox.write("FILE", session());
         match command {
-            c if c.contains("-p saikuro -f json FILE") => sandbox.write("FILE", &both),
             c if c.contains("--where fault FILE") => sandbox.write("FILE", &both[..100]),
             c if c.contains("a.pcap") => {
                 let capture = crate::packet_captures::capture("example.pcap");
@@ -141,9 +148,17 @@ impl Sandbox {
                 FROM_ORACLE[0], FROM_ORACLE[1]
             ),
         );
-        let script = sandbox.path("oracle");
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(script, mode).unwrap();
+        // The session that replay sends is one of oracle.
+        let server = if command.contains("replay ") {
+            fs::read_to_string(sandbox.path("oracle")).unwrap()
+        } else {
+            SERVER.to_owned()
+        };
+        sandbox.write("server", server);
+        for script in ["oracle", "server"].map(|name| sandbox.path(name)) {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(script, mode).unwrap();
+        }
         let fixture = |name: &str| {
             let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
             fs::read_to_string(root.join(name)).unwrap()

@@ -124,7 +124,7 @@ fn surplus_answers_are_found_without_order() {
         let reported = String::from_utf8(output.stdout).unwrap();
         // Number and offset are those of the file that holds it.
         let wanted =
-            "/twice:106: error oracle/extra-line: #2 ← id 0 has 2 answers and 1 request (see #1)";
+            "/twice:3:23: error oracle/extra-line: #2 ← id 0 has 2 answers and 1 request (see #1)";
         assert_eq!(reported.contains(wanted), found, "{reported}");
         assert_eq!(output.status.code(), Some(i32::from(found)));
     }

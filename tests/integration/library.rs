@@ -61,7 +61,7 @@ fn lint_recording_prints_findings() {
 #[test]
 fn print_tree_prints_positions() {
     insta::assert_snapshot!(printed!(print_tree), @r#"
-    #0 · BargeRequest Barge  (telequick, method, request, 21 bytes at 0)
+    #0 · BargeRequest Barge abc  (telequick, method, request, 21 bytes at 0)
        0..4   length  17
        0..21  {7}
        4..8     method  Barge

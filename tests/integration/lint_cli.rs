@@ -94,7 +94,7 @@ fn next(from: &Receiver<String>) -> String {
 fn findings_print_as_text() {
     let (code, out, err) = lint(&[GAP]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:87: error saikuro/seq-gap: #2 c0 ← seq is 2; it should be 1, after #1");
+    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:5:1: error saikuro/seq-gap: #2 c0 ← seq is 2; it should be 1, after #1");
     insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.fires.jsonl: 1 error in 4 messages");
     let (code, out, err) = lint(&[VALID]);
     assert_eq!((code, out.as_str()), (0, ""));
@@ -158,7 +158,11 @@ fn findings_print_as_sarif() {
         uri.as_str().unwrap()
     };
     assert_eq!(artifact(0), GAP);
-    assert_eq!(place(0)["physicalLocation"].get("region"), None);
+    let region = &place(0)["physicalLocation"]["region"];
+    assert_eq!(
+        *region,
+        serde_json::json!({ "startLine": 5, "startColumn": 1 })
+    );
     let logical = &place(0)["logicalLocations"][0]["fullyQualifiedName"];
     assert_eq!(logical, "c0 s2c at 87");
     assert!(
@@ -288,7 +292,7 @@ fn lint_exit_codes() {
         assert_eq!(code, want, "{args:?}: {err}");
     }
     let (code, out, err) = lint(&[]);
-    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!((code, out.as_str()), (2, ""));
     assert_eq!(err, "wiretool: empty input: there is nothing to check\n");
     let (_, _, err) = lint(&["--where", "kind=cast", GAP]);
     assert!(
@@ -382,7 +386,7 @@ fn truncated_capture_reports_missing_bytes() {
     let path = path.to_str().unwrap();
     let (code, out, _) = lint(&["-p", "saikuro", path]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE:0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
+    insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE: offset 0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
 }
 
 /// Only the child writes to its stdout: a line of the executor is not a log line.
@@ -509,13 +513,13 @@ fn stall_reports_partial_frames() {
     let mut live = RunningLint::start(&[&stall[..], &["--length-mode", "exclusive"]].concat());
     live.write(&frame);
     assert_eq!(next(&live.err), "wiretool: stdin: no input for 20 ms");
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes of a frame were read, 4 are missing; length: wanted a frame of 25 bytes, got 21 so far — by its envelope, the length counts itself: --length-mode inclusive or auto reads it");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 0: · 21 bytes of a frame were read, 4 are missing; length: wanted a frame of 25 bytes, got 21 so far — by its envelope, the length counts itself: --length-mode inclusive or auto reads it");
     assert_eq!(live.end().0, 1);
     // A partial frame after a complete one.
     let mut live = RunningLint::start(&stall);
     live.write(&[&frame, &frame[..16]].concat());
     next(&live.err);
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:21: · 16 bytes of a frame were read, 5 are missing; length: wanted a frame of 21 bytes, got 16 so far");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 21: · 16 bytes of a frame were read, 5 are missing; length: wanted a frame of 21 bytes, got 16 so far");
     // The rest arrives later.
     live.write(&frame[16..]);
     let (code, _, err) = live.end();
@@ -531,7 +535,7 @@ fn stall_reports_uncertain_findings() {
     let mut live = RunningLint::start(&["lint", "--stall", "20ms"]);
     live.write(b"{\"id\":0,\"result\":{}}\n");
     next(&live.err);
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes wait until protocol and framing are known: give -p and --framing");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 0: · 21 bytes wait until protocol and framing are known: give -p and --framing");
     let (_, _, err) = live.end();
     assert!(
         err[0].contains("no protocol recognises these bytes"),

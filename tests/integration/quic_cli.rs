@@ -145,3 +145,54 @@ fn refused_certificate_is_explained() {
         assert!(code < 2, "{code} {out}{err}");
     }
 }
+
+/// A recording with datagrams: before and after the first message, text and bytes.
+const DATAGRAMS: &str = r#"{"wiretool":1,"started":"2026-11-22T10:00:00Z","transport":"quic"}
+{"t":0,"conn":1,"event":"open"}
+{"t":1000,"conn":1,"dir":"c2s","datagram":true,"text":"early"}
+{"t":2000,"conn":1,"stream":0,"dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"}
+{"t":3000,"conn":1,"dir":"s2c","datagram":true,"b64":"AP8B"}
+{"t":4000,"conn":1,"stream":0,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}\n"}
+{"t":5000,"conn":1,"event":"close","code":0}
+{"t":5000,"event":"end","chunks":4,"bytes":{"c2s":60,"s2c":60}}
+"#;
+
+#[test]
+fn recorded_datagrams_are_shown() {
+    let decode = |words: &[&str]| {
+        let (code, out, err) = common::run(common::wiretool().arg("decode").args(words), DATAGRAMS);
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        out
+    };
+    let kinds = |out: &str| -> Vec<String> {
+        let values = out
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let kinds =
+            values.map(|value| format!("{} {} {}", value["index"], value["dir"], value["kind"]));
+        kinds.map(|kind| kind.replace('"', "")).collect()
+    };
+    let wanted = [
+        "0 c2s request",
+        "1 c2s datagram",
+        "2 s2c datagram",
+        "3 s2c response",
+    ];
+    assert_eq!(kinds(&decode(&["-f", "json"])), wanted);
+    let shown = decode(&["-f", "json", "--where", "kind=datagram"]);
+    assert!(shown.contains(r#""raw":"early""#), "{shown}");
+    assert!(shown.contains(r#""raw":{"$bin":"00ff01"}"#), "{shown}");
+    let lines = decode(&["-f", "line", "--kind", "datagram"]);
+    assert!(
+        lines.contains("\"early\"") && lines.contains("0x00ff01"),
+        "{lines}"
+    );
+    // They are part of no stream that can be written again.
+    let exact = decode(&["-f", "json", "--exact"]);
+    let (code, out, err) = common::run(common::wiretool().arg("encode"), &exact);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(
+        !out.contains("early") && out.contains("tools/list"),
+        "{out}"
+    );
+}

@@ -316,12 +316,12 @@ fn stream_states_are_shown() {
     let (code, out, err) = run(&["decode", "--state", file], "");
     assert_eq!((code, err.as_str()), (0, ""));
     insta::assert_snapshot!(out, @r#"
-   #0        0 → INV           demo.dashboard       4
-   #1        0 ← STR                                4    {metric_0: 0, metric_1: 10}
-      = state {"metric_0":0,"metric_1":10}
-   #2       61 ← STR                                4    {metric_1: 42, metric_0: null}
-      = state {"metric_1":42}
-   #3      125 ← END                                4
+    #0        0 → INV           demo.dashboard       4
+    #1        0 ← STR           demo.dashboard       4    {metric_0: 0, metric_1: 10}
+       = state {"metric_0":0,"metric_1":10}
+    #2       61 ← STR           demo.dashboard       4    {metric_1: 42, metric_0: null}
+       = state {"metric_1":42}
+    #3      125 ← END           demo.dashboard       4
     "#);
     // Hidden messages also change the state.
     let (_, out, _) = run(

@@ -710,7 +710,7 @@ fn no_volatile_value_is_left() {
     );
     assert!(
         shown.contains(
-            "stepflow/unanswered: #4: request components/execute ([volatile]) has no answer, and the connection is closed"
+            "stepflow/unanswered: #4: request components/execute /upper ([volatile]) has no answer, and the connection is closed"
         ),
         "{shown}"
     );

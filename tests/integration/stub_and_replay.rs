@@ -33,7 +33,7 @@ const SKIPPED: &[(&str, &str)] = &[
 ];
 
 /// A stub that listens. It is killed when this value is dropped.
-struct Stub(Child, String);
+pub struct Stub(Child, pub String);
 
 impl Drop for Stub {
     fn drop(&mut self) {
@@ -43,11 +43,21 @@ impl Drop for Stub {
 }
 
 impl Stub {
-    fn start(protocol: &str, scheme: &str, recording: &Path) -> Result<Self, String> {
+    pub fn start(protocol: &str, scheme: &str, recording: &Path) -> Result<Self, String> {
+        Self::start_with(protocol, scheme, recording, &[])
+    }
+
+    fn start_with(
+        protocol: &str,
+        scheme: &str,
+        recording: &Path,
+        flags: &[&str],
+    ) -> Result<Self, String> {
         let mut child = common::wiretool()
             .args(["stub", protocol, "-q", "--from-recording"])
             .arg(recording)
             .args(["--listen", &format!("{scheme}://127.0.0.1:0")])
+            .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -343,6 +353,55 @@ fn calls_of_server_are_replayed() {
         sent.contains("5 sent, 4 answers compared, 0 differ"),
         "{sent}"
     );
+}
+
+/// An event follows the last request about its call, at the recorded distance, not the request for events.
+#[test]
+fn events_belong_to_the_request_about_their_call() {
+    let make = |words: &str| {
+        let mut command = common::wiretool();
+        command.args(["make", "telequick", "--to", "raw"]);
+        command.args(words.split(' ')).output().unwrap().stdout
+    };
+    let messages = [
+        ("c2s", 1, make("StreamEvents")),
+        ("c2s", 2, make("Originate")),
+        (
+            "s2c",
+            3,
+            make("OriginateResponse call_sid=CA01 status=QUEUED"),
+        ),
+        ("s2c", 53, make("CallEvent call_sid=CA01 status=RINGING")),
+        ("c2s", 60, make("Terminate call_sid=CA01")),
+        ("s2c", 61, make("TerminateResponse call_sid=CA01 status=OK")),
+        ("s2c", 91, make("CallEvent call_sid=CA01 status=COMPLETED")),
+    ];
+    let mut text = r#"{"wiretool":1,"protocol":"telequick","started":"2026-01-01T00:00:00Z","transport":"tcp"}"#.to_owned();
+    for (dir, t, bytes) in &messages {
+        let bytes = BASE64.encode(bytes);
+        text += &format!("\n{{\"t\":{t}000000,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{bytes}\"}}");
+    }
+    text += "\n{\"t\":92000000,\"event\":\"end\",\"chunks\":7,\"bytes\":{}}\n";
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("both-events.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let name = path.to_str().unwrap();
+    let stub = ["stub", "telequick", "--from-recording", name];
+    let (code, script) = run(&[&stub[..], &["--print-script"]].concat());
+    assert_eq!(code, 0, "{script}");
+    let rules = script.split("[[on]]").skip(1);
+    let events = rules.map(|rule| rule.matches("\"struct\":\"CallEvent\"").count());
+    assert_eq!(events.collect::<Vec<_>>(), [0, 1, 1], "{script}");
+    for speed in ["1", "max"] {
+        let stub = Stub::start_with("telequick", "tcp", &path, &["--speed", speed]).unwrap();
+        // The call is ended after its first event.
+        let replay = ["replay", name, "--timeout", "20s", "--order", "recorded"];
+        let (code, shown) = run(&[&replay[..], &["--connect", &stub.1]].concat());
+        assert_eq!(code, 0, "{shown}");
+        assert!(
+            shown.contains("3 sent, 4 answers compared, 0 differ"),
+            "{shown}"
+        );
+    }
 }
 
 /// Makes a recording of WebSocket messages with their directions, with a connection for each list.

@@ -424,3 +424,52 @@ fn without_the_flag_no_message_is_edited() {
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
 }
+
+/// The lines of `decode` for a fixture, on a terminal of 80 columns.
+fn lines_on_terminal(fixture: &str, args: &[&str]) -> Vec<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    command
+        .args(["decode", "-q", "--color", "never"])
+        .args(args)
+        .arg([path, fixture].concat());
+    let terminal = OnTerminal::start(&mut command);
+    // The command holds the terminal open.
+    drop(command);
+    let (code, text) = terminal.finish();
+    assert_eq!(code, 0, "{text}");
+    text.lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
+}
+
+#[test]
+fn lines_of_decode_are_as_wide_as_the_first_screen_needs() {
+    for (fixture, conn) in [
+        ("mcp/session.jsonl", "c1"),
+        ("lsp/session.jsonl", "c0"),
+        ("oracle/session.jsonl", "c1"),
+        ("saikuro/rules/seq-gap.fires.jsonl", "c0"),
+    ] {
+        let lines = lines_on_terminal(fixture, &[]);
+        assert!(lines.len() > 3, "{lines:#?}");
+        let kind = |line: &str| line.chars().position(|c| c == '→' || c == '←');
+        for (index, line) in lines.iter().enumerate() {
+            let start = format!("#{index} {conn} ");
+            assert!(line.trim_start().starts_with(&start), "{lines:#?}");
+            assert!(line.chars().count() <= 80, "{lines:#?}");
+            assert_eq!(kind(line), kind(&lines[0]), "{lines:#?}");
+        }
+        // No two columns beside each other are blank in all lines.
+        let is_blank = |at: usize| {
+            let mut cells = lines.iter().map(|line| line.chars().nth(at));
+            cells.all(|cell| cell.is_none_or(|c| c == ' '))
+        };
+        let end = lines.iter().map(|line| line.chars().count()).max();
+        let wasted = (0..end.unwrap()).find(|at| is_blank(*at) && is_blank(at + 1));
+        assert_eq!(wasted, None, "{lines:#?}");
+    }
+    let lines = lines_on_terminal("mcp/session.jsonl", &["--head", "3"]);
+    let last = "#2 c1 → notification notifications/initialized";
+    assert_eq!(lines.last().map(|line| line.trim()), Some(last));
+}

@@ -230,3 +230,26 @@ fn leading_dot_of_path_is_optional() {
         assert_eq!(code, 0, "{fault}: {err}");
     }
 }
+
+#[test]
+fn words_that_exist_are_listed_if_none_matches() {
+    let lists = [
+        (
+            &["--kind", "invok"][..],
+            "; kinds: invoke, ack, ready, result",
+        ),
+        (&["--subject", "pwo"], "; subjects: pow"),
+        (
+            &["--where", ".metod=x"],
+            "; members: method, id, result, params, jsonrpc",
+        ),
+        (&["--where", "kind=invoke id=9"], ""),
+        (&["--where", "id=9"], ""),
+    ];
+    for (args, there) in lists {
+        let (code, out, err) = decode(args);
+        assert_eq!((code, out.as_str()), (1, ""), "{args:?}");
+        let wanted = format!("wiretool: none of 4 messages matches{there}\n");
+        assert_eq!(err, wanted, "{args:?}");
+    }
+}

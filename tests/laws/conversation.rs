@@ -75,7 +75,7 @@ fn examples() -> impl Iterator<Item = (&'static dyn Protocol, String, &'static s
     registry::all().iter().copied().flat_map(|protocol| {
         protocol.behavior().rules().iter().flat_map(move |rule| {
             let name = format!("{}/{}", protocol.name(), rule.name);
-            let both = rule.example.map(|e| [e.fires, e.passes]);
+            let both = rule.example().map(|e| [e.fires, e.passes]);
             both.into_iter()
                 .flatten()
                 .map(move |recording| (protocol, name.clone(), recording))

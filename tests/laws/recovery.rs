@@ -220,11 +220,13 @@ fn gap_joins_nothing_and_decoding_continues() {
             ..Setup::of(seed.protocol)
         };
         let (whole, _) = report_frames(&setup, &[ConnectionBytes::Bytes(&seed.bytes)]);
-        // The first head of a connection determines how the bytes after a gap are read.
+        // The first line of a connection shows that it is HTTP.
         let head = whole
             .first()
             .filter(|reported| reported.kind.starts_with("http-"));
-        let from = head.map_or(0, |reported| reported.end as usize);
+        let from = head.map_or(0, |_| {
+            1 + seed.bytes.iter().position(|b| *b == b'\n').unwrap_or(0)
+        });
         for len in [1, 7, 40] {
             for at in (from..seed.bytes.len().saturating_sub(len)).step_by(3) {
                 let (before, rest) = seed.bytes.split_at(at);
@@ -277,6 +279,125 @@ fn gap_joins_nothing_and_decoding_continues() {
                 assert_eq!(report_frames(&setup, &bits).0, got, "{}", seed.name);
             }
         }
+    }
+}
+
+/// A packet capture with a snap length lacks the end of each long packet.
+#[test]
+fn cut_chunks_of_websocket_lose_only_the_messages_in_them() {
+    let upgrade = "GET /ws HTTP/1.1\r\nHost: localhost:7000\r\nUser-Agent: a client with a long name\r\nUpgrade: websocket\r\n\
+        Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+    let granted = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+    let mask = Some([0x37, 0xfa, 0x21, 0x3d]);
+    let text = |n: usize, kind: &str| match kind {
+        "INV" => format!(
+            r#"{{"v":1,"kind":"INV","seq":{n},"tool":"echo","input":{{"text":"{}"}}}}"#,
+            "i".repeat(17 * n)
+        ),
+        _ => format!(
+            r#"{{"v":1,"kind":"RES","seq":{n},"output":"{}"}}"#,
+            "o".repeat(23 * n)
+        ),
+    };
+    let (to_server, to_client) = (Direction::ToServer, Direction::ToClient);
+    let mut chunks = vec![
+        (to_server, upgrade.as_bytes().to_vec()),
+        (to_client, granted.as_bytes().to_vec()),
+    ];
+    for n in [1, 2, 3, 1, 9, 2, 4, 1] {
+        chunks.push((to_server, websocket(0x81, mask, text(n, "INV").as_bytes())));
+        chunks.push((to_client, websocket(0x81, None, text(n, "RES").as_bytes())));
+    }
+    // Several messages in one packet, so that the start of the last is cut off too.
+    let both = [2, 1].map(|n| websocket(0x81, None, text(n, "RES").as_bytes()));
+    chunks.push((to_client, both.concat()));
+    chunks.push((to_server, websocket(0x81, mask, text(1, "INV").as_bytes())));
+    let read = |setup: &Setup, most: usize| {
+        let mut decoder = Decoder::new(setup.options(Want::Places));
+        let mut got = Vec::new();
+        let mut sink = |decoded: &Decoded<'_>| {
+            let fault = decoded
+                .faults()
+                .map(|(_, fault)| fault.code)
+                .find(|code| *code != "gap");
+            let direction = decoded.origin.direction;
+            let start = decoded.frame.offset;
+            got.push((
+                direction,
+                start,
+                start + decoded.frame.len,
+                decoded.message.kind.to_string(),
+                fault,
+            ));
+        };
+        for (direction, bytes) in &chunks {
+            let origin = Origin {
+                conn: Some(0),
+                direction: Some(*direction),
+                ..Origin::default()
+            };
+            let shown = &bytes[..bytes.len().min(most)];
+            decoder.push(origin, shown, &mut sink);
+            if shown.len() < bytes.len() {
+                decoder.gap(origin, (bytes.len() - shown.len()) as u64, &mut sink);
+            }
+        }
+        decoder.finish(&mut sink);
+        got
+    };
+    for protocol in [Some("sael"), None] {
+        let setup = Setup {
+            protocol,
+            ..Setup::default()
+        };
+        let whole = read(&setup, usize::MAX);
+        assert_eq!(whole.len(), 2 + 16 + 3, "{whole:?}");
+        for most in (24..400).step_by(3) {
+            let got = read(&setup, most);
+            let name = || format!("{protocol:?} with {most} bytes of each chunk: {got:#?}");
+            assert!(got.iter().all(|message| message.4.is_none()), "{}", name());
+            // The bytes of each direction that were captured.
+            let mut at = [0, 0];
+            let mut captured = Vec::new();
+            for (direction, bytes) in &chunks {
+                let at = &mut at[usize::from(*direction == to_client)];
+                captured.push((Some(*direction), *at, *at + bytes.len().min(most) as u64));
+                *at += bytes.len() as u64;
+            }
+            let is_captured = |message: &&(_, u64, u64, String, _)| {
+                captured.iter().any(|(direction, start, end)| {
+                    *direction == message.0 && *start <= message.1 && message.2 <= *end
+                })
+            };
+            for message in whole.iter().skip(2).filter(is_captured) {
+                assert!(got.contains(message), "{message:?} is missing: {}", name());
+            }
+        }
+    }
+}
+
+/// A capture may begin with a message of several frames.
+#[test]
+fn capture_begins_with_fragments() {
+    let mask = Some([0x37, 0xfa, 0x21, 0x3d]);
+    let (first, rest) = SAEL[1].split_at(SAEL[1].len() / 2);
+    for (pieces, has_ping) in [(1, false), (2, true), (5, false)] {
+        let mut bytes = websocket(0x01, mask, first.as_bytes());
+        if has_ping {
+            bytes.extend(websocket(0x89, mask, b"mid"));
+        }
+        let size = rest.len().div_ceil(pieces);
+        for (n, piece) in rest.as_bytes().chunks(size).enumerate() {
+            let first = if n + 1 == pieces { 0x80 } else { 0 };
+            bytes.extend(websocket(first, mask, piece));
+        }
+        let setup = Setup::framed("sael", Framing::WebSocket);
+        let gap = ConnectionBytes::Gap(9);
+        let (got, _) = report_frames(&setup, &[gap, ConnectionBytes::Bytes(&bytes)]);
+        let kinds: Vec<&str> = got.iter().map(|reported| reported.kind.as_str()).collect();
+        let kinds: Vec<&str> = kinds.into_iter().filter(|kind| *kind != "ping").collect();
+        assert_eq!(kinds, ["gap", "INV"], "{pieces}: {got:?}");
     }
 }
 

@@ -85,6 +85,7 @@ impl FlowOutput {
             StreamPart::Gap(len) => self.owned(side, at, OwnedPart::Gap(len), sink),
             StreamPart::Bytes(bytes) => match self.direction(side) {
                 Some(direction) => sink(Item::Chunk(Chunk {
+                    line: None,
                     conn: self.number,
                     stream: None,
                     direction: Some(direction),
@@ -119,6 +120,7 @@ impl FlowOutput {
         let direction = Some(direction);
         match part {
             OwnedPart::Bytes(bytes) => sink(Item::Chunk(Chunk {
+                line: None,
                 conn: self.number,
                 stream: None,
                 direction,

@@ -84,6 +84,7 @@ pub(crate) fn chunk_item(
         });
     }
     Item::Chunk(Chunk {
+        line: None,
         conn,
         stream,
         direction,

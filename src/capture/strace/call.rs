@@ -4,6 +4,7 @@
 //!   read(0, "abc"..., 4096) = 38                                       3 bytes, 35 missing
 //!   writev(1, [{iov_base="ab", iov_len=2}, {iov_base="c", iov_len=1}], 2) = 3
 //!   recvmsg(3, {msg_name=NULL, .., msg_iov=[{iov_base="a", iov_len=9}], ..}, 0) = 1
+//!   sendmmsg(3, [{msg_hdr={.., msg_iov=[{iov_base="a", iov_len=1}], ..}, msg_len=1}], 1, 0) = 1    a vector for each message
 //!   sendfile(3, 4, NULL, 100) = 100                                    100 missing
 //! ```
 
@@ -24,6 +25,8 @@ enum BufferShape {
     Text,
     /// The second argument has strings after `iov_base=`.
     Vector,
+    /// The second argument has messages, each with a vector and its length after `msg_len=`.
+    Messages,
     /// The bytes are not printed.
     Hidden,
 }
@@ -36,8 +39,10 @@ impl Transfer {
             b"write" => (true, false, BufferShape::Text),
             b"recv" | b"recvfrom" => (false, true, BufferShape::Text),
             b"send" | b"sendto" => (true, true, BufferShape::Text),
-            b"readv" => (false, false, BufferShape::Vector),
-            b"writev" => (true, false, BufferShape::Vector),
+            b"readv" | b"preadv" | b"preadv2" => (false, false, BufferShape::Vector),
+            b"writev" | b"pwritev" | b"pwritev2" => (true, false, BufferShape::Vector),
+            b"recvmmsg" => (false, true, BufferShape::Messages),
+            b"sendmmsg" => (true, true, BufferShape::Messages),
             b"recvmsg" => (false, true, BufferShape::Vector),
             b"sendmsg" => (true, true, BufferShape::Vector),
             b"sendfile" | b"sendfile64" => (true, false, BufferShape::Hidden),
@@ -71,28 +76,55 @@ pub(super) struct Transferred {
 }
 
 impl Transferred {
-    /// Reads the bytes of a call that transferred `len` bytes.
-    pub(super) fn read(&mut self, call: &SystemCall<'_>, transfer: Transfer, len: u64) {
+    /// Reads the bytes of a call with this return value.
+    pub(super) fn read(&mut self, call: &SystemCall<'_>, transfer: Transfer, value: u64) {
         self.bytes.clear();
         self.parts.clear();
-        let mut left = len;
         let arg = call.arg(1);
         match transfer.shape {
-            BufferShape::Hidden => {}
-            BufferShape::Text => _ = self.string(arg, &mut left, |_| None),
-            BufferShape::Vector => {
+            BufferShape::Hidden => self.missing(value),
+            BufferShape::Text => {
+                let mut left = value;
+                self.string(arg, &mut left, |_| None);
+                self.missing(left);
+            }
+            BufferShape::Vector => self.vector(arg, value),
+            BufferShape::Messages => {
                 let mut rest = arg;
-                while let Some(at) = memchr::memmem::find(rest, b"iov_base=") {
-                    rest = rest.get(at + 9..).unwrap_or_default();
-                    // An address, where the call failed to read the memory.
-                    rest = self.string(rest, &mut left, iov_len).unwrap_or(rest);
+                // The return value is the number of messages.
+                for _ in 0..value {
+                    let Some((message, len, after)) = split_message(rest) else {
+                        break;
+                    };
+                    self.vector(message, len);
+                    rest = after;
                 }
             }
         }
-        match self.parts.last_mut() {
-            Some((_, missing)) => *missing += left,
-            None => self.parts.push((0, left)),
+    }
+
+    /// Reads the strings of a vector of which `left` bytes were transferred.
+    fn vector(&mut self, text: &[u8], mut left: u64) {
+        let mut rest = text;
+        while let Some(at) = memchr::memmem::find(rest, b"iov_base=") {
+            rest = rest.get(at + 9..).unwrap_or_default();
+            // An address, where the call failed to read the memory.
+            rest = self.string(rest, &mut left, iov_len).unwrap_or(rest);
         }
+        self.missing(left);
+    }
+
+    /// Adds bytes that were not printed.
+    fn missing(&mut self, len: u64) {
+        match self.parts.last_mut() {
+            Some((_, missing)) => *missing += len,
+            None => self.parts.push((0, len)),
+        }
+    }
+
+    /// Returns true if no byte was transferred.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.parts.iter().all(|(_, missing)| *missing == 0)
     }
 
     /// Adds a string, at most `left` bytes. A part that was cut misses bytes up to `size`, or all.
@@ -128,6 +160,23 @@ impl Transferred {
     }
 }
 
+/// Splits the first message of `sendmmsg` off: its text, its length, and what follows.
+fn split_message(text: &[u8]) -> Option<(&[u8], u64, &[u8])> {
+    const LENGTH: &[u8] = b", msg_len=";
+    let mut at = 0;
+    loop {
+        // A string may contain the same text.
+        match text.get(at)? {
+            b'"' => at = line::string_end(text, at)? + 1,
+            b',' if text.get(at..)?.starts_with(LENGTH) => break,
+            _ => at += 1,
+        }
+    }
+    let (message, rest) = text.split_at_checked(at)?;
+    let (digits, after) = line::digits(rest.get(LENGTH.len()..)?);
+    Some((message, line::number(digits)?, after))
+}
+
 /// Reads the size of a buffer after its string.
 fn iov_len(rest: &[u8]) -> Option<u64> {
     let size = rest.strip_prefix(b", iov_len=")?;
@@ -159,6 +208,10 @@ mod tests {
                 &[("abc", 0)],
             ),
             ("sendfile(3, 4, NULL, 100) = 99", &[("", 99)]),
+            (
+                r#"sendmmsg(3, [{msg_hdr={msg_name=NULL, msg_iov=[{iov_base="ab, msg_len=9", iov_len=13}, {iov_base="c"..., iov_len=4}], msg_iovlen=2}, msg_len=17}, {msg_hdr={msg_iov=[{iov_base="d", iov_len=1}]}, msg_len=1}, {msg_hdr={msg_iov=[{iov_base="not sent", iov_len=8}]}, msg_len=8}], 3, 0) = 2"#,
+                &[("ab, msg_len=9", 0), ("c", 3), ("d", 0)],
+            ),
         ];
         for (text, wanted) in table {
             let call = SystemCall::read(text.as_bytes()).unwrap();

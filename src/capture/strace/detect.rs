@@ -59,6 +59,10 @@ fn is_trace(line: &[u8]) -> bool {
 
 /// Returns true if a line may become one of strace.
 fn may_begin(line: &[u8]) -> bool {
+    // A line of a stack.
+    if line.starts_with(b" >") {
+        return true;
+    }
     let line = line.trim_ascii_start();
     if b"strace: ".starts_with(line) || line.starts_with(b"strace: ") {
         return true;
@@ -67,7 +71,10 @@ fn may_begin(line: &[u8]) -> bool {
     let (name, args) = line::word(rest);
     let is_mark = |mark: &&[u8]| mark.starts_with(rest) || rest.starts_with(mark);
     // The prefix itself may not be complete.
-    let in_prefix = |b: &u8| b.is_ascii_digit() || b"[]:.+() pid".contains(b);
+    let in_prefix = |b: &u8| b.is_ascii_hexdigit() || b"[]:.+() pid?".contains(b);
+    if begins_program(line) {
+        return true;
+    }
     match args.first() {
         None => name.len() <= 40,
         Some(b'(') if !name.is_empty() => true,
@@ -76,6 +83,15 @@ fn may_begin(line: &[u8]) -> bool {
                 || [&b"<... "[..], b"+++ ", b"--- "].iter().any(is_mark)
         }
     }
+}
+
+/// Returns true for a process number and the beginning of the name of its program: `77<pyth`.
+fn begins_program(line: &[u8]) -> bool {
+    let inside = line.strip_prefix(b"[pid ").unwrap_or(line);
+    let (digits, name) = line::digits(inside.trim_ascii_start());
+    let end = name.iter().position(|b| *b == b'>');
+    let after = end.and_then(|end| name.get(end + 1..)).unwrap_or_default();
+    !digits.is_empty() && name.starts_with(b"<") && name.len() <= 40 && b"] ".starts_with(after)
 }
 
 /// Returns true for the beginning of a call that transfers bytes, with a string.

@@ -5,6 +5,8 @@
 //!   77        1795341791.3613 read(0,  <unfinished ...>
 //!   77                        <... read resumed>"{}\n", 4096) = 3
 //!   77                        +++ exited with 0 +++
+//!   77<python3>  [  45] [00007f0a12b4c0de] read(..    -Y: the program; -n: the number of the call; -i: its address
+//!    > /usr/lib/libc.so.6(__read+0x10) [0x10c0de]     -k: a line of the call's stack
 //! ```
 
 use super::super::time::Time;
@@ -26,7 +28,7 @@ pub(super) enum TraceEvent<'a> {
     Unfinished(&'a [u8]),
     /// The rest of a call with this name.
     Resumed(&'a [u8], &'a [u8]),
-    /// The process ended, or received a signal.
+    /// The process ended, or received a signal; or a line of a stack.
     Other,
 }
 
@@ -37,7 +39,8 @@ const UNFINISHED: &[u8] = b"<unfinished ...>";
 /// Reads a line; `None` if it is not one of strace.
 pub(super) fn read(line: &[u8]) -> Option<TraceLine<'_>> {
     let (pid, time, rest) = prefix(line.trim_ascii());
-    let is_other = (rest.starts_with(b"+++ ") && rest.ends_with(b" +++"))
+    let is_other = is_stack(line)
+        || (rest.starts_with(b"+++ ") && rest.ends_with(b" +++"))
         || (rest.starts_with(b"--- ") && rest.ends_with(b" ---"));
     let what = if is_other {
         TraceEvent::Other
@@ -62,12 +65,14 @@ pub(super) fn prefix(line: &[u8]) -> (Option<u32>, Option<Time>, &[u8]) {
     let (mut pid, mut time, mut rest) = (None, None, line);
     if let Some(inside) = rest.strip_prefix(b"[pid ") {
         let (digits, after) = digits(inside.trim_ascii_start());
+        let after = without_program(after);
         if let (Some(n), Some(after)) = (number(digits), after.strip_prefix(b"] ")) {
             pid = u32::try_from(n).ok();
             rest = after.trim_ascii_start();
         }
     } else {
         let (digits, after) = digits(rest);
+        let after = without_program(after);
         if let Some(n) = number(digits).filter(|n| *n <= MAX_PID)
             && after.starts_with(b" ")
         {
@@ -94,7 +99,33 @@ pub(super) fn prefix(line: &[u8]) -> (Option<u32>, Option<Time>, &[u8]) {
                 .trim_ascii_start();
         }
     }
+    for _ in 0..2 {
+        rest = without_number(rest);
+    }
     (pid, time, rest)
+}
+
+/// Skips the name of the program after a process number: `<python3>`.
+fn without_program(text: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b'>', text).filter(|_| text.starts_with(b"<"));
+    end.and_then(|end| text.get(end + 1..)).unwrap_or(text)
+}
+
+/// Skips the number or the address of a call: `[  45] `, `[00007f0a12b4c0de] `.
+fn without_number(text: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b']', text).unwrap_or_default();
+    let inside = text.get(1..end).unwrap_or_default().trim_ascii_start();
+    let is_number = inside.iter().all(|b| b.is_ascii_hexdigit() || *b == b'?');
+    if !text.starts_with(b"[") || inside.is_empty() || !is_number {
+        return text;
+    }
+    text.get(end + 1..).unwrap_or_default().trim_ascii_start()
+}
+
+/// Returns true for a line of a stack: ` > /usr/bin/cat(main+0x12) [0x2f34]`.
+fn is_stack(line: &[u8]) -> bool {
+    line.starts_with(b" > ") && line.ends_with(b"]")
+        || line.ends_with(b"> unexpected_backtracing_error")
 }
 
 /// Reads seconds since 1970. Times of day and times since the last call have no date.
@@ -200,7 +231,7 @@ fn arguments(text: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
 }
 
 /// Returns the position of the quote that ends a string.
-fn string_end(text: &[u8], start: usize) -> Option<usize> {
+pub(super) fn string_end(text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
         at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
@@ -302,6 +333,14 @@ mod tests {
             ),
             ("     0.000123 read(0", None, None),
             ("10:02:27 (+     0.000123) read(0", None, None),
+            ("[00007f0a12b4c0de] read(0", None, None),
+            (
+                "77<python3> 10:02:27 [  45] [00007f0a12b4c0de] read(0",
+                Some(77),
+                None,
+            ),
+            ("[pid 77<a b>] read(0", Some(77), None),
+            ("[????????????????] read(0", None, None),
         ];
         for (line, pid, time) in table {
             let got = prefix(line.trim_start().as_bytes());

@@ -118,20 +118,21 @@ impl Strace {
         }
     }
 
-    /// Handles a call that transferred `len` bytes.
+    /// Handles a call that transferred bytes.
     fn transfer(
         &mut self,
         pid: Option<u32>,
         time: Option<Time>,
         transfer: Transfer,
         call: &SystemCall<'_>,
-        len: u64,
+        value: u64,
         sink: &mut ItemSink<'_>,
     ) {
         let Some(endpoint) = self.processes.endpoint(pid, transfer, call) else {
             return;
         };
-        if len == 0 {
+        self.transferred.read(call, transfer, value);
+        if self.transferred.is_empty() {
             // The other side ended its direction. An empty write changes nothing.
             if let (Some(conn), Some(role), false) = (endpoint.conn, endpoint.role, transfer.writes)
                 && !std::mem::replace(&mut endpoint.ended, true)
@@ -152,7 +153,6 @@ impl Strace {
             let keys = [("peer", endpoint.peer.as_deref()), ("pid", pid.as_deref())];
             traffic.open(Form::Strace, time, &keys, sink)
         });
-        self.transferred.read(call, transfer, len);
         for (bytes, missing) in self.transferred.parts() {
             let direction = role.direction(transfer.writes);
             traffic::emit_chunk(conn, direction, time, bytes, sink);

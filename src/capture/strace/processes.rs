@@ -184,7 +184,11 @@ impl Processes {
                 self.create(process, fd, Some(Role::Server), address(call.arg(1)));
             }
             (b"socket", _, Some(fd)) => {
-                let is_stream = call.arg(1).starts_with(b"SOCK_STREAM");
+                // -X raw prints numbers; the lowest bits are the type.
+                let is_stream = match call.arg(1).strip_prefix(b"0x") {
+                    Some(kind) => kind.ends_with(b"1"),
+                    None => call.arg(1).starts_with(b"SOCK_STREAM"),
+                };
                 let is_stream = is_stream && !call.arg(0).starts_with(b"AF_NETLINK");
                 if is_stream {
                     self.remove(process, fd);

@@ -162,6 +162,39 @@ fn strace_of_a_child_is_its_stdin_and_stdout() {
     "##);
 }
 
+/// Writes a line of a trace as another option does.
+type Rewrite = fn(&str) -> String;
+
+#[test]
+fn strace_options_change_only_how_calls_look() {
+    let plain = items(Form::Auto, CHILD);
+    assert!(plain.contains(" s2c "), "{plain}");
+    let options: [(&str, Rewrite); 4] = [
+        ("-n", |line| after_time(line, "[   0] ")),
+        ("-i -n", |line| {
+            after_time(line, "[   0] [00007f0a12b4c0de] ")
+        }),
+        ("-Y", |line| line.replacen("77 ", "77<a program> ", 1)),
+        ("-k", |line| {
+            format!(
+                "{line}\n > /usr/lib/libc.so.6(__read+0x10) [0x10c0de]\n > /usr/bin/a() [0x2f]\n"
+            )
+        }),
+    ];
+    for (name, rewrite) in options {
+        let text: Vec<String> = CHILD.lines().map(rewrite).collect();
+        let text = text.join("\n") + "\n";
+        assert_eq!(items(Form::Auto, &text), plain, "{name}: {text}");
+    }
+}
+
+/// Inserts text after the process and the time of a line of strace.
+fn after_time(line: &str, text: &str) -> String {
+    let dot = line.find('.').expect("a time");
+    let at = dot + line[dot..].find(' ').expect("a call") + 1;
+    format!("{}{text}{}", &line[..at], &line[at..])
+}
+
 #[test]
 fn strace_of_a_client_is_its_socket() {
     insta::assert_snapshot!(items(Form::Auto, SOCKET), @r##"
@@ -245,5 +278,28 @@ fn other_text_is_not_taken_for_a_capture() {
         "IP addresses > 10.0.0.0 are private\n",
     ] {
         assert_eq!(auto(text).form, Some(Form::Raw), "{text}");
+    }
+}
+
+#[test]
+fn printed_objects_are_messages() {
+    let python = "10:00 - mcp.client - DEBUG - Sending client message: root=JSONRPCRequest(method='tools/list', params=None, jsonrpc='2.0', id=0)\n\
+        10:00 - mcp.client - DEBUG - Received server message: root=JSONRPCResponse(jsonrpc='2.0', id=0, result={'tools': []})\n";
+    let node = "{\n  jsonrpc: '2.0',\n  id: 0,\n  method: 'tools/list'\n}\n{ jsonrpc: '2.0', id: 0, result: { tools: [] } }\n";
+    for (text, ways) in [(python, ["c2s", "s2c"]), (node, ["-", "-"])] {
+        let all = items(Form::Auto, text);
+        let got: Vec<&str> = all.lines().collect();
+        let [asked, answered] = got[..] else {
+            panic!("{all}");
+        };
+        for (line, way, part) in [
+            (asked, ways[0], "tools/list"),
+            (answered, ways[1], "result"),
+        ] {
+            assert!(
+                line.starts_with(&format!("0 {way} ")) && line.contains(part),
+                "{all}"
+            );
+        }
     }
 }

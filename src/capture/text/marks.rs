@@ -177,10 +177,10 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
     })
 }
 
-/// `C->S`, `client --> server`, `from client`: the last one.
+/// `C->S`, `client --> server`, `from client`, `to server`, `client message`: the last one.
 fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
     let side = |word: &[u8]| match word {
-        b"C" | b"c" | b"client" | b"Client" | b"CLIENT" => Some(ToServer),
+        b"C" | b"c" | b"client" | b"Client" | b"CLIENT" | b"editor" => Some(ToServer),
         b"S" | b"s" | b"server" | b"Server" | b"SERVER" => Some(ToClient),
         _ => None,
     };
@@ -189,6 +189,16 @@ fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
     for word in words(text) {
         if arrow == b"from"
             && let Some(from) = side(word)
+        {
+            found = Some(WrittenDirection::Fixed(from));
+        }
+        if arrow == b"to"
+            && let Some(to) = side(word)
+        {
+            found = Some(WrittenDirection::Fixed(to.other()));
+        }
+        if word == b"message"
+            && let Some(from) = side(arrow)
         {
             found = Some(WrittenDirection::Fixed(from));
         }
@@ -317,6 +327,12 @@ mod tests {
             ),
             ("DEBUG:websockets.server:> TEXT '", "'", Some(ToClient)),
             ("[in] ", "", Some(ToClient)),
+            ("[editor -> server] ", "", Some(ToServer)),
+            ("[server -> editor] ", "", Some(ToClient)),
+            ("mcp.client - Received server message: ", "", Some(ToClient)),
+            ("Sending client message: ", "", Some(ToServer)),
+            ("Sending to server: ", "", Some(ToServer)),
+            ("Message from server: ", "", Some(ToClient)),
             ("bytes in the buffer ", "", None),
             ("<Buffer ", " ... 19 more bytes>", None),
             ("<", ">", None),

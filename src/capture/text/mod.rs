@@ -1,7 +1,7 @@
 //! Text in which bytes or messages are shown. Several readings may be possible; the one that gives whole messages wins.
 //!
 //! ```text
-//!   text --> readings: log        messages in JSON in lines, logs of editors
+//!   text --> readings: log        messages in JSON in lines, logs of editors, objects as programs print them
 //!                      dump       rows of numbers, in any base and order of bytes
 //!                      hex        the longest run of hex of each line
 //!                      literal    lists of numbers, strings with escapes
@@ -18,9 +18,11 @@ mod call_log;
 mod clean;
 mod escapes;
 mod line;
+mod literal;
 mod log;
 mod marks;
 mod neovim;
+mod objects;
 mod percent;
 mod probe;
 mod rows;
@@ -37,6 +39,7 @@ use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
 use log::Log;
 use neovim::Neovim;
+use objects::Objects;
 use percent::Percent;
 use probe::{Probe, Score, has_bare_message};
 use rows::{Columns, Rows};
@@ -46,6 +49,9 @@ use trace::Trace;
 
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
+
+/// The bytes of text after which a stream with faults in most lines is no longer doubted.
+const MAX_DOUBTFUL: usize = 8 << 10;
 
 /// A way to read text.
 struct Reading {
@@ -58,6 +64,7 @@ struct Reading {
 enum ReadingKind {
     Raw,
     Log,
+    Objects,
     Neovim,
     Trace,
     Rows(Columns),
@@ -100,6 +107,7 @@ const READINGS: &[Reading] = &[
     reading(Form::Raw, "the text itself", Kind::Raw),
     reading(Form::Log, "messages in lines of a log", Kind::Log),
     reading(Form::Log, "the log of Neovim", Kind::Neovim),
+    reading(Form::Log, "objects as programs print them", Kind::Objects),
     reading(Form::Log, "the trace of an editor", Kind::Trace),
     rows("rows of hex bytes", Columns::Pairs),
     rows("rows of 2-byte hex words", Columns::little(16, 2)),
@@ -169,6 +177,7 @@ impl Reading {
         Some(match self.kind {
             Kind::Raw => return None,
             Kind::Log => Box::new(Log::new(quoted)),
+            Kind::Objects => Box::new(Objects::new(quoted)),
             Kind::Neovim => Box::new(Neovim::new(quoted)),
             Kind::Trace => Box::new(Trace::new(quoted)),
             Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
@@ -196,6 +205,14 @@ impl Reading {
         }
         probe.finish(ended)
     }
+}
+
+/// Returns true if a text is hardly a stream of messages: most of it is none, and no line is one.
+fn is_doubtful(score: Score, text: &[u8]) -> bool {
+    score.faults > score.whole
+        && score.faults > 2
+        && text.len() <= MAX_DOUBTFUL
+        && !has_bare_message(text)
 }
 
 /// Returns true if every mark at the beginning of a line is that of a quotation.
@@ -264,7 +281,7 @@ impl Text {
                 best = Some((reading, score));
             }
             // Messages in the text itself need no other reading.
-            if reading.form == Form::Raw && score.is_any()
+            if reading.form == Form::Raw && score.is_any() && !is_doubtful(score, text)
                 || reading.form == Form::Log && score.is_sure()
             {
                 return Some((reading, quoted, score));

@@ -4,6 +4,7 @@ use super::Args;
 use crate::capture::Event;
 use crate::cli::options::SharedArgs;
 use crate::cli::print_message;
+use crate::cli::report::FilePlace;
 use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge};
 use crate::decoder::Decoded;
@@ -84,13 +85,13 @@ impl FindingReporter {
             self.found(conversation.unrecognised(&pipeline.decoder).findings);
         }
         // After an interruption nothing is awaited; and the answers to a one-way file are in another file.
-        let waiting = conversation.waiting();
+        let waiting = conversation.unanswered(self.recording);
         self.found(conversation.finish().findings);
         let source = &self.source;
         for one in conversation.consequences().filter(|_| !self.quiet) {
             print_message(&format!("{source}: {}", findings::consequences(one)));
         }
-        if self.quiet || waiting.is_empty() || (conversation.is_one_way() && !self.recording) {
+        if self.quiet || waiting.is_empty() {
             return;
         }
         let (list, sides) = ((source.as_str(), &*waiting), conversation.sides());
@@ -108,7 +109,8 @@ pub fn worst(found: &[Finding]) -> Option<Severity> {
 fn print_findings(source: &str, found: &[Finding], quiet: bool) {
     for finding in found.iter().filter(|_| !quiet) {
         let mut text = String::new();
-        findings::write_line(finding, source, DisplayOptions::default(), &mut text);
+        let at = FilePlace::of(source).text(finding.place.offset);
+        findings::write_line(finding, &at, DisplayOptions::default(), &mut text);
         print_message(text.trim_end());
     }
 }

@@ -5,8 +5,9 @@ use crate::decoder::Decoded;
 use crate::path::Path;
 use crate::protocol::Notes;
 use crate::render::DisplayOptions;
-use crate::render::fields::{FrameField, fields_along, fields_at, owner, subject};
+use crate::render::fields::{FrameField, fields_along, fields_at, owner};
 use crate::render::style::Highlight;
+use crate::render::subject::subject;
 use std::ops::Range;
 
 /// The lookup in each frame.
@@ -101,7 +102,7 @@ fn value_text(field: &FrameField<'_>, notes: &Notes, display: DisplayOptions) ->
 /// Writes a line about a frame, with the index of the frame.
 pub fn write_line(decoded: &Decoded<'_>, text: &str, display: DisplayOptions, out: &mut String) {
     display.style.push_wire(out, Highlight::Plain, text);
-    let subject = subject(decoded, display.show_secrets);
+    let subject = subject(decoded, None, display.show_secrets);
     let subject = subject.map(|s| format!(" {s}")).unwrap_or_default();
     display.style.push_wire(
         out,

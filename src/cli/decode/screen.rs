@@ -5,6 +5,7 @@ use super::counts::SourceCounts;
 use super::findings::{FindingReporter, worst};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
+use super::unmatched::Unmatched;
 use crate::capture::recording::Header;
 use crate::capture::{Event, Item};
 use crate::cli::delta_state::DeltaStates;
@@ -55,6 +56,7 @@ pub struct DecodeScreen<'a> {
     counts: VerifyCounts,
     lookup: Lookup,
     filter: Filter,
+    unmatched: Unmatched,
     /// Taken while a message is shown.
     reporter: FindingReporter,
     /// The worst severity of shown messages.
@@ -111,6 +113,7 @@ impl<'a> DecodeScreen<'a> {
             lookup: Lookup::new(args),
             reporter: FindingReporter::new(args, shared)?,
             worst: None,
+            unmatched: Unmatched::new(&filter),
             filter,
             last: VecDeque::new(),
             display,
@@ -242,7 +245,7 @@ impl<'a> DecodeScreen<'a> {
                     print_message(&format!("no message contains offset {offset}"));
                 }
                 Lookup::Path(path) => print_message(&format!("no message has a field {path}")),
-                Lookup::None => run.note_no_match(),
+                Lookup::None => run.note_no_match(self.unmatched.describe()),
             }
         }
         // With --verify, a faulty frame that is reproduced exactly is no failure.
@@ -260,6 +263,9 @@ impl<'a> DecodeScreen<'a> {
     /// Shows a message if it is selected.
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         if self.is_done() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
+            if self.matched == 0 {
+                self.unmatched.add(decoded);
+            }
             return Ok(());
         }
         let verdict = verdict.filter(|_| self.args.lint);

@@ -5,6 +5,7 @@ use crate::diff::{DiffMessage, DiffValue, Difference, FieldDifference};
 use crate::framing::fields::masked;
 use crate::protocol::Direction;
 use crate::render::style::{Highlight, shorten};
+use crate::render::wrap::write_wrapped;
 use crate::render::{DisplayOptions, arrow};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
@@ -63,6 +64,17 @@ pub fn write_field(
     display: DisplayOptions,
     out: &mut String,
 ) {
+    write_wrapped(display, 8, out, |out| {
+        write_unwrapped(field, with_bytes, display, out);
+    });
+}
+
+fn write_unwrapped(
+    field: &FieldDifference,
+    with_bytes: bool,
+    display: DisplayOptions,
+    out: &mut String,
+) {
     let style = display.style;
     let path = match field.path.as_str() {
         "" => "message",
@@ -105,7 +117,7 @@ pub fn write_field(
         format!("{place}: {}{more}", hex::encode(bytes))
     };
     let (left, right) = (place(&field.left), place(&field.right));
-    let ranges = format!("  (bytes {left} and {right})\n");
+    let ranges = format!("  (bytes {left} and {right})");
     style.push(out, Highlight::Dim, &ranges);
 }
 

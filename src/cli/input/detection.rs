@@ -1,6 +1,7 @@
 //! Reports the detected protocol and the evidence.
 
 use super::FrameDisplay;
+use crate::capture::lookalike::looks_like;
 use crate::decoder::Decoder;
 
 /// Returns the note about an input that no protocol recognizes.
@@ -18,8 +19,11 @@ pub fn no_protocol(decoder: &Decoder<'_>) -> String {
             guess.protocol,
             guess.framing.name()
         ),
-        _ => "no protocol recognises these bytes: name it with -p, and the framing with --framing"
-            .to_owned(),
+        _ => match looks_like(decoder.start_of_undetected()) {
+            Some((what, how)) => format!("no protocol recognises these bytes, which look like {what}: {how}"),
+            None => "no protocol recognises these bytes: name it with -p, and the framing with --framing"
+                .to_owned(),
+        },
     }
 }
 

@@ -79,10 +79,14 @@ impl InputRun {
         Ok(self.exit())
     }
 
-    /// Reports that no message was selected.
-    pub fn note_no_match(&self) {
+    /// Reports that no message was selected, and what there is instead.
+    pub fn note_no_match(&self, there: Option<String>) {
         if !self.quiet {
-            print_message(&format!("none of {} messages matches", self.messages));
+            let there = there.map_or(String::new(), |there| format!("; {there}"));
+            print_message(&format!(
+                "none of {} messages matches{there}",
+                self.messages
+            ));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `wiretool lint`: checks the rules of the protocol, and lists the requests without an answer.
 
+pub mod lines;
 mod reporter;
 mod rules;
 mod source;
@@ -10,12 +11,13 @@ use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::report::ReportArgs;
-use crate::capture::Event;
 use crate::capture::recording::Header;
+use crate::capture::{Event, Item};
 use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
+use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::DisplayOptions;
 use anyhow::Result;
@@ -26,20 +28,20 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool lint session.jsonl                  findings, and requests without an answer
-  wiretool lint -p oracle --c2s in --s2c out   two one-way files of one connection
+  wiretool lint session.jsonl                  findings, unanswered requests
+  wiretool lint -p oracle --c2s in --s2c out   two one-way files
   wiretool lint --fail-on warning FILE         for CI: exit 1 on warnings, too
   wiretool lint --allow 'sael/token-*' FILE    turn some rules off
   wiretool lint --explain saikuro/seq-gap      one rule, with an example
   wiretool lint --rules -p saikuro             all rules of a protocol
   wiretool lint --dialect document FILE        only rules of the document
-  wiretool lint --report sarif -o lint.sarif FILE";
+  wiretool lint --report github FILE           annotations of GitHub Actions";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  no finding of the severity of --fail-on or worse
   1  such a finding, or no message matches --where
-  2  usage, or a file that cannot be read or written
+  2  usage, an input without bytes, or a file that cannot be read or written
   130, 143  interrupted, terminated; -o leaves its file unchanged";
 
 /// The default maximum number of findings of one rule in the text; the rest are counted.
@@ -140,12 +142,17 @@ impl LintScreen {
             self.reporter.write_text(&report.text()?);
         }
         let (reporter, run) = (self.reporter, self.run);
+        let is_empty = run.bytes == 0 && run.messages == 0;
         if let Some(exit) = run.finish(reporter.output, "check")? {
             return Ok(exit);
         }
+        // Nothing was checked, so nothing is right.
+        if is_empty {
+            return Ok(Exit::Error);
+        }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
         if none {
-            run.note_no_match();
+            run.note_no_match(None);
         }
         let found = reporter
             .fail_on
@@ -171,6 +178,13 @@ impl FrameDisplay for LintScreen {
 
     fn header(&mut self, _: &Header) {
         self.reporter.source.recording = true;
+    }
+
+    fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
+        if let Item::Chunk(chunk) = item {
+            self.reporter.source.add_chunk(chunk, direction);
+        }
+        Ok(())
     }
 
     fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Reports findings.
 
 use super::super::output::{Output, without_nulls};
-use super::super::report::Report;
+use super::super::report::{FilePlace, Report};
 use super::super::{count_text, print_message};
 use super::source::SourceSummary;
 use crate::conversation::{Conversation, Finding, Verdict, full_name};
@@ -91,9 +91,15 @@ impl FindingWriter {
         let mut held = std::mem::take(&mut self.source.held);
         held.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         for finding in &held {
+            let line = self.source.line_of(finding);
             let (finding, file) = self.source.with_file_indices(finding);
+            let at = FilePlace {
+                file,
+                line,
+                is_recording: self.source.recording,
+            };
             if let Some(report) = &mut self.report {
-                report.add_finding(&finding, file, self.source.recording, self.fail_on);
+                report.add_finding(&finding, at, self.fail_on);
             } else if self.json {
                 let file = file.to_owned();
                 self.write_object(&file, |out| {
@@ -101,8 +107,8 @@ impl FindingWriter {
                     findings::write_json(&finding, None, out);
                 });
             } else {
-                let mut text = String::new();
-                findings::write_line(&finding, file, self.display, &mut text);
+                let (mut text, at) = (String::new(), at.text(finding.place.offset));
+                findings::write_line(&finding, &at, self.display, &mut text);
                 self.write_text(&text);
             }
             self.output.written()?;
@@ -199,10 +205,7 @@ impl FindingWriter {
 
     /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
     pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> Vec<Waiting> {
-        if self.is_one_way(conversation) && !stopped {
-            return Vec::new();
-        }
-        let mut all = conversation.waiting();
+        let mut all = conversation.unanswered(self.source.recording || stopped);
         for waiting in &mut all {
             let own = self.source.file_message(waiting.place.index);
             waiting.place.index = own.map_or(waiting.place.index, |own| own.index);

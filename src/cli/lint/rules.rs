@@ -125,7 +125,7 @@ pub fn explain(
     let width = display.width.unwrap_or(80).clamp(40, 100);
     wrap(rule.why, "", width, &mut text);
     if let (Some(Example { fires, passes }), Some(protocol)) =
-        (rule.example, registry::find(protocol))
+        (rule.example(), registry::find(protocol))
     {
         for (title, recording) in [("breaks it:", fires), ("does not:", passes)] {
             style.push(&mut text, Highlight::Key, &format!("\n{title}\n"));

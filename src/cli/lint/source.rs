@@ -1,9 +1,11 @@
 //! The counts of an input, and the positions of its findings.
 
+use super::lines::{LineColumn, LineTable};
+use crate::capture::Chunk;
 use crate::conversation::{Consequences, Finding};
 use crate::decoder::{Decoded, Origin};
-use crate::protocol::Direction;
 use crate::protocol::session::Severity;
+use crate::protocol::{Direction, Lane};
 use std::collections::BTreeMap;
 
 /// A message of a file, if several files are read as one conversation.
@@ -34,6 +36,7 @@ pub struct SourceSummary {
     own: Vec<FileMessage>,
     /// Findings that were not printed yet.
     pub held: Vec<Finding>,
+    lines: LineTable,
 }
 
 impl SourceSummary {
@@ -48,6 +51,31 @@ impl SourceSummary {
         alone
             .into_iter()
             .chain(self.files.iter().map(|(name, _)| name.as_str()))
+    }
+
+    /// Adds bytes of the input, before their messages.
+    pub fn add_chunk(&mut self, chunk: &Chunk<'_>, direction: Option<Direction>) {
+        let direction = chunk.direction.or(direction);
+        let lane = self.lane(Origin {
+            direction,
+            ..chunk.origin()
+        });
+        self.lines.add(lane, chunk, !self.recording);
+    }
+
+    /// Returns the line of a finding, if the input is text.
+    pub fn line_of(&self, finding: &Finding) -> Option<LineColumn> {
+        let place = finding.place;
+        self.lines.find(self.lane(place.origin), place.offset)
+    }
+
+    /// Returns the stream whose offsets count from its start. Only recordings and several pairs have several connections.
+    fn lane(&self, origin: Origin) -> Lane {
+        let has_several = self.recording || self.files.len() > 2;
+        Lane {
+            conn: origin.conn.filter(|_| has_several),
+            ..origin.lane()
+        }
     }
 
     /// Returns the number of the file that contains a message, if each pair of files is a connection.

@@ -5,6 +5,7 @@ use crate::capture::{Event, EventKind};
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::{as_file, open_stream};
 use crate::cli::renderer::Renderer;
+use crate::cli::report::FilePlace;
 use crate::conversation::tap::TapDetail;
 use crate::render::format::Format;
 use crate::render::style::Highlight;
@@ -86,7 +87,8 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
             return renderer.write(format, decoded, verdict, display, out);
         }
         for finding in verdict.map_or(&[][..], |v| v.findings) {
-            findings::write_line(finding, decoded.protocol.name(), display, &mut text);
+            let at = FilePlace::of(decoded.protocol.name()).text(finding.place.offset);
+            findings::write_line(finding, &at, display, &mut text);
         }
         out.extend_from_slice(text.as_bytes());
     })
@@ -103,7 +105,15 @@ fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
     };
     let time = event.origin().time.map_or(String::new(), line::clock);
     let mut text = format!("{time} c{} {what}", event.conn);
-    for name in ["peer", "pid", "code", "signal", "reason", "error"] {
+    for name in [
+        "peer",
+        "pid",
+        "code",
+        "signal",
+        "reason",
+        "error",
+        "forwarded",
+    ] {
         if let Some(value) = event.more.and_then(|more| more.get(name)) {
             let value = value
                 .as_str()

@@ -1,10 +1,10 @@
 //! Writes SARIF 2.1.0 for code review tools.
 
-use super::{Problem, without_nulls};
+use super::{FilePlace, Problem, without_nulls};
 use crate::conversation::{Consequences, Finding};
 use crate::protocol::Direction;
 use crate::protocol::session::{Place, Severity};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// A report with one result per finding.
@@ -25,8 +25,8 @@ fn level(severity: Severity) -> &'static str {
 }
 
 impl Sarif {
-    /// Adds a finding. In a recording, offsets count within a direction, not within the file.
-    pub fn add_finding(&mut self, finding: &Finding, file: &str, recording: bool) {
+    /// Adds a finding.
+    pub fn add_finding(&mut self, finding: &Finding, at: FilePlace<'_>) {
         let name = finding.name();
         let rule = finding.rule;
         self.rules.entry(name.clone()).or_insert_with(|| {
@@ -45,15 +45,23 @@ impl Sarif {
             Some(index) => format!("message #{index}{way}: {}", finding.text),
             None => finding.text.clone(),
         };
-        let region = json!({ "byteOffset": place.offset, "byteLength": place.len });
         let mut location =
-            json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
-        if recording {
+            json!({ "physicalLocation": { "artifactLocation": { "uri": uri(at.file) } } });
+        let mut region = Map::new();
+        if let Some(at) = at.line {
+            region.insert("startLine".into(), at.line.into());
+            region.insert("startColumn".into(), at.column.into());
+        }
+        if at.is_recording {
             let conn = place.origin.conn.unwrap_or_default();
             let name = format!("c{conn}{way} at {}", place.offset);
             location["logicalLocations"] = json!([{ "fullyQualifiedName": name }]);
         } else {
-            location["physicalLocation"]["region"] = region;
+            region.insert("byteOffset".into(), place.offset.into());
+            region.insert("byteLength".into(), place.len.into());
+        }
+        if !region.is_empty() {
+            location["physicalLocation"]["region"] = region.into();
         }
         let properties = without_nulls(
             json!({ "index": index, "conn": place.origin.conn, "direction": direction }),

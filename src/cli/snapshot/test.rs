@@ -14,7 +14,7 @@ use crate::render::style::Highlight;
 use crate::snapshot::{Error, LeftOut, Stored, render_as, snapshot_beside};
 use anyhow::Result;
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Decode every fixture and compare it with its snapshot
 #[derive(clap::Args)]
@@ -37,6 +37,9 @@ pub struct Args {
     format: options::OutputFormat,
     #[command(flatten)]
     report: ReportArgs,
+    /// Write to this file, completely or not at all
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
     /// A JSON object per fixture
     #[arg(long, hide = true, help_heading = "Output", conflicts_with = "report")]
     json: bool,
@@ -118,12 +121,13 @@ pub fn run(
         ci: is_ci(),
         json: args.json || args.format.is_json(),
         report: args.report.new_report("wiretool snapshot test"),
-        output: Output::open(None, &[])?,
+        // With a report, the text is on stdout and the report in the file.
+        output: Output::open(text_path(args), &[])?,
         counts: TestCounts::default(),
         new: Vec::new(),
         gone: Vec::new(),
     };
-    run.output.is_json = run.json || run.report.is_some();
+    run.output.is_json = run.json;
     for one in &found {
         // After an error in one fixture, the next one is tested.
         let mut left_out = LeftOut::default();
@@ -137,6 +141,12 @@ pub fn run(
     }
     run.report_moved()?;
     run.finish(found.is_empty(), &others)
+}
+
+/// Returns the file for the text.
+fn text_path(args: &Args) -> Option<&Path> {
+    let path = args.output.as_deref();
+    path.filter(|_| args.report.report.is_none())
 }
 
 /// Returns true in a CI service, by the same variable that `insta` reads.
@@ -300,7 +310,6 @@ impl TestRun<'_> {
                 };
                 report.add_problem(&problem, &name);
             }
-            return Ok(());
         }
         if self.json {
             let broken = matches!(outcome, FixtureOutcome::Differs(_, Some(_)));
@@ -333,7 +342,16 @@ impl TestRun<'_> {
         style.push_wire(&mut text, Highlight::Plain, &format!(": {what}"));
         text.push('\n');
         text.push_str(more);
-        self.output.push(&text);
+        self.write_text(&text)
+    }
+
+    /// Writes a text to the output, or to stderr if the report is on stdout.
+    fn write_text(&mut self, text: &str) -> Result<()> {
+        if self.report.is_some() && self.args.output.is_none() {
+            text.lines().for_each(print_message);
+            return Ok(());
+        }
+        self.output.push(text);
         self.output.written()
     }
 
@@ -360,7 +378,10 @@ impl TestRun<'_> {
 
     fn finish(mut self, none: bool, others: &[PathBuf]) -> Result<Exit> {
         if let Some(report) = self.report.take() {
-            self.output.push(&report.text()?);
+            let mut output = Output::open(self.args.output.as_deref(), &[])?;
+            output.is_json = true;
+            output.push(&report.text()?);
+            output.finish()?;
         }
         self.output.finish()?;
         let counts = &self.counts;

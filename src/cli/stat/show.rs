@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 /// The minimum width of a terminal for histograms, in columns.
 const HISTOGRAM_WIDTH: usize = 95;
+/// The minimum and the maximum width for subjects with their names.
+const MIN_SUBJECT: usize = 30;
+const MAX_SUBJECT: usize = 48;
 /// The maximum number of subjects that are shown.
 const MAX_SUBJECTS: usize = 30;
 
@@ -55,11 +58,24 @@ pub fn write_tables(
     }
     let mut latencies: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
     latencies.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
+    let longest = latencies.iter().map(|(what, _)| what.chars().count()).max();
+    let most = match display.width {
+        Some(width) => width.saturating_sub(HISTOGRAM_WIDTH - MIN_SUBJECT),
+        None => MAX_SUBJECT,
+    };
+    let wide = longest
+        .unwrap_or_default()
+        .min(most)
+        .clamp(MIN_SUBJECT, MAX_SUBJECT);
     table.write(
-        "latency                           count       p50       p90       p99       max",
+        &format!(
+            "{:<1$}  count       p50       p90       p99       max",
+            "latency",
+            wide + 2
+        ),
         &latencies,
         |table, (what, latency)| {
-            table.wire(&format!("  {:<30} ", shorten(what, 30)));
+            table.wire(&format!("  {:<wide$} ", shorten(what, wide)));
             table.text(&format!("{:>6}", latency.count()));
             for percent in [50.0, 90.0, 99.0, 100.0] {
                 let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);

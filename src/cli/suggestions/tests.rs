@@ -105,6 +105,15 @@ const GUESSES: &[(&str, &str)] = &[
     ),
     ("send mcp --method x", "wiretool send PROTOCOL KIND"),
     ("send mcp x --url http://localhost:1", "--connect ADDR"),
+    ("tshark -r FILE", "wiretool proxy shows"),
+    ("rm FILE", "plain files"),
+    ("send tools/list", "wiretool send mcp tools/list"),
+    ("send mcp x --stdio y", "after --"),
+    ("proxy -it", "-- COMMAND"),
+    ("lint --disable x", "--allow RULE"),
+    ("lint --list", "--rules lists"),
+    ("decode -d mcp", "-p PROTOCOL"),
+    ("man decode", "wiretool help decode"),
     ("stub mcp --port 8080", "--listen tcp://127.0.0.1:PORT"),
 ];
 
@@ -216,6 +225,7 @@ fn words_are_unknown_and_tips_name_what_exists() {
 fn file_that_is_no_file_gets_a_tip() {
     for (name, wanted) in [
         ("mcp", Some("-p mcp")),
+        ("port", Some("--port PORT")),
         (".method", Some("--path method")),
         ("kind=call", Some("--where 'kind=call'")),
         ("localhost:8080", Some("--connect localhost:8080")),

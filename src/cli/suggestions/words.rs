@@ -3,7 +3,7 @@
 /// Words in place of a command.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
-        "capture forward intercept listen live mitm mitmdump mitmproxy monitor reverse sniff socat spy tap tcpdump tee tunnel wrap",
+        "capture forward intercept listen live mitm mitmdump mitmproxy monitor reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tee tunnel wrap",
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record records it",
     ),
     (
@@ -15,7 +15,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool decode --follow FILE reads while the file grows; --tail N shows the last messages",
     ),
     (
-        "filter find grep jq query search select where",
+        "ack ag egrep filter find grep jq query rg search select",
         "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where)",
     ),
     (
@@ -31,7 +31,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool stat FILE counts messages and measures latencies",
     ),
     (
-        "client connect curl get invoke post repl wscat",
+        "client connect curl get http invoke list-tools post prompts repl resources tools websocat wscat",
         "wiretool send PROTOCOL WORD... --connect ADDR sends a message and shows the answer",
     ),
     (
@@ -49,6 +49,10 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
         "commands flags ls list protocols",
         "wiretool help lists commands and topics; wiretool help protocols, the protocols",
+    ),
+    (
+        "cp del delete mv remove rm",
+        "recordings are plain files: rm FILE removes one, cp FILE NEW copies it",
     ),
     ("rules", "wiretool lint --rules lists the rules"),
     (
@@ -73,7 +77,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("settings", "wiretool config show lists the settings"),
     (
-        "ps containers connections conversations sessions streams",
+        "ps containers connections conversations flow flows sessions streams",
         "wiretool stat FILE lists connections; --where conn=N selects one",
     ),
 ];
@@ -85,11 +89,73 @@ const RELAYS: &[&str] = &["proxy", "record", "watch"];
 /// The commands that send messages.
 const SENDERS: &[&str] = &["replay", "send"];
 const STUB: &[&str] = &["stub"];
+const LINT: &[&str] = &["lint"];
+const STAT: &[&str] = &["stat"];
 /// Every command.
 const ANY: &[&str] = &[];
 
 /// The commands, the flags that they do not have, and a tip. The first row that fits counts.
 pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
+    (
+        LINT,
+        "--disable --exclude --ignore --ignore-rule --off --skip",
+        "--allow RULE turns a rule off",
+    ),
+    (
+        LINT,
+        "--list --list-rules --show-rules",
+        "--rules lists the rules, --explain RULE explains one",
+    ),
+    (
+        LINT,
+        "--strict --werror --warnings-as-errors --max-warnings",
+        "--fail-on warning fails on warnings, too",
+    ),
+    (
+        LINT,
+        "--fix",
+        "lint changes nothing; --explain RULE says how to correct it",
+    ),
+    (
+        STAT,
+        "--by --group --group-by --sort --sort-by",
+        "-f json has all numbers, to be sorted with jq",
+    ),
+    (
+        RELAYS,
+        "--attach --detach --interface --pid --tty -D -d -i -t",
+        "start a command with -- COMMAND, or stand between addresses with --listen ADDR and --connect ADDR; no interface or process is opened",
+    ),
+    (
+        SENDERS,
+        "--cmd --command --exec --stdio",
+        "a command to start stands last, after --",
+    ),
+    (
+        SENDERS,
+        "--out --output -O -o",
+        "answers go to stdout; the recording is -w FILE",
+    ),
+    (
+        READERS,
+        "-O --output-file",
+        "the file of the output is -o FILE, where the command has it",
+    ),
+    (
+        ANY,
+        "--examples --flags --usage",
+        "--help has all flags and examples",
+    ),
+    (
+        READERS,
+        "--as --decode-as --dissector --proto -d",
+        "the protocol is -p PROTOCOL, the framing --framing FRAMING",
+    ),
+    (
+        READERS,
+        "--columns --field --fields --only-matching --slurp",
+        "a field is --path PATH; for jq, -f json prints one object per message",
+    ),
     (
         RELAYS,
         "--bind --host --listen-host --listen-port --local --port -l -L -P",
@@ -97,7 +163,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --url -m -u -R",
+        "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --upstream-server --url -m -u -R",
         "the server is --connect ADDR, such as tcp://HOST:PORT or http://HOST:PORT",
     ),
     (

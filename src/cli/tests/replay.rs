@@ -538,7 +538,7 @@ fn different_field_over_a_socket_is_reported_with_its_offset() {
     served.join().unwrap();
     assert_eq!(code, 1, "{err}");
     assert!(
-        out.starts_with("✗ → request components/execute  #6\n"),
+        out.starts_with("✗ → request components/execute /store  #6\n"),
         "{out}"
     );
     assert!(out.contains("    result.output.n  0 → 8  (bytes "), "{out}");

@@ -43,7 +43,36 @@ pub fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Writes a page for a terminal: headings bold, text wrapped at `width`, code as it is.
+/// The space before lines of code.
+const INDENT: &str = "  ";
+
+/// Writes a line of code. A longer one is continued on the next lines: at a space, and a command with a backslash.
+fn write_code(line: &str, width: usize, out: &mut String) {
+    /// The space before the continuation of a line.
+    const MORE: &str = "    ";
+    let is_command = line.starts_with("$ ") || line.starts_with("wiretool ");
+    let end = if is_command { " \\" } else { "" };
+    let (mut rest, mut lead) = (line, "");
+    while lead.len() + rest.chars().count() > width && width > 2 * MORE.len() {
+        let most = width - lead.len() - end.len();
+        let limit = rest
+            .char_indices()
+            .nth(most)
+            .map_or(rest.len(), |(at, _)| at);
+        let (head, _) = rest.split_at(limit);
+        let at_space = head.rfind(' ').filter(|at| !head[..*at].trim().is_empty());
+        // A word that is too long is cut.
+        let at = at_space.unwrap_or(limit);
+        let (head, tail) = rest.split_at(at);
+        let end = if at_space.is_some() { end } else { "" };
+        out.push_str(&format!("{INDENT}{lead}{}{end}\n", head.trim_end()));
+        (rest, lead) = (tail.trim_start(), MORE);
+    }
+    let indent = if rest.is_empty() { "" } else { INDENT };
+    out.push_str(&format!("{indent}{lead}{rest}\n"));
+}
+
+/// Writes a page for a terminal: headings bold, text and code wrapped at `width`.
 pub fn write(text: &str, width: usize, style: Style, out: &mut String) {
     let mut in_list = false;
     for block in blocks(text) {
@@ -63,10 +92,7 @@ pub fn write(text: &str, width: usize, style: Style, out: &mut String) {
             }
             Block::Code(lines) => {
                 for line in lines {
-                    let indent = if line.is_empty() { "" } else { "  " };
-                    out.push_str(indent);
-                    out.push_str(&line);
-                    out.push('\n');
+                    write_code(&line, width.saturating_sub(INDENT.len()), out);
                 }
             }
         }
@@ -121,6 +147,20 @@ mod tests {
           c
 
         After.
+        ");
+    }
+
+    #[test]
+    fn code_that_is_too_wide_is_continued() {
+        let page = "```\n$ wiretool decode --where fault FILE\n  0..4   length  14\n0123456789012345678901234567\n```\n";
+        let mut out = String::new();
+        write(page, 24, Style::default(), &mut out);
+        insta::assert_snapshot!(out, @r"
+          $ wiretool decode \
+              --where fault FILE
+            0..4   length  14
+          0123456789012345678901
+              234567
         ");
     }
 }

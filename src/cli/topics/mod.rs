@@ -38,7 +38,9 @@ pub const TOPICS: &[Topic] = topics! {
     "watch": "the panes and keys of the screen",
     "clients": "record between a client, such as an editor, and the server that it starts",
     "scripts": "the scripts of stub",
+    "words": "peer, document, dialect, c2s, executor, felt and other words",
     "config": "wiretool.toml and environment variables",
+    "ci": "checks in CI services: lint, snapshots, annotations",
     "exit": "exit codes",
 };
 

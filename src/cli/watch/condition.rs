@@ -141,6 +141,8 @@ fn value_of(key: &Key, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Option<St
     let text = match key {
         Key::Kind => message.kind.to_string(),
         Key::Subject => message.subject.as_ref()?.to_string(),
+        Key::Name => message.name.as_ref()?.to_string(),
+        Key::Outcome => message.failed.then_some("error")?.to_owned(),
         Key::Role => message.role?.name().to_owned(),
         Key::Dir => origin.direction?.name().to_owned(),
         Key::Conn => origin.conn?.to_string(),

@@ -16,8 +16,8 @@ const ROLE: u64 = 0xf;
 const DIRECTION_SHIFT: u32 = 4;
 const SEVERITY_SHIFT: u32 = 6;
 const TWO_BITS: u64 = 3;
-/// A request got its last answer.
-const DONE: u64 = 1 << 8;
+/// It waits for an answer.
+const OPEN: u64 = 1 << 8;
 /// The id of an answer is that of its request in another form.
 const OTHER_FORM: u64 = 1 << 9;
 
@@ -127,9 +127,16 @@ impl Entry {
         self.at_and_marks & ANSWER != 0
     }
 
-    /// Returns true for a request without its last answer.
+    /// Returns true for a message that waits for an answer.
     pub fn is_open(&self) -> bool {
-        self.is_request() && self.at_and_marks & DONE == 0
+        self.at_and_marks & OPEN != 0
+    }
+
+    /// Marks a message that waits for an answer, or does not any more. Returns true if that changes it.
+    pub fn set_open(&mut self, is_open: bool) -> bool {
+        let changes = self.is_open() != is_open;
+        self.at_and_marks ^= if changes { OPEN } else { 0 };
+        changes
     }
 
     /// Returns true if its id is that of its request in another form.
@@ -138,11 +145,10 @@ impl Entry {
     }
 
     /// Marks a request as answered by a message.
-    pub fn set_answer(&mut self, by: usize, last: bool) {
+    pub fn set_answer(&mut self, by: usize) {
         if !self.is_answer() {
             self.other = by as u32;
         }
-        self.at_and_marks |= if last { DONE } else { 0 };
     }
 
     /// Marks a message as the answer to another.
@@ -227,16 +233,18 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_open_until_its_last_answer() {
+    fn a_request_is_open_until_that_is_changed() {
         let mut request = Entry::new(0, Some(Role::Request), None, None, None);
-        request.set_answer(3, false);
-        assert!(request.is_open());
-        request.set_answer(4, true);
         assert!(!request.is_open());
+        assert!(request.set_open(true) && !request.set_open(true));
+        request.set_answer(3);
+        assert!(request.is_open());
+        request.set_answer(4);
+        assert!(request.set_open(false) && !request.is_open());
         assert_eq!((request.other(), request.is_answer()), (Some(4), false));
         let mut both = Entry::new(0, Some(Role::Hello), None, None, None);
         both.set_request(1, false);
-        both.set_answer(5, true);
+        both.set_answer(5);
         assert_eq!((both.other(), both.is_answer()), (Some(1), true));
     }
 

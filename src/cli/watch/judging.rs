@@ -15,12 +15,12 @@ use crate::cli::interrupt::Stop;
 use crate::conversation::{Conversation, Judge, Verdict};
 use crate::decoder::{Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
-use crate::protocol::Protocol;
-use crate::protocol::session::SessionConfig;
+use crate::protocol::session::{Place, SessionConfig, Waiting};
+use crate::protocol::{Protocol, Role};
 use crate::render::DisplayOptions;
 use crate::render::findings;
 use crate::render::style::{Style, shorten};
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ const NICE: i32 = 10;
 const LOOK: Duration = Duration::from_millis(50);
 /// The maximum number of awaited messages that are listed.
 const MAX_WAITING: usize = 20;
+/// The maximum number of messages that wait for an answer.
+const MAX_OPEN: usize = 1 << 16;
 /// The maximum number of requests that open a session and wait for their answer.
 const MAX_HELLOS: usize = 1 << 10;
 /// The maximum number of characters of a version.
@@ -182,6 +184,9 @@ pub(super) struct RuleThread {
     /// The number of judged messages.
     done: usize,
     updates: Vec<Update>,
+    /// The messages of the conversation that wait for an answer. What ends without one is found when the traffic pauses.
+    open: BTreeSet<usize>,
+    is_recording: bool,
     /// Requests that open a session: their answers name versions too.
     hellos: HashSet<u64>,
     /// The awaited messages, if they changed.
@@ -207,6 +212,8 @@ impl RuleThread {
             conversation: None,
             done: 0,
             updates: Vec::new(),
+            open: BTreeSet::new(),
+            is_recording: false,
             hellos: HashSet::new(),
             waiting: None,
             now: None,
@@ -234,8 +241,11 @@ impl RuleThread {
             Step::Begin { protocols, ordered } => {
                 let (judge, config) = self.rules.clone();
                 self.conversation = Some(Conversation::new(&protocols, &judge, config, ordered));
+                self.open.clear();
+                self.is_recording = false;
             }
             Step::Header(header) => {
+                self.is_recording = true;
                 if let Some(conversation) = &mut self.conversation {
                     conversation.expect_header(&header);
                 }
@@ -247,9 +257,9 @@ impl RuleThread {
                     self.conversation = Some(conversation);
                 }
             }
-            Step::Pause => self.waiting = Some(self.awaited()),
+            Step::Pause => self.waiting = Some(self.find_open()),
             Step::End => {
-                self.waiting = Some(self.awaited());
+                self.waiting = Some(self.find_open());
                 if let Some(conversation) = &mut self.conversation {
                     let found = conversation.finish().findings;
                     let found = found.iter().cloned().map(Update::Finding);
@@ -276,13 +286,18 @@ impl RuleThread {
                 let verdict = conversation.see(decoded);
                 shared.stat().add_message(decoded, verdict);
                 self.now = decoded.origin.time.or(self.now);
+                if decoded.message.role == Some(Role::Request) {
+                    self.set_open(self.done, true);
+                }
                 if let Some(answer) = verdict.answer {
                     self.updates.push(Update::Answer {
                         to: answer.to,
                         by: self.done,
-                        last: answer.last,
                         other_form: answer.id_form_differs,
                     });
+                    if let Some(to) = usize::try_from(answer.to).ok().filter(|_| answer.last) {
+                        self.set_open(to, false);
+                    }
                 }
                 self.add(verdict, self.done + 1);
                 self.versions(decoded, verdict);
@@ -291,6 +306,42 @@ impl RuleThread {
         }
         self.parsed = parsed;
         self.conversation = Some(conversation);
+    }
+
+    /// Marks a message that waits for an answer, or does not any more.
+    fn set_open(&mut self, index: usize, is_open: bool) {
+        let changes = if is_open {
+            self.open.len() < MAX_OPEN && self.open.insert(index)
+        } else {
+            self.open.remove(&index)
+        };
+        if changes {
+            self.updates.push(Update::Open(index, is_open));
+        }
+    }
+
+    /// Marks the messages that wait for an answer, and returns the first of them for display.
+    fn find_open(&mut self) -> Vec<String> {
+        let Some(conversation) = &self.conversation else {
+            return Vec::new();
+        };
+        let waiting = conversation.unanswered(self.is_recording);
+        let lines = self.awaited(&waiting, conversation.sides());
+        let index = |one: &Waiting| usize::try_from(one.place.index).ok();
+        let is_message = |one: &&Waiting| one.place.index != Place::NO_MESSAGE;
+        let open: BTreeSet<usize> = waiting
+            .iter()
+            .filter(is_message)
+            .filter_map(index)
+            .collect();
+        let ended: Vec<usize> = self.open.difference(&open).copied().collect();
+        for index in ended {
+            self.set_open(index, false);
+        }
+        for index in open {
+            self.set_open(index, true);
+        }
+        lines
     }
 
     /// Stores findings and subscriptions after this number of messages.
@@ -342,18 +393,15 @@ impl RuleThread {
         );
     }
 
-    /// Returns the messages that are awaited.
-    fn awaited(&self) -> Vec<String> {
-        let Some(conversation) = &self.conversation else {
-            return Vec::new();
-        };
+    /// Describes the messages that are awaited.
+    fn awaited(&self, waiting: &[Waiting], sides: [&'static str; 2]) -> Vec<String> {
         let display = DisplayOptions {
             style: Style { color: false },
             show_secrets: self.show_secrets,
             ..DisplayOptions::default()
         };
-        let (sides, mut lines) = (conversation.sides(), Vec::new());
-        for one in conversation.waiting().iter().take(MAX_WAITING) {
+        let mut lines = Vec::new();
+        for one in waiting.iter().take(MAX_WAITING) {
             // First what a narrow screen must show.
             let mut line = String::new();
             findings::write_waiting(one, self.now, sides, display, &mut line);

@@ -58,10 +58,11 @@ pub(super) enum Update {
     Answer {
         to: u64,
         by: usize,
-        last: bool,
         /// The id of the answer has another form.
         other_form: bool,
     },
+    /// A message that waits for an answer, or does not any more.
+    Open(usize, bool),
     Finding(Finding),
     Rare(usize, RareParts),
     Change(ConnChange),
@@ -159,7 +160,6 @@ impl Store {
     pub fn add(&mut self, batch: &mut Batch) {
         self.frames.clone_from(&batch.frames);
         for (entry, at) in batch.entries.drain(..) {
-            self.open += usize::from(entry.is_open());
             if let Some(time) = entry.time() {
                 let (first, last) = self.status.times.unwrap_or((time, time));
                 self.status.times = Some((first.min(time), last.max(time)));
@@ -213,20 +213,20 @@ impl Store {
 
     fn update(&mut self, update: Update) {
         match update {
-            Update::Answer {
-                to,
-                by,
-                last,
-                other_form,
-            } => {
+            Update::Answer { to, by, other_form } => {
                 if let Some(entry) = self.entries.get_mut(by) {
                     entry.set_request(to, other_form);
                 }
                 let entry = usize::try_from(to).ok();
                 if let Some(entry) = entry.and_then(|to| self.entries.get_mut(to)) {
-                    self.open -= usize::from(last && entry.is_open());
-                    entry.set_answer(by, last);
+                    entry.set_answer(by);
                 }
+            }
+            Update::Open(index, is_open) => {
+                let entry = self.entries.get_mut(index);
+                let changes = entry.is_some_and(|entry| entry.set_open(is_open));
+                self.open += usize::from(changes && is_open);
+                self.open -= usize::from(changes && !is_open);
             }
             Update::Finding(finding) => {
                 self.finding_count += 1;
@@ -304,6 +304,7 @@ impl Store {
             latency: times.map(|(from, to)| to.saturating_sub(from)),
             kind: Box::default(),
             subject: None,
+            name: None,
             last: !request.is_open(),
             id_form_differs: entry.has_other_form(),
         })
@@ -322,15 +323,19 @@ impl Store {
     }
 
     /// Returns the requests up to a message that it leaves open, the newest first. Older ones than [`MAX_LOOK_BACK`]
-    /// messages are left out.
+    /// messages are left out. A granted subscription waits for no answer.
     pub fn open_at(&self, index: usize, most: usize) -> Vec<usize> {
+        let all = &self.subscriptions;
+        let granted = |at| all.iter().any(|s| s.request == at && s.after <= index + 1);
         let is_open_then = |at: &usize| {
-            self.entries.get(*at).is_some_and(|entry| {
-                entry.is_request() && (entry.is_open() || entry.other().is_some_and(|o| o > index))
-            })
+            let Some(entry) = self.entries.get(*at) else {
+                return false;
+            };
+            let later = entry.is_request() && entry.other().is_some_and(|o| o > index);
+            entry.is_open() || later && !granted(*at)
         };
-        let before = (0..=index).rev().take(MAX_LOOK_BACK);
-        before.filter(is_open_then).take(most).collect()
+        let before = (0..=index).rev().take(MAX_LOOK_BACK).filter(is_open_then);
+        before.take(most).collect()
     }
 
     /// Returns the protocols of the run.

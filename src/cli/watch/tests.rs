@@ -5,7 +5,7 @@ use super::model::Model;
 use super::shared::Shared;
 use super::source::IndexSink;
 use super::store::{Store, StoreReader};
-use crate::capture::{Event, Form};
+use crate::capture::{Event, Form, Header};
 use crate::cli::input::{self, FrameDisplay, InputRun};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::{InputArgs, PacketArgs};
@@ -14,10 +14,11 @@ use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, RareParts, StoredFrames};
 use crate::encoding::{Parsed, Want};
 use crate::framing::Limits;
-use crate::protocol::session::SessionConfig;
+use crate::protocol::session::{Place, SessionConfig};
 use crate::protocol::{Notes, registry};
 use crate::render::{DisplayOptions, json, tree};
 use anyhow::Result;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -148,7 +149,10 @@ type Judged = (u64, String);
 struct InOneThread {
     run: InputRun,
     judged: Vec<Judged>,
-    answers: Vec<Option<(u64, bool)>>,
+    answers: Vec<Option<u64>>,
+    is_recording: bool,
+    /// The messages that wait for an answer at the end.
+    open: BTreeSet<u64>,
 }
 
 impl InOneThread {
@@ -175,8 +179,7 @@ impl FrameDisplay for InOneThread {
         let verdict = verdict.unwrap_or_default();
         self.findings(verdict.findings);
         assert_eq!(decoded.index as usize, self.answers.len());
-        let answer = verdict.answer.map(|answer| (answer.to, answer.last));
-        self.answers.push(answer);
+        self.answers.push(verdict.answer.map(|answer| answer.to));
         Ok(())
     }
 
@@ -185,7 +188,15 @@ impl FrameDisplay for InOneThread {
         Ok(())
     }
 
+    fn header(&mut self, _: &Header) {
+        self.is_recording = true;
+    }
+
     fn end(&mut self, _: &str, _: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
+        let conversation = pipeline.conversation.as_ref();
+        let open = conversation.map(|one| one.unanswered(self.is_recording));
+        let open = open.into_iter().flatten().map(|one| one.place.index);
+        self.open = open.filter(|index| *index != Place::NO_MESSAGE).collect();
         let found = pipeline.conversation.as_mut().map(Conversation::finish);
         self.findings(found.map_or(&[], |verdict| verdict.findings));
         Ok(())
@@ -200,6 +211,8 @@ fn messages_are_judged_as_in_one_thread() {
             run: quiet(),
             judged: Vec::new(),
             answers: Vec::new(),
+            is_recording: false,
+            open: BTreeSet::new(),
         };
         let options = DecodeOptions::new(registry::all().to_vec());
         // Some fixtures need flags, or are no captures.
@@ -218,8 +231,11 @@ fn messages_are_judged_as_in_one_thread() {
         for (index, answer) in wanted.answers.iter().enumerate() {
             let entry = store.entries.get(index).unwrap();
             let request = entry.other().filter(|_| entry.is_answer());
-            assert_eq!(request.map(|to| to as u64), answer.map(|(to, _)| to));
+            assert_eq!(request.map(|to| to as u64), *answer);
+            let is_open = wanted.open.contains(&(index as u64));
+            assert_eq!(entry.is_open(), is_open, "#{index} {}", path.display());
         }
+        assert_eq!(store.open, wanted.open.len(), "{}", path.display());
         findings += found.len();
     });
     assert!(findings > 500, "{findings} findings");

@@ -234,12 +234,13 @@ impl View {
                 .any(|span| span.style == self.theme.style(Highlight::Error));
             line.extend(window(&shown, column, width));
             if index == model.selected {
-                let style = if is_error {
-                    self.theme.style(Highlight::Error)
-                } else {
-                    ScreenStyle::new()
-                };
-                line = line.patch_style(style.add_modifier(Modifier::REVERSED));
+                let mut style = ScreenStyle::new().add_modifier(Modifier::REVERSED);
+                if is_error {
+                    style = style.patch(self.theme.style(Highlight::Error));
+                    line.iter_mut()
+                        .for_each(|span| span.style = span.style.patch(style));
+                }
+                line = line.patch_style(style);
                 // The bar has the width of the pane.
                 frame.buffer_mut().set_style(area, line.style);
             }

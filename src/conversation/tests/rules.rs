@@ -65,7 +65,7 @@ fn examples_break_only_their_rule() {
         for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let example = rule
-                .example
+                .example()
                 .unwrap_or_else(|| panic!("{name} has no example"));
             let fired = broken(protocol, rule, example.fires);
             if !fired.iter().any(|(fired, _)| *fired == rule.name) {
@@ -88,6 +88,99 @@ fn examples_break_only_their_rule() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The verbs of findings. A text with another verb adds it here.
+const VERBS: &str = "accepts allows announced answers are asks be becomes begins belongs break breaks calls came can cannot \
+    carries closed closes comes confirms continues contains counts covers creates declare declares did differ differs do does end \
+    ended ends exits expects failed fits follow follows forbids forwards gets gives goes got grants had has have include \
+    is kept knows lacks left lists look looks makes matches may means might must named names need needs offered opened \
+    opens put read reads refuse refused refuses reported requests requires resumes round see sees selected selects send sends sent \
+    should skip speaks starts stays stops subscribed subscribes supports take takes took use uses waits wanted was were \
+    will writes";
+
+/// Returns the problem of the language of a finding: subject, verb, values, in short clauses.
+fn language_problem(text: &str) -> Option<String> {
+    const MAX_WORDS: usize = 40;
+    // Values of the wire are not checked, and hints in parentheses are those of decode.
+    let (mut plain, mut quote, mut depth) = (String::new(), None, 0);
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(end), c) if c == end => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '`') => {
+                quote = Some(c);
+                plain.push('Q');
+            }
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            (None, c) if depth == 0 => plain.push(c),
+            (None, _) => {}
+        }
+    }
+    let first = plain.split_whitespace().next().unwrap_or_default();
+    if ["A", "An", "The", "This", "It", "No", "There"].contains(&first) || text.ends_with('.') {
+        return Some("it is written as a sentence with a capital letter or a full stop".into());
+    }
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    if words.len() > MAX_WORDS {
+        return Some(format!("it has {} words", words.len()));
+    }
+    let relative = words
+        .iter()
+        .filter(|word| ["which", "that", "who"].contains(word));
+    if relative.count() > 1 {
+        return Some("a chain of relative clauses".into());
+    }
+    let separators = ["; ", ": ", ", but ", ", and ", ", although "];
+    let joined = separators
+        .iter()
+        .fold(plain.clone(), |text, s| text.replace(s, "\n"));
+    let clauses: Vec<&str> = joined.split('\n').collect();
+    let has_verb = |clause: &str| {
+        let mut words = clause.split_whitespace().map(|word| word.trim_matches(','));
+        words.any(|word| VERBS.split_whitespace().any(|verb| verb == word))
+    };
+    // `message: wanted JSON, got text` begins with the place.
+    let is_place = |n: usize| clauses.iter().skip(n).any(|c| c.starts_with("wanted "));
+    let is_value = |clause: &str| !clause.trim_end_matches(['…', ' ']).contains(' ');
+    let wrong = clauses
+        .iter()
+        .enumerate()
+        .find(|(n, clause)| !(has_verb(clause) || is_place(*n) || *n > 0 && is_value(clause)));
+    wrong.map(|(_, clause)| format!("no verb in `{clause}`"))
+}
+
+#[test]
+fn findings_are_sentences_with_subject_verb_and_values() {
+    let (mut wrong, mut checked) = (String::new(), 0);
+    for protocol in registry::all().iter().copied() {
+        for rule in protocol.behavior().rules() {
+            let name = format!("{}/{}", protocol.name(), rule.name);
+            let fires = rule.example().map_or("", |example| example.fires);
+            for (fired, text) in broken(protocol, rule, fires) {
+                if let Some(problem) = language_problem(&text) {
+                    writeln!(wrong, "{name}, {fired}: {text}\n    {problem}").unwrap();
+                }
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 500, "{checked} findings");
+    assert!(wrong.is_empty(), "{wrong}");
+    for (text, problem) in [
+        ("a batch: peers take one message", "no verb in `a batch`"),
+        (
+            "the id, which the peer that asked has, is 7, which is odd",
+            "a chain of relative clauses",
+        ),
+        (
+            "The id is 7",
+            "it is written as a sentence with a capital letter or a full stop",
+        ),
+    ] {
+        assert_eq!(language_problem(text).as_deref(), Some(problem), "{text}");
+    }
 }
 
 #[test]
@@ -143,7 +236,7 @@ fn examples_break_their_rule_after_they_are_recorded_again() {
     for protocol in registry::all().iter().copied() {
         for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
-            let example = rule.example.expect("an example").fires;
+            let example = rule.example().expect("an example").fires;
             let fired = broken(protocol, rule, &recorded_again(example, &name));
             let fired: Vec<_> = fired.iter().map(|(name, _)| *name).collect();
             assert!(fired.contains(&rule.name), "{name}: {fired:?}");
@@ -202,7 +295,7 @@ fn a_damaged_byte_breaks_few_rules() {
     let (mut worst, mut runs) = (BTreeMap::new(), 0);
     for protocol in registry::all().iter().copied() {
         for rule in protocol.behavior().rules() {
-            let example = rule.example.expect("an example").passes;
+            let example = rule.example().expect("an example").passes;
             for at in (0..example.len()).step_by(97) {
                 let Some(damaged) = damaged(example, at) else {
                     continue;
@@ -326,7 +419,7 @@ fn compiled_examples_equal_the_files() {
             .join(protocol.name())
             .join("rules");
         for rule in protocol.behavior().rules() {
-            let example = rule.example.expect("an example");
+            let example = rule.example().expect("an example");
             for (end, text) in [("fires", example.fires), ("passes", example.passes)] {
                 let path = folder.join(format!("{}.{end}.jsonl", rule.name));
                 let file = std::fs::read_to_string(&path).expect("a file");

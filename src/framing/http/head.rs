@@ -406,3 +406,16 @@ fn bad_head(bytes: &[u8], error: httparse::Error) -> DecodeError {
     let span = Span::new(0, bytes.len());
     DecodeError::new("bad-http", span, "head", wanted, error.to_string())
 }
+
+/// RFC 9113 section 3.4: the connection preface that a client of HTTP/2 sends first.
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Returns `Some(true)` if the window starts with the preface; `None` if more bytes are needed.
+pub(super) fn preface(window: &[u8]) -> Option<bool> {
+    let seen = window.get(..PREFACE.len()).unwrap_or(window);
+    match PREFACE.starts_with(seen) {
+        // `P` and `PR` can also start a method of HTTP/1.1.
+        true if seen.len() < PREFACE.len() => (seen.len() < 3).then_some(false),
+        same => Some(same),
+    }
+}

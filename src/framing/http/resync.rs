@@ -1,9 +1,11 @@
-//! Skips bytes that are not HTTP up to a likely start line; after missing bytes also up to a chunk of events.
+//! Skips bytes that are not HTTP up to a likely start line; after missing bytes also up to a chunk of events, or a message
+//! of WebSocket: the missing bytes may hold the rest of an upgrade.
 //!
 //! Skipped bytes are emitted: the first run of them carries the fault, each further run is a
 //! separate line.
 
-use super::super::Buffer;
+use super::super::websocket::WebSocketResync;
+use super::super::{Buffer, Limits};
 use super::chunked::{CHUNK_PROBE, starts_chunk};
 use memchr::memmem;
 
@@ -17,13 +19,14 @@ const VERSION: &[u8] = b"HTTP/1.";
 const STATUS: usize = 12;
 
 /// The progress of the search, in bytes from the start of the window.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct HttpResync {
     /// Start lines before this position were tried already.
     pub(super) from: usize,
     pub(super) searched: usize,
     /// Bytes are missing: a stream of events may continue. The search for a chunk of them is up to this position.
     chunk: Option<usize>,
+    /// Bytes are missing: the stream may be WebSocket now. The search for a message is up to this position.
+    websocket: Option<(usize, WebSocketResync)>,
 }
 
 /// The result of a search for a start line.
@@ -33,6 +36,8 @@ pub(super) enum ResyncResult {
     Run(usize, bool),
     /// This many bytes belong to no message; a chunk of events follows.
     Events(usize),
+    /// This many bytes belong to no message; a message of WebSocket follows.
+    WebSocket(usize),
 }
 
 impl HttpResync {
@@ -41,6 +46,7 @@ impl HttpResync {
             from,
             searched: 0,
             chunk: None,
+            websocket: None,
         }
     }
 
@@ -48,6 +54,7 @@ impl HttpResync {
     pub(super) fn after_gap() -> Self {
         Self {
             chunk: Some(0),
+            websocket: Some((0, WebSocketResync::default())),
             ..Self::new(0)
         }
     }
@@ -56,6 +63,7 @@ impl HttpResync {
     pub(super) fn restart(&self) -> Self {
         Self {
             chunk: self.chunk.map(|_| 0),
+            websocket: (self.websocket.as_ref()).map(|_| (0, WebSocketResync::default())),
             ..Self::new(0)
         }
     }
@@ -79,7 +87,39 @@ impl HttpResync {
         false
     }
 
+    /// Searches for a message of WebSocket. Returns the position up to which none starts, and `true` if one starts there.
+    fn find_websocket(&mut self, seen: &[u8], limits: Limits, last: bool) -> (usize, bool) {
+        let Some((at, search)) = &mut self.websocket else {
+            return (usize::MAX, false);
+        };
+        let (next, found) = search.find(seen, *at, limits, last);
+        *at = next;
+        (next, found)
+    }
+
     pub(super) fn next(&mut self, input: Buffer<'_>) -> ResyncResult {
+        let horizon = RUN + BEYOND;
+        let seen = input.window.get(..horizon).unwrap_or(input.window);
+        let last = input.eof || seen.len() == horizon;
+        let (at, found) = if input.resync {
+            self.find_websocket(seen, input.limits, last)
+        } else {
+            (usize::MAX, false)
+        };
+        match self.next_http(input) {
+            ResyncResult::Run(n, true) | ResyncResult::Events(n) if n > at && !found => {
+                // A message may be before it.
+                self.searched = self.searched.min(n);
+                ResyncResult::More
+            }
+            ResyncResult::Run(n, _) if found && at < n => ResyncResult::WebSocket(at),
+            ResyncResult::Events(n) if found && at < n => ResyncResult::WebSocket(at),
+            ResyncResult::More if found => ResyncResult::WebSocket(at),
+            http => http,
+        }
+    }
+
+    fn next_http(&mut self, input: Buffer<'_>) -> ResyncResult {
         let Buffer { window, eof, .. } = input;
         let horizon = RUN + BEYOND;
         let seen = window.get(..horizon).unwrap_or(window);

@@ -15,7 +15,7 @@ use crate::span::Span;
 
 /// The progress of the search.
 #[derive(Default)]
-pub(super) struct WebSocketResync {
+pub(in super::super) struct WebSocketResync {
     searched: usize,
     /// The length of the window that was too short for a message; searched again when it has grown
     /// by an eighth.
@@ -51,7 +51,7 @@ impl WebSocketResync {
             let Some(rest) = window.get(self.searched..).filter(|rest| !rest.is_empty()) else {
                 break;
             };
-            match self.check_start(rest, input, masked) {
+            match self.check_start(rest, input.limits, masked, true) {
                 StartCheck::Yes => {
                     found = true;
                     break;
@@ -82,7 +82,35 @@ impl WebSocketResync {
         (Some(Step::Frame(frame, end)), found)
     }
 
-    fn check_start(&mut self, rest: &[u8], input: Buffer<'_>, masked: Option<bool>) -> StartCheck {
+    /// Returns the position of a whole message that is not compressed, in bytes that may be of another framing, and `true`
+    /// if one starts there; otherwise the position up to which no message starts. A message that is not complete may be one,
+    /// unless `last`.
+    pub(in super::super) fn find(
+        &mut self,
+        seen: &[u8],
+        from: usize,
+        limits: Limits,
+        last: bool,
+    ) -> (usize, bool) {
+        let mut at = from;
+        while let Some(rest) = seen.get(at..).filter(|rest| !rest.is_empty()) {
+            match self.check_start(rest, limits, None, false) {
+                StartCheck::Yes => return (at, true),
+                StartCheck::Unknown if !last => break,
+                StartCheck::Unknown | StartCheck::No => at += 1,
+            }
+        }
+        (at, false)
+    }
+
+    /// Checks if a message starts here. `compressed`: it may be compressed.
+    fn check_start(
+        &mut self,
+        rest: &[u8],
+        limits: Limits,
+        masked: Option<bool>,
+        compressed: bool,
+    ) -> StartCheck {
         match WebSocketHeader::plausible(rest, masked) {
             Some(true) => {}
             Some(false) => return StartCheck::No,
@@ -91,16 +119,16 @@ impl WebSocketResync {
         let Ok(header) = WebSocketHeader::read(rest) else {
             return StartCheck::Unknown;
         };
-        let limit = u64::from(input.limits.message);
-        let is_message =
-            header.fin && header.starts_message() && header.len > 0 && header.len <= limit;
+        let limit = u64::from(limits.message);
+        let is_message = header.starts_message() && header.len > 0 && header.len <= limit;
         if !is_message || header.violation().is_some() {
             return StartCheck::No;
         }
         let total = header.size + header.len as usize;
+        let next = rest.get(total..).unwrap_or_default();
         if header.compressed() {
-            let next = rest.get(total..).unwrap_or_default();
             return match WebSocketHeader::plausible(next, Some(header.mask.is_some())) {
+                _ if !compressed || !header.fin => StartCheck::No,
                 Some(true) => StartCheck::Yes,
                 Some(false) => StartCheck::No,
                 None => StartCheck::Unknown,
@@ -118,21 +146,46 @@ impl WebSocketResync {
         self.plain.clear();
         unmask(payload, header.mask, &mut self.plain);
         let whole = payload.len() as u64 == header.len;
-        let mut value = self.plain.as_slice();
-        if matches!(value, [1 | 2, ..]) {
-            match value.get(HEADER..) {
-                Some(_) if !is_header(value) => return StartCheck::No,
-                Some([]) if whole => return StartCheck::Yes,
-                Some(rest) => value = rest,
-                None if whole => return StartCheck::No,
-                None => return StartCheck::Unknown,
-            }
+        let value = check_payload(&self.plain, whole);
+        match value {
+            // The next frame continues the message, or is a control frame between its parts.
+            StartCheck::Unknown if whole && !header.fin => continues(next, header),
+            StartCheck::Yes if !header.fin => StartCheck::No,
+            StartCheck::Unknown if whole => StartCheck::No,
+            value => value,
         }
-        match measure(value) {
-            Ok(Some(len)) if len == value.len() && whole => StartCheck::Yes,
-            Ok(None) if !whole => StartCheck::Unknown,
+    }
+}
+
+/// Checks if a payload is one value, perhaps after a header; unknown if it begins like one.
+fn check_payload(payload: &[u8], whole: bool) -> StartCheck {
+    let mut value = payload;
+    if matches!(value, [1 | 2, ..]) {
+        match value.get(HEADER..) {
+            Some(_) if !is_header(value) => return StartCheck::No,
+            Some([]) if whole => return StartCheck::Yes,
+            Some(rest) => value = rest,
+            None => return StartCheck::Unknown,
+        }
+    }
+    match measure(value) {
+        Ok(Some(len)) if len == value.len() && whole => StartCheck::Yes,
+        Ok(None) => StartCheck::Unknown,
+        _ => StartCheck::No,
+    }
+}
+
+/// Checks if a frame follows that can stand between the first and the last frame of a message.
+fn continues(next: &[u8], first: WebSocketHeader) -> StartCheck {
+    let masked = first.mask.is_some();
+    match next.first_chunk() {
+        None => StartCheck::Unknown,
+        Some(&[0 | 0x80, second]) if masked == (second & 0x80 != 0) => StartCheck::Yes,
+        Some([start, _]) if start & 15 < 8 => StartCheck::No,
+        Some(_) => match WebSocketHeader::plausible(next, Some(masked)) {
+            Some(true) => StartCheck::Yes,
             _ => StartCheck::No,
-        }
+        },
     }
 }
 

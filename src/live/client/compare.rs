@@ -4,7 +4,9 @@ use super::{
     Binding, ClientEvent, ClientRun, ConnectionStage, Divergence, Expected, Hang, PlanStep,
     RunDifference, describe_step,
 };
-use crate::diff::{DiffMessage, FieldDifference, IdScope, StoredMessage, Val, generalized};
+use crate::diff::{
+    DiffMessage, FieldDifference, IdScope, StoredMessage, Val, generalized, uuid_form,
+};
 use crate::live::endpoint::Received;
 use crate::live::handler::{Command, Ended};
 use crate::live::plan::id_of;
@@ -80,19 +82,26 @@ impl ClientRun<'_> {
         };
         let scopes = [scope(&recorded.stored), scope(&stored)];
         let places = OnceCell::new();
-        let mut same = |group, path: &Path, recorded_is: Node<'_>, here: Node<'_>| {
+        let mut same = |used, path: &Path, recorded_is: Node<'_>, here: Node<'_>| {
+            // Own ids have the form of the recorded ones.
+            let forms = [recorded_is, here].map(uuid_form);
             let Some((one, other)) = Val::of(recorded_is).zip(Val::of(here)) else {
                 return Err(None);
             };
-            let Some(group) = group else {
+            let Some(used) = used else {
                 let is_same = values.corresponds(&plan.names, &one, &other);
                 return if is_same { Ok(()) } else { Err(None) };
             };
             let places = places.get_or_init(|| names_by_path(recorded));
             match places.get(path) {
-                Some(number) => values.check(*number, &other),
-                None => ids.pair(group, (scopes[0], &one), (scopes[1], &other)),
+                Some(number) => values.check(*number, &other)?,
+                None => ids.pair(used, (scopes[0], &one), (scopes[1], &other), forms)?,
             }
+            let is_uuid = |val: &Val| matches!(val, Val::Uuid(_));
+            if is_uuid(&one) && is_uuid(&other) && forms[0] != forms[1] {
+                return Err(None);
+            }
+            Ok(())
         };
         let fields = (self.compare).fields_with(&recorded.stored, &stored, &mut same);
         self.outcome.ignored = self.compare.ignored;
@@ -205,9 +214,9 @@ impl ClientRun<'_> {
         if expected.is_none() {
             let what = &key.1;
             let answers = [Role::Response, Role::Error, Role::Item, Role::End];
-            let is_answer = stored.role.is_some_and(|role| answers.contains(&role));
+            let is_answer = stored.role.is_none_or(|role| answers.contains(&role));
             // A cancelled request may still be answered, even twice.
-            if is_answer && !self.was_cancelled(id) {
+            if stored.fault.is_some() || is_answer && !self.was_cancelled(id) {
                 self.report_difference(
                     None,
                     RunDifference::Extra(crate::diff::describe(stored)),

@@ -94,6 +94,8 @@ struct ClientRun<'p> {
     ids: Ids,
     observer: ClientObserver<'p>,
     steps: Vec<StepProgress>,
+    /// A step refers to an earlier one.
+    has_references: bool,
     /// Steps with a pending answer, by the time at which they were sent or last answered.
     pending: BTreeSet<(i64, usize)>,
     /// The number of leading expected messages whose answers are complete: without items, and with items.
@@ -198,6 +200,7 @@ impl<'p> Client<'p> {
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
                 ids: Ids::default(),
                 steps: vec![StepProgress::default(); plan.steps.len()],
+                has_references: plan.steps.iter().any(|step| !step.refers_to.is_empty()),
                 pending: BTreeSet::new(),
                 answered: [0; 2],
                 is_received: vec![false; plan.expected.len()],

@@ -7,6 +7,9 @@ use crate::live::endpoint::Endpoint;
 use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
 
+/// Maximum time for a request to begin, in nanoseconds, before a message that ends or changes it.
+const MAX_HEAD_START: i64 = 1_000_000_000;
+
 /// The reason why a step is not sent yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StepWait {
@@ -157,7 +160,7 @@ impl<'p> ClientRun<'p> {
                 )));
             }
         }
-        match self.send_time(step) {
+        match self.send_time(step).max(self.head_start_end(step)) {
             Some(time) if time > now => Err(StepWait::Until(time)),
             _ => Ok(()),
         }
@@ -239,9 +242,27 @@ impl<'p> ClientRun<'p> {
         Some(self.started.saturating_add(after))
     }
 
+    /// Returns the time until which a message that ends or changes an open request waits. A peer that handles messages
+    /// at the same time may read it first, so it keeps its recorded distance until an answer shows that the request has
+    /// begun.
+    fn head_start_end(&self, step: &PlanStep) -> Option<i64> {
+        if step.role == Some(Role::Request) {
+            return None;
+        }
+        let ends = step.refers_to.iter().filter_map(|number| {
+            let (request, progress) = (self.plan.steps.get(*number)?, self.steps.get(*number)?);
+            let is_open = !progress.done && progress.got == 0;
+            let distance = step.time?.saturating_sub(request.time?);
+            let most = MAX_HEAD_START.min(self.settings.timeout / 2);
+            let end = progress.sent?.saturating_add(distance.clamp(0, most));
+            (is_open && request.role == Some(Role::Request)).then_some(end)
+        });
+        ends.max()
+    }
+
     /// Returns the time of the next step that waits only for its time.
     pub(super) fn next_time(&self, endpoint: &Endpoint<'_>) -> Option<i64> {
-        if self.settings.speed == Speed::MAX {
+        if self.settings.speed == Speed::MAX && !self.has_references {
             return None;
         }
         let waits = self.conns.sending().filter_map(|conn| {

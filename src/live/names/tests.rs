@@ -10,7 +10,12 @@ fn names(generated: &[(&'static str, &'static str, Fresh)]) -> Names {
     Names {
         generated: generated
             .iter()
-            .map(|(path, group, fresh)| (PathPattern::new(path), *group, *fresh))
+            .map(|(path, group, fresh)| GeneratedPath {
+                pattern: PathPattern::new(path),
+                group,
+                fresh: *fresh,
+                maker: None,
+            })
             .collect(),
         all: Vec::new(),
         unique: HashMap::new(),
@@ -25,7 +30,10 @@ fn about(
     request_direction: Option<Direction>,
 ) -> MessageInfo<'static> {
     MessageInfo {
-        kind: "k",
+        name: MessageName {
+            kind: "k",
+            subject: None,
+        },
         role: Some(role),
         direction,
         request_direction,

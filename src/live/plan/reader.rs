@@ -11,7 +11,7 @@ use crate::capture::{
 use crate::conversation::pipeline::{Pipeline, PipelineSink};
 use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
-use crate::diff::StoredMessage;
+use crate::diff::{MessageName, StoredMessage};
 use crate::framing::Framing;
 use crate::live::codec::EventStreams;
 use crate::live::endpoint::http_session::peer_conn;
@@ -182,7 +182,7 @@ impl<'p> PlanReader<'p> {
         let was_ready = self.follow(protocol, decoded);
         let request = answer.as_ref().and_then(|a| self.classified.get(&a.to));
         let about = MessageInfo {
-            kind: &decoded.message.kind,
+            name: MessageName::of(decoded.message),
             role,
             direction,
             request_direction: request.map(RecordedMessage::direction),
@@ -330,7 +330,9 @@ impl<'p> PlanReader<'p> {
             let Binding::Name(name) = place.binding else {
                 continue;
             };
-            if Some(&place.spot.val) == id.as_ref() {
+            // A token may equal the id.
+            let is_id = place.path.len() == 1 && Some(&place.spot.val) == id.as_ref();
+            if is_id {
                 step.id.get_or_insert(name);
             }
             match self.ids.get_mut(&name) {
@@ -341,7 +343,7 @@ impl<'p> PlanReader<'p> {
                     }
                     *earlier = number;
                 }
-                None if Some(&place.spot.val) == id.as_ref() => {
+                None if is_id => {
                     self.ids.insert(name, number);
                 }
                 None => {}

@@ -1,22 +1,23 @@
 //! Compiles a recording to a script.
 
+mod parts;
+
 use super::request::RequestPattern;
-use super::template::{Replacement, Template, ValueSource};
+use super::template::ValueSource;
 use super::value::OpenValue;
-use super::{AwaitedMessage, HelloReply, Reply, RuleCondition, Script, ScriptAction, ScriptRule};
+use super::{AwaitedMessage, HelloReply, RuleCondition, Script, ScriptAction, ScriptRule};
 use crate::conversation::{Judge, Verdict, follow};
 use crate::decoder::{DecodeOptions, Decoded};
-use crate::diff::StoredMessage;
+use crate::diff::{MessageName, StoredMessage};
 use crate::framing::Limits;
 use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
-use crate::path::{Path, PathStep};
 use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
-use std::collections::{BTreeSet, HashMap};
+use parts::{CompiledRequest, Holders, Opening, Timeline, name_at, recorded, send_action};
+use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::Arc;
 
 /// Compiles a recording to the script that gives the same answers. `side` is the side that the stub plays; recorded
 /// pauses are scaled by `speed`.
@@ -38,7 +39,7 @@ pub fn compile(
         speed,
         names: Names::new(protocol),
         entries: Vec::new(),
-        hellos: Vec::new(),
+        holders: Holders::default(),
         greeted: HashMap::new(),
         requests: HashMap::new(),
         ours: HashMap::new(),
@@ -61,8 +62,10 @@ pub fn compile(
     if let Some(why) = reader.failed {
         return Err(why);
     }
+    let (hellos, entries): (Vec<_>, Vec<_>) =
+        (reader.entries.into_iter()).partition(|entry| entry.hello.is_some());
     // Notifications have no answer.
-    let entries = reader.entries.into_iter();
+    let entries = entries.into_iter();
     let entries = entries.filter(|entry| entry.is_request || !entry.timeline.actions.is_empty());
     let rules = entries.map(|entry| ScriptRule {
         place: format!("#{}", entry.index),
@@ -74,7 +77,7 @@ pub fn compile(
     });
     let script = Script {
         rules: rules.collect(),
-        hellos: reader.hellos,
+        hellos: replies_to(hellos),
         opening: reader
             .opening
             .messages
@@ -97,88 +100,6 @@ pub fn compile(
     Ok(script)
 }
 
-/// The first messages of the connections that the simulated side has opened.
-#[derive(Default)]
-struct Opening {
-    kind: String,
-    conns: BTreeSet<Option<u32>>,
-    messages: Vec<String>,
-}
-
-impl Opening {
-    /// Returns true for the message of another connection that corresponds to the first one.
-    fn begins(&self, conn: Option<u32>, kind: &str) -> bool {
-        self.kind == kind && !self.conns.contains(&conn)
-    }
-
-    fn add(&mut self, conn: Option<u32>, kind: &str, message: String, side: Direction) {
-        // A side that listens has the same hello for each connection.
-        if self.conns.is_empty() || side == Direction::ToServer && self.begins(conn, kind) {
-            kind.clone_into(&mut self.kind);
-            self.messages.push(message);
-        }
-        self.conns.insert(conn);
-    }
-}
-
-/// A recorded request, while the recording is read.
-struct CompiledRequest {
-    index: u64,
-    conn: Option<u32>,
-    is_request: bool,
-    /// Its last answer is read.
-    is_done: bool,
-    pattern: RequestPattern,
-    places: Vec<ValuePlace>,
-    timeline: Timeline,
-}
-
-/// The actions that answer a request, with their times.
-struct Timeline {
-    actions: Vec<ScriptAction>,
-    /// The time of the last action.
-    time: Option<i64>,
-    speed: Speed,
-    /// The answered calls: their numbers, and the values of the answers that stand for something.
-    answers: Vec<(usize, Vec<ValuePlace>)>,
-}
-
-impl Timeline {
-    fn new(speed: Speed, time: Option<i64>) -> Self {
-        Self {
-            actions: Vec::new(),
-            time,
-            speed,
-            answers: Vec::new(),
-        }
-    }
-
-    /// Adds a wait for an event of the peer.
-    fn received(&mut self, action: ScriptAction, time: Option<i64>) {
-        self.time = time.or(self.time);
-        self.actions.push(action);
-    }
-
-    /// Adds an action of the stub's side, after the recorded pause.
-    fn did(&mut self, action: ScriptAction, time: Option<i64>) {
-        let since = time
-            .zip(self.time)
-            .map(|(now, last)| now.saturating_sub(last));
-        let wait = since.and_then(|since| self.speed.scale(since));
-        self.actions
-            .extend(wait.filter(|ns| *ns > 0).map(ScriptAction::Wait));
-        self.received(action, time);
-    }
-
-    fn calls(&self) -> usize {
-        let calls = self
-            .actions
-            .iter()
-            .filter(|action| matches!(action, ScriptAction::Call(_)));
-        calls.count()
-    }
-}
-
 /// The state while a recording is read.
 struct CompileState<'p> {
     protocol: &'p dyn Protocol,
@@ -186,9 +107,9 @@ struct CompileState<'p> {
     names: Names,
     speed: Speed,
     entries: Vec<CompiledRequest>,
-    hellos: Vec<HelloReply>,
+    holders: Holders,
     /// The hellos without an answer, by index.
-    greeted: HashMap<u64, String>,
+    greeted: HashMap<u64, usize>,
     /// The requests, by index.
     requests: HashMap<u64, usize>,
     /// The calls of the stub's side, by index: the request during which each was sent, and its number there.
@@ -201,35 +122,27 @@ struct CompileState<'p> {
 }
 
 impl CompileState<'_> {
-    /// Returns the open request that a notification continues or ends: the one with the same id.
+    /// Returns the open request that a message of the peer continues or ends: the one whose id it has.
     fn goes_on(&self, conn: Option<u32>, places: &[ValuePlace]) -> Option<usize> {
-        let id = places.iter().find(|place| is_id(&place.path))?;
-        let name = name_at(id)?;
+        let names: Vec<usize> = places.iter().filter_map(name_at).collect();
         self.entries.iter().rposition(|entry| {
-            let same = |place: &ValuePlace| place.path == id.path && name_at(place) == Some(name);
-            !entry.is_done && entry.conn == conn && entry.places.iter().any(same)
+            let is_named = |name| names.contains(&name);
+            !entry.is_done
+                && entry.conn == conn
+                && entry.id().and_then(name_at).is_some_and(is_named)
         })
     }
 
-    /// Makes a message that answers a request. Values that the peer generated come from the request or from the answers
-    /// to calls.
+    /// Makes a message that answers a request. Values that differ in each run come from the request, or from the calls
+    /// and their answers.
     fn message(&self, at: usize, text: String, places: Vec<ValuePlace>) -> OpenValue {
-        let of = |number: usize| {
-            self.names
-                .name(number)
-                .filter(|name| name.owner != self.side)?;
-            let entry = self.entries.get(at)?;
-            let find = |places: &[ValuePlace]| {
-                let place = places.iter().find(|place| name_at(place) == Some(number));
-                place.map(|place| place.path.clone())
-            };
-            find(&entry.places).map(ValueSource::Request).or_else(|| {
-                let mut answers = entry.timeline.answers.iter();
-                answers.find_map(|(call, places)| Some(ValueSource::Call(*call, find(places)?)))
-            })
-        };
+        let entry = self.entries.get(at);
         let source = |place: &ValuePlace| match place.binding {
-            Binding::Name(number) => of(number),
+            Binding::Name(number) => {
+                let is_ours = self.names.name(number)?.owner == self.side;
+                let entry = entry?;
+                (entry.timeline).source(&entry.places, number, is_ours)
+            }
             Binding::Time | Binding::Given => None,
         };
         recorded(text, places, source)
@@ -237,27 +150,76 @@ impl CompileState<'_> {
 
     /// Returns the paths of the id in a message of the peer and in its request.
     fn named(&self, at: usize, kind: String, places: &[ValuePlace]) -> Option<AwaitedMessage> {
-        let id = places.iter().find(|place| is_id(&place.path))?;
-        let entry = self.entries.get(at)?;
-        let mut own = entry.places.iter();
-        let own = own.find(|place| name_at(place).is_some() && name_at(place) == name_at(id))?;
+        let id = self.entries.get(at)?.id()?;
+        let mut places = places.iter();
+        let place =
+            places.find(|place| name_at(place).is_some() && name_at(place) == name_at(id))?;
         Some(AwaitedMessage {
             kind,
-            path: id.path.clone(),
-            request: own.path.clone(),
+            path: place.path.clone(),
+            request: id.path.clone(),
         })
     }
 
-    /// Returns the request to which a message without a pair belongs: the last open one on its connection, otherwise the
-    /// last one on it, otherwise the last open one.
-    fn course(&self, conn: Option<u32>) -> Option<usize> {
+    /// Returns the request to which a message without a pair belongs, of those that hold its values, otherwise of all:
+    /// the last open one on its connection, otherwise the last one on it, otherwise the last open one.
+    fn course(&self, conn: Option<u32>, places: &[ValuePlace]) -> Option<usize> {
+        let holders = self.holders.find(places);
         let last = |fits: &dyn Fn(&CompiledRequest) -> bool| {
-            let mut entries = self.entries.iter();
-            entries.rposition(fits)
+            let fits_at = |at: &usize| self.entries.get(*at).is_some_and(fits);
+            match holders.as_slice() {
+                [] => self.entries.iter().rposition(fits),
+                holders => holders.iter().rev().copied().find(fits_at),
+            }
         };
         last(&|entry| entry.conn == conn && !entry.is_done)
             .or_else(|| last(&|entry| entry.conn == conn))
             .or_else(|| last(&|entry| !entry.is_done))
+            .or_else(|| last(&|_| true))
+    }
+
+    /// Adds a request, a notification or a hello of the peer.
+    fn add_entry(
+        &mut self,
+        decoded: &Decoded<'_>,
+        message: String,
+        places: Vec<ValuePlace>,
+        hello: Option<HelloReply>,
+    ) {
+        let index = decoded.index;
+        let generated = places.iter().filter(|place| name_at(place).is_some());
+        let generated = generated.map(|place| &place.path).collect();
+        let pattern = match &hello {
+            Some(_) => Ok(RequestPattern::default()),
+            None => RequestPattern::of(decoded, message, &generated),
+        };
+        let pattern = match pattern {
+            Ok(pattern) => pattern,
+            Err(why) => {
+                let why = format!("#{index} cannot be a rule: {why}");
+                self.failed.get_or_insert(why);
+                return;
+            }
+        };
+        let at = self.entries.len();
+        match hello {
+            Some(_) => self.greeted.insert(index, at),
+            None => self.requests.insert(index, at),
+        };
+        let is_request = decoded.message.role == Some(Role::Request);
+        // A notification about an earlier request causes nothing itself.
+        let is_about = !is_request && !self.holders.find(&places).is_empty();
+        self.holders.add(at, &places);
+        self.entries.push(CompiledRequest {
+            index,
+            conn: decoded.origin.conn,
+            is_request,
+            is_done: hello.is_some() || is_about,
+            hello,
+            pattern,
+            places,
+            timeline: Timeline::new(self.speed, decoded.origin.time),
+        });
     }
 
     fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
@@ -273,7 +235,7 @@ impl CompileState<'_> {
         }
         let answer = verdict.answer;
         let about = MessageInfo {
-            kind: &decoded.message.kind,
+            name: MessageName::of(decoded.message),
             role,
             direction,
             request_direction: answer.and_then(|a| self.directions.get(&a.to).copied()),
@@ -292,6 +254,19 @@ impl CompileState<'_> {
             .filter(|_| is_ours)
             .and_then(|to| self.greeted.remove(&to));
         let conn = decoded.origin.conn;
+        // An event belongs to the request about the same object, not to the one that asked for events.
+        let request = match request {
+            Some(at) if is_ours && role == Some(Role::Item) => {
+                let holders = self.holders.find(&places);
+                let is_other = !holders.is_empty() && !holders.contains(&at);
+                let other = is_other.then(|| self.course(conn, &places)).flatten();
+                if let Some(entry) = self.entries.get_mut(at).filter(|_| other.is_some()) {
+                    entry.timeline.stay_silent();
+                }
+                other.or(request)
+            }
+            _ => request,
+        };
         // Each provider of a recording announces its functions on its own connection.
         let is_announced = self.opening.begins(conn, &kind);
         // A message of the peer that continues an earlier request, such as an item that it sends.
@@ -303,21 +278,24 @@ impl CompileState<'_> {
         };
         match (is_ours, request, greeted, role) {
             (true, Some(at), ..) => {
+                self.holders.add(at, &places);
                 let reply = self.message(at, message, places);
                 if let Some(entry) = self.entries.get_mut(at) {
                     entry.is_done |= last;
                     entry.timeline.did(send_action(reply), time);
                 }
             }
-            (true, None, Some(what), _) => {
+            (true, None, Some(at), _) => {
                 // The answer of the protocol itself has the values of this run at the same paths.
                 let own = |place: &ValuePlace| match place.binding {
                     Binding::Name(_) => Some(ValueSource::Request(place.path.clone())),
                     Binding::Time | Binding::Given => None,
                 };
-                if self.hellos.iter().all(|hello| hello.to != what) {
-                    let message = recorded(message, places, own);
-                    self.hellos.push(HelloReply { to: what, message });
+                self.holders.add(at, &places);
+                let message = recorded(message, places, own);
+                let hello = self.entries.get_mut(at).and_then(|e| e.hello.as_mut());
+                if let Some(hello) = hello {
+                    hello.message = Some(message);
                 }
             }
             (true, None, None, _)
@@ -339,14 +317,17 @@ impl CompileState<'_> {
                     | Role::End),
                 ),
             ) => {
-                let Some(at) = self.course(decoded.origin.conn) else {
+                let Some(at) = self.course(conn, &places) else {
                     return;
                 };
+                self.holders.add(at, &places);
+                let own = places.clone();
                 let message = self.message(at, message, places);
                 if let Some(entry) = self.entries.get_mut(at) {
                     let timeline = &mut entry.timeline;
                     if role == Role::Request {
-                        self.ours.insert(index, (at, timeline.calls()));
+                        self.ours.insert(index, (at, timeline.calls.len()));
+                        timeline.calls.push(own);
                         timeline.did(ScriptAction::Call(message), time);
                     } else {
                         timeline.did(send_action(message), time);
@@ -354,8 +335,13 @@ impl CompileState<'_> {
                 }
             }
             (false, ..) if self.protocol.is_hello(decoded.message) => {
-                self.greeted
-                    .insert(index, StoredMessage::of(decoded, None).what());
+                let to = StoredMessage::of(decoded, None).what();
+                let hello = HelloReply {
+                    to,
+                    message: None,
+                    then: [].into(),
+                };
+                self.add_entry(decoded, message, places, Some(hello));
             }
             (false, None, ..) if continued.is_some() => {
                 let awaited = continued.and_then(|at| Some((at, self.named(at, kind, &places)?)));
@@ -368,29 +354,14 @@ impl CompileState<'_> {
                 }
             }
             (false, None, _, Some(Role::Request | Role::Notification)) => {
-                self.requests.insert(index, self.entries.len());
-                let generated = places.iter().filter(|place| name_at(place).is_some());
-                let generated = generated.map(|place| &place.path).collect();
-                match RequestPattern::of(decoded, message, &generated) {
-                    Ok(pattern) => self.entries.push(CompiledRequest {
-                        index,
-                        conn: decoded.origin.conn,
-                        is_request: role == Some(Role::Request),
-                        is_done: false,
-                        pattern,
-                        places,
-                        timeline: Timeline::new(self.speed, time),
-                    }),
-                    Err(why) => {
-                        let why = format!("#{index} cannot be a rule: {why}");
-                        self.failed.get_or_insert(why);
-                    }
-                }
+                self.add_entry(decoded, message, places, None);
             }
             (false, None, ..) => {
-                if let Some((at, call)) = of.and_then(|to| self.ours.get(&to)).copied()
-                    && let Some(entry) = self.entries.get_mut(at)
-                {
+                let Some((at, call)) = of.and_then(|to| self.ours.get(&to)).copied() else {
+                    return;
+                };
+                self.holders.add(at, &places);
+                if let Some(entry) = self.entries.get_mut(at) {
                     let timeline = &mut entry.timeline;
                     timeline.received(ScriptAction::Await(call), time);
                     timeline.answers.push((call, places));
@@ -401,43 +372,21 @@ impl CompileState<'_> {
     }
 }
 
-/// Returns the number of the name that a value stands for.
-fn name_at(place: &ValuePlace) -> Option<usize> {
-    match place.binding {
-        Binding::Name(number) if !place.spot.is_key => Some(number),
-        _ => None,
+/// Returns the replies to hellos: the first answer to each, and what followed the first one.
+fn replies_to(hellos: Vec<CompiledRequest>) -> Vec<HelloReply> {
+    let mut replies: Vec<HelloReply> = Vec::new();
+    for entry in hellos {
+        let Some(hello) = entry.hello else { continue };
+        let then = entry.timeline.actions;
+        match replies.iter_mut().find(|reply| reply.to == hello.to) {
+            Some(reply) if reply.message.is_none() => reply.message = hello.message,
+            Some(_) => {}
+            None => replies.push(HelloReply {
+                then: then.into(),
+                ..hello
+            }),
+        }
     }
-}
-
-/// Returns `true` if this is the path of an id.
-fn is_id(path: &Path) -> bool {
-    matches!(&path[..], [PathStep::Member(key)] if matches!(key.as_str(), "id" | "seq"))
-}
-
-fn send_action(message: OpenValue) -> ScriptAction {
-    ScriptAction::SendReply(Reply::Message(message), Arc::default())
-}
-
-/// Makes a message of which some values are replaced.
-fn recorded(
-    text: String,
-    places: Vec<ValuePlace>,
-    source: impl Fn(&ValuePlace) -> Option<ValueSource>,
-) -> OpenValue {
-    let replaced = places.into_iter().filter_map(|place| {
-        let source = source(&place)?;
-        let span = place.spot.span;
-        let key = text
-            .get(span.at()..span.end())
-            .filter(|_| place.spot.is_key);
-        Some((place.path, key.map(str::to_owned), source))
-    });
-    let replaced: Vec<Replacement> = replaced.collect();
-    if replaced.is_empty() {
-        return OpenValue::Json(text);
-    }
-    match Template::new(text.clone(), replaced) {
-        Ok(template) => OpenValue::Recorded(Arc::new(template)),
-        Err(_) => OpenValue::Json(text),
-    }
+    replies.retain(|reply| reply.message.is_some() || !reply.then.is_empty());
+    replies
 }

@@ -20,8 +20,16 @@ pub struct Fill<'f> {
     pub count: u64,
 }
 
-/// A call: the index of its message, and its answer as JSON.
-pub type MadeCall = (Option<u64>, Option<String>);
+/// A call.
+#[derive(Clone, Debug, Default)]
+pub struct MadeCall {
+    /// The index of its message, if it has an answer.
+    pub index: Option<u64>,
+    /// Its message, as JSON.
+    pub sent: String,
+    /// Its answer, as JSON.
+    pub answer: Option<String>,
+}
 
 /// Parses JSON text and passes its root to `look`.
 pub fn with_json<T>(text: &str, look: impl FnOnce(Node<'_>) -> T) -> Result<T, String> {

@@ -48,9 +48,13 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
         several => out.push_str(&format!("opening = [{}]\n", several.join(", "))),
     }
     for hello in &script.hellos {
-        if let Some(message) = value(&hello.message) {
-            let to = quote(&hello.to);
-            out.push_str(&format!("\n[[hello]]\nto = {to}\nmessage = {message}\n"));
+        out.push_str(&format!("\n[[hello]]\nto = {}\n", quote(&hello.to)));
+        if let Some(message) = hello.message.as_ref().and_then(value) {
+            out.push_str(&format!("message = {message}\n"));
+        }
+        if !hello.then.is_empty() {
+            let steps: Vec<String> = hello.then.iter().filter_map(step).collect();
+            out.push_str(&format!("then = {}\n", lines(&steps)));
         }
     }
     for rule in &script.rules {
@@ -156,6 +160,9 @@ fn slot_text(slot: &Slot, text: &str) -> String {
         ValueSource::Request(from) => keys.push(format!("from = {}", path(from))),
         ValueSource::Call(call, from) => {
             keys.push(format!("answer = {call}, from = {}", path(from)));
+        }
+        ValueSource::Sent(call, from) => {
+            keys.push(format!("call = {call}, from = {}", path(from)));
         }
     }
     format!("{{ {} }}", keys.join(", "))

@@ -38,6 +38,8 @@ pub enum ValueSource {
     Request(Path),
     /// The answer to the n-th call of the rule, counted from 0.
     Call(usize, Path),
+    /// The n-th call itself, such as its id.
+    Sent(usize, Path),
 }
 
 /// A value of a message that a script replaces: its path, its text if it is a key, and the source.
@@ -80,8 +82,12 @@ impl Template {
             let now = match source {
                 ValueSource::Request(path) => value(from.request, path),
                 ValueSource::Call(n, path) => {
-                    let call = from.calls.get(*n).and_then(|(_, answer)| answer.as_ref());
+                    let call = from.calls.get(*n).and_then(|call| call.answer.as_ref());
                     call.and_then(|answer| value(answer, path))
+                }
+                ValueSource::Sent(n, path) => {
+                    let call = from.calls.get(*n);
+                    call.and_then(|call| value(&call.sent, path))
                 }
             };
             let (start, end) = (spot.span.at(), spot.span.end());

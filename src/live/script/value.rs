@@ -5,7 +5,7 @@
 //!             '- inserted as text               '- alone: keeps its type
 //! ```
 
-pub use super::fill::{Fill, call, with_json};
+pub use super::fill::{Fill, MadeCall, call, with_json};
 use super::template::Template;
 use crate::encoding::json;
 use crate::path::{self, Path, PathStep};

@@ -17,6 +17,7 @@ use crate::framing::Framing;
 use crate::live::endpoint::{Endpoint, Received};
 use crate::live::handler::Channel;
 use crate::live::script::HelloReply;
+use crate::live::script::value::MadeCall;
 use crate::protocol::Role;
 use crate::protocol::peer::{Outgoing, Peer, Request, json_of};
 use crate::render::style::shorten;
@@ -42,8 +43,10 @@ pub(super) struct Job {
     pub(super) id: u64,
     /// The time until which it waits.
     pub(super) until: Option<i64>,
-    /// The recorded calls, and their answers.
-    pub(super) calls: Vec<(Option<u64>, Option<String>)>,
+    /// The recorded calls.
+    pub(super) calls: Vec<MadeCall>,
+    /// It follows a hello, and counts as no request.
+    pub(super) is_hello: bool,
     /// A part of the answer was sent.
     pub(super) answered: bool,
     /// The batch, and the number of the call in it.
@@ -142,10 +145,10 @@ impl Dispatcher {
 
     /// Ends a job: answers to its calls are no longer expected.
     pub(super) fn done(&mut self, job: &Job) {
-        for index in job.calls.iter().filter_map(|(index, _)| *index) {
+        for index in job.calls.iter().filter_map(|call| call.index) {
             self.awaited.remove(&index);
         }
-        self.report.answered += u64::from(job.answered);
+        self.report.answered += u64::from(job.answered && !job.is_hello);
         self.changed();
     }
 
@@ -270,7 +273,14 @@ impl Dispatcher {
             Err(why) => why,
         };
         if protocol.is_hello(decoded.message) {
-            self.replace_hello(&what(decoded), &mut replies);
+            let what = what(decoded);
+            self.replace_hello(&what, &mut replies);
+            let is_refused = replies.iter().any(|outgoing| outgoing.closes);
+            if let Some(job) = self.after_hello(&what, decoded).filter(|_| !is_refused) {
+                self.watch
+                    .received(decoded, verdict, AnswerSource::Protocol);
+                return Dispatch::Start(replies, Box::new(job));
+            }
         }
         if is_open && !parts.is_empty() && parts.len() <= MAX_BATCH_CALLS {
             let parts: Vec<String> = parts.into_iter().map(json_of).collect();

@@ -43,7 +43,8 @@ impl Job {
             ..
         } = self;
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let calls = calls.iter().map(|(_, answer)| text(answer));
+        let calls = calls.iter();
+        let calls = calls.map(|call| call.sent.len() + text(&call.answer));
         let own = request.kind.len() + text(&request.subject) + request.message.len();
         own + text(answer) + calls.sum::<usize>()
     }

@@ -6,7 +6,7 @@ use crate::diff::Val;
 use crate::encoding::json;
 use crate::framing::Framing;
 use crate::live::handler::Command;
-use crate::live::script::value::{Fill, OpenValue, call, with_json};
+use crate::live::script::value::{Fill, MadeCall, OpenValue, call, with_json};
 use crate::live::script::{BytesTemplate, Mutation, Reply, ScriptAction};
 use crate::protocol::peer::{Outgoing, PeerReply};
 use crate::protocol::uuid_text;
@@ -24,8 +24,8 @@ impl Job {
     /// Stores the answer to a request of this job.
     pub(super) fn store_answer(&mut self, index: u64, answer: String) {
         let mut calls = self.calls.iter_mut();
-        match calls.find(|(call, _)| *call == Some(index)) {
-            Some((_, received)) => *received = Some(answer),
+        match calls.find(|call| call.index == Some(index)) {
+            Some(call) => call.answer = Some(answer),
             None => self.answer = Some(answer),
         }
     }
@@ -123,17 +123,25 @@ impl Stub<'_> {
                     }
                     None => Ok(Outgoing::new(conn, self.renamed(&message)?)),
                 };
-                let sent = outgoing.and_then(|outgoing| {
-                    self.endpoint.send_message(&outgoing, None, now, commands)
-                });
-                let index = sent.map_err(|e| e.to_string())?;
+                let outgoing = outgoing.map_err(|e| e.to_string())?;
+                let index = self.endpoint.send_message(&outgoing, None, now, commands);
+                let index = index.map_err(|e| e.to_string())?;
                 if let Some(index) = index {
                     self.dispatcher.awaited.insert(index, job.id);
                 }
-                job.calls.push((index, None));
+                job.calls.push(MadeCall {
+                    index,
+                    sent: outgoing.message,
+                    answer: None,
+                });
             }
             ScriptAction::Await(n) => {
-                if let Some((Some(index), None)) = job.calls.get(*n) {
+                if let Some(MadeCall {
+                    index: Some(index),
+                    answer: None,
+                    ..
+                }) = job.calls.get(*n)
+                {
                     return Ok(Some(JobWait::For(*index)));
                 }
             }

@@ -57,15 +57,27 @@ impl Dispatcher {
         let reply = replies
             .iter_mut()
             .find(|outgoing| !outgoing.is_fixed && !is_error_reply(outgoing));
-        if let Some((hello, reply)) = hello.zip(reply) {
+        let message = hello.and_then(|hello| hello.message.as_ref());
+        if let Some((message, reply)) = message.zip(reply) {
             let from = value::Fill {
                 request: &reply.message,
                 ..value::Fill::default()
             };
-            if let Ok(message) = hello.message.fill(&from) {
+            if let Ok(message) = message.fill(&from) {
                 reply.message = message;
             }
         }
+    }
+
+    /// Returns the job that follows the answer to a hello.
+    pub(super) fn after_hello(&self, what: &str, decoded: &Decoded<'_>) -> Option<Job> {
+        let hello = self.hellos.iter().find(|hello| hello.to == what)?;
+        (!hello.then.is_empty()).then(|| Job {
+            actions: Arc::clone(&hello.then),
+            place: what.into(),
+            is_hello: true,
+            ..Job::of(Request::of(&decoded.seen()))
+        })
     }
 
     /// Starts to answer a message with a rule.

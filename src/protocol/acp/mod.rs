@@ -52,14 +52,16 @@ super::session::behavior!(
         "../rpc/transports.md",
         "rules.md"
     ],
-    "$CARGO_MANIFEST_DIR/fixtures/acp/rules",
+    "acp",
     |_, config| super::rpc::session::RpcSession::<session::Agent>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 
 impl Protocol for Acp {
     super::rpc::family_methods!(
-        |frame, context, parsed| read::read(frame, context, parsed, message::judge),
+        |frame, context, parsed| {
+            read::read(frame, context, parsed, &schema::DIALECT, message::judge)
+        },
         message::annotate,
     );
 

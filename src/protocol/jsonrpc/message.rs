@@ -1,5 +1,6 @@
 //! Interprets a line, a body or a WebSocket message.
 
+use super::schema::DIALECT;
 use crate::encoding::Parsed;
 use crate::framing::Frame;
 use crate::protocol::rpc::{Call, read};
@@ -11,7 +12,7 @@ pub(super) fn read<'a>(
     context: &Context,
     parsed: &'a mut Parsed,
 ) -> Message<'a> {
-    let mut message = read::read(frame, context, parsed, evidence);
+    let mut message = read::read(frame, context, parsed, &DIALECT, evidence);
     let root = message.value.and_then(|value| value.root(frame.view.bytes));
     if let Some(root) = root.filter(|_| message.role.is_none()) {
         let ends_early =

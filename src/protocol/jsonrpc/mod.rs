@@ -47,7 +47,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     JsonRpc,
     ["../rpc/rules.md", "rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/jsonrpc/rules",
+    "jsonrpc",
     |_, config| super::rpc::session::RpcSession::<session::Rules>::new(config),
     |_, side, config| peer::peer(side, config),
 );

@@ -12,7 +12,7 @@ pub(super) fn read<'a>(
     context: &Context,
     parsed: &'a mut Parsed,
 ) -> Message<'a> {
-    read::read(frame, context, parsed, evidence)
+    read::read(frame, context, parsed, &DIALECT, evidence)
 }
 
 /// Returns the evidence of a message. Related protocols have the handshake and some methods with `$/` in common.

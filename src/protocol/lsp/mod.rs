@@ -43,7 +43,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Lsp,
     ["../rpc/rules.md", "../rpc/methods.md", "rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/lsp/rules",
+    "lsp",
     |_, config| super::rpc::session::RpcSession::<session::Server>::new(config),
     |_, side, config| peer::peer(side, config),
 );

@@ -9,11 +9,11 @@ use crate::protocol::Kind;
 use crate::protocol::make::Recipe;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::read;
+use crate::protocol::schema::Maker::{self, Receiver, Sender};
 use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{Fresh, Releases, TEXT, Type};
 #[cfg(feature = "rules")]
 pub(super) use methods::NEEDS;
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Versions up to 3.16 are not distinguished.
@@ -44,35 +44,89 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
-/// Values that differ from run to run: numbers of processes, versions and tokens.
-const VOLATILE: [&str; 6] = [
+/// Values that differ from run to run: numbers of processes, and versions.
+const VOLATILE: [&str; 2] = [
     "request:params.processId",
     "request:params.clientInfo.version",
-    "request:params.token",
-    "notification:params.token",
-    "request:params.workDoneToken",
-    "request:params.partialResultToken",
+];
+
+/// Ids and tokens: the path, the group, and for a reference the side that generated it.
+const IDS: [(&str, &str, Option<Maker>); 12] = [
+    ("notification $/cancelRequest:params.id", "id", Some(Sender)),
+    ("request:params.workDoneToken", "token", None),
+    ("request:params.partialResultToken", "token", None),
+    (
+        "request window/workDoneProgress/create:params.token",
+        "token",
+        None,
+    ),
+    (
+        "notification $/progress:params.token",
+        "token",
+        Some(Receiver),
+    ),
+    (
+        "notification window/workDoneProgress/cancel:params.token",
+        "token",
+        Some(Receiver),
+    ),
+    (
+        "request client/registerCapability:params.registrations[*].id",
+        "registration",
+        None,
+    ),
+    (
+        "request client/unregisterCapability:params.unregisterations[*].id",
+        "registration",
+        Some(Sender),
+    ),
+    ("response:result.**.resultId", "result", None),
+    (
+        "notification $/progress:params.value.**.resultId",
+        "result",
+        None,
+    ),
+    ("request:params.previousResultId", "result", Some(Receiver)),
+    (
+        "request workspace/diagnostic:params.previousResultIds[*].value",
+        "result",
+        Some(Receiver),
+    ),
+];
+
+/// Data of items, which a server gives, and the client returns with the item.
+const DATA: [&str; 11] = [
+    "response:result[*].data.**",
+    "response:result[*].*.data.**",
+    "response:result.items[*].data.**",
+    "response:result.itemDefaults.data.**",
+    "request:params.item.data.**",
+    "request completionItem/resolve:params.data.**",
+    "request codeAction/resolve:params.data.**",
+    "request codeLens/resolve:params.data.**",
+    "request documentLink/resolve:params.data.**",
+    "request inlayHint/resolve:params.data.**",
+    "request workspaceSymbol/resolve:params.data.**",
 ];
 
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut marks = DIALECT.marks();
-    let volatile = VOLATILE.map(|path| Generated {
-        path: Cow::Borrowed(path),
-        group: "token",
-        fresh: None,
-        volatile: true,
+    let volatile = VOLATILE.map(|path| Generated::ignored(path, "client"));
+    let ids = IDS.map(|(path, group, maker)| match maker {
+        Some(maker) => Generated::reference(path, group, maker),
+        None => Generated::new(path, group, Fresh::Id),
     });
-    let result_id = Generated::new("**.resultId", "result", Fresh::Id);
+    let data = DATA.map(|path| Generated::opaque(path, "data"));
     let version = Generated::new(
         "response:result.serverInfo.version",
         "version",
         Fresh::Given,
     );
     marks.generated.extend(volatile);
-    marks
-        .generated
-        .extend([result_id.volatile(), version.volatile()]);
+    marks.generated.extend(ids);
+    marks.generated.extend(data);
+    marks.generated.push(version.volatile());
     marks
 });
 

@@ -179,7 +179,9 @@ impl Extension for Server {
         if let Some(items) = request.own.items.filter(|_| result.is_array())
             && got != items
         {
-            let text = format!("{got} settings answer {items} items; each item should have one");
+            let text = format!(
+                "the answer has {got} settings for {items} items; each item should have one"
+            );
             report.broken("configuration-length", seen.at(result), text);
         }
         let token = request.own.partial.as_ref();

@@ -1,8 +1,8 @@
 //! Interprets messages: the evidence for the protocol.
 
 use super::schema::{self, DIALECT};
-use crate::protocol::rpc::Call;
-use crate::protocol::{Evidence, Role};
+use crate::protocol::rpc::{self, Call};
+use crate::protocol::{Evidence, Message, Role};
 use crate::tape::Node;
 
 /// Returns the evidence of a message. Other protocols have a handshake with the same name.
@@ -33,4 +33,13 @@ fn is_content(content: Node<'_>) -> bool {
 fn has_own_key(meta: Node<'_>) -> bool {
     let mut keys = meta.members().filter(|_| meta.is_map());
     keys.any(|(key, _)| key.key_bytes().starts_with(schema::OWN_PREFIX))
+}
+
+/// Returns the text of a result, if that is what it consists of; otherwise what all protocols of the family show.
+pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+    let result = root.get("result").filter(|result| result.is_map());
+    let content = result.and_then(|result| result.get("content"));
+    let text = content.and_then(|content| content.at(0)?.get("text"));
+    text.filter(|text| text.is_string())
+        .or_else(|| rpc::content(root, message))
 }

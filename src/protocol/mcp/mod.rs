@@ -52,15 +52,18 @@ super::session::behavior!(
         "../rpc/transports.md",
         "rules.md"
     ],
-    "$CARGO_MANIFEST_DIR/fixtures/mcp/rules",
+    "mcp",
     |_, config| super::rpc::session::RpcSession::<session::McpSession>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 
 impl Protocol for Mcp {
     super::rpc::family_methods!(
-        |frame, context, parsed| read::read(frame, context, parsed, message::judge),
+        |frame, context, parsed| {
+            read::read(frame, context, parsed, &schema::DIALECT, message::judge)
+        },
         |root, notes| read::annotate(root, notes, schema::CODES),
+        message::content,
     );
 
     fn is_hello(&self, message: &Message<'_>) -> bool {

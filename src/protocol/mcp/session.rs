@@ -134,7 +134,8 @@ impl Extension for McpSession {
             && version != schema::BATCHES
         {
             let name = schema::name(version);
-            let text = format!("a batch; version {name} has none, only 2025-03-26 has");
+            let text =
+                format!("the message is a batch; version {name} has none, only 2025-03-26 has");
             report.broken("batch", seen.whole(), text);
         }
     }

@@ -129,7 +129,7 @@ fn interpret<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: &
 
 /// Returns the calldata of a call, or else the content.
 pub(super) fn content<'n>(root: Node<'n>, _: &Message<'_>) -> Option<Node<'n>> {
-    let content = Call::of(root).content()?;
+    let content = Call::of(root).content(false)?;
     content.get("calldata").or(Some(content))
 }
 

@@ -118,7 +118,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Oracle,
     ["rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/oracle/rules",
+    "oracle",
     |oracle, config| session::OracleSession::new(config, &oracle.signatures),
     |_, side, config| peer::peer(side, config),
 );

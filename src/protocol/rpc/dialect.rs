@@ -5,10 +5,11 @@ use crate::error::Refusal;
 use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, array, text, unknown_kind, value};
 use crate::protocol::schema::MessageIndex;
 use crate::protocol::schema::check::{refuse, refuse_nothing};
+use crate::protocol::schema::head::HeadPlaces;
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of, of_type, one_of};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, Fresh, INT, MessageSchema, TEXT, Type, may, message, must, object,
+    self, ANY, BOOL, Fresh, INT, Mark, MessageSchema, TEXT, Type, may, message, must, object,
 };
 use crate::protocol::{Direction, Message, Role, WriteOptions, Written};
 use crate::tape::Node;
@@ -22,6 +23,8 @@ pub(in crate::protocol) struct Dialect {
     pub(in crate::protocol) methods: &'static [MessageSchema],
     /// The same methods, in the order of their names. A static is never dropped, and base values in one must not need it.
     pub(in crate::protocol) by_name: ManuallyDrop<OnceLock<MessageIndex>>,
+    /// The places in results of values that say that a call failed.
+    pub(in crate::protocol) failures: ManuallyDrop<OnceLock<HeadPlaces>>,
     /// The answers that `make` builds; each type is that of the whole message.
     pub(in crate::protocol) answers: &'static [MessageSchema],
     /// `make` builds requests and notifications of any method.
@@ -76,6 +79,14 @@ pub(in crate::protocol) const FAILURE: MessageSchema = message("error", Directio
     ])
     .words("id error.code error.message [error.data]")
     .about("an error answer");
+/// Members of results by which services on JSON-RPC say that a call failed.
+const FAILED_RESULT: Type = object![
+    may("isError", BOOL).marked(&[Mark::Fails(&["true"])]),
+    may("ok", BOOL).marked(&[Mark::Fails(&["false"])]),
+    may("success", BOOL).marked(&[Mark::Fails(&["false"])]),
+    may("status", TEXT).marked(&[Mark::Fails(&["failed", "error"])]),
+    may("error", ANY).marked(&[Mark::Fails(&[])]),
+];
 /// Messages of methods that are not in the schema.
 pub(in crate::protocol) static OTHERS: [MessageSchema; 2] = [
     schema::request("request", Direction::ToServer).about("any other request"),
@@ -88,6 +99,7 @@ impl Dialect {
         Self {
             methods,
             by_name: ManuallyDrop::new(OnceLock::new()),
+            failures: ManuallyDrop::new(OnceLock::new()),
             answers: &[RESPONSE, FAILURE],
             open: true,
             any_method: true,
@@ -105,8 +117,31 @@ impl Dialect {
 
     /// Returns the method with this name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static MessageSchema> {
-        let by_name = self.by_name.get_or_init(|| MessageIndex::new(self.methods));
-        by_name.forms(name).first().copied()
+        self.by_name().forms(name).first().copied()
+    }
+
+    fn by_name(&self) -> &MessageIndex {
+        self.by_name.get_or_init(|| MessageIndex::new(self.methods))
+    }
+
+    /// Sets the name of a request or a notification, and if a message says that its call failed.
+    pub(in crate::protocol) fn describe<'a>(&self, call: &Call<'a>, message: &mut Message<'a>) {
+        if let Some(method) = message.subject.as_deref() {
+            if let Some(params) = call.params
+                && let Some(head) = self.by_name().head(method)
+            {
+                message.name = head.name(params);
+                message.set_failure(head.failure(params));
+            }
+        } else if let Some(result) = call.result {
+            let failures = self.failures.get_or_init(|| {
+                let mut failures = HeadPlaces::of(&FAILED_RESULT);
+                let results = self.methods.iter().map(|method| &method.result);
+                results.for_each(|result| failures.add(result));
+                failures
+            });
+            message.set_failure(failures.failure(result));
+        }
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.
@@ -307,8 +342,8 @@ impl Dialect {
             } else {
                 "notification"
             };
-            collector.add(kind, "params", &method.ty);
-            collector.add("response", "result", &method.result);
+            collector.add((kind, Some(method.name)), "params", &method.ty);
+            collector.add(("response", None), "result", &method.result);
         }
         let mut marks = collector.finish();
         let id = Generated::new("id", "id", Fresh::Id).volatile();

@@ -13,7 +13,7 @@ use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Report, Seen, http};
+use crate::protocol::session::{Report, Seen, Severity, http};
 use std::sync::Arc;
 
 /// The largest number of connections.
@@ -221,6 +221,9 @@ pub(super) fn report_refusal(
     let (request, why) = (asked.describe(), refusal_text(seen));
     let text = format!("{request} is refused with status {status}{why}");
     report.broken_by("refused", seen.whole(), asked.place.index, text);
+    if status < 500 {
+        report.at_most(Severity::Info);
+    }
 }
 
 /// Returns the text of an error in an HTTP response as ` (text)`; empty if there is none.

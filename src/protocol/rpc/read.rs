@@ -119,6 +119,7 @@ pub(in crate::protocol) fn read<'a>(
     frame: &Frame<'a>,
     context: &Context,
     parsed: &'a mut Parsed,
+    dialect: &Dialect,
     judge: Judge,
 ) -> Message<'a> {
     let view = frame.view;
@@ -143,15 +144,16 @@ pub(in crate::protocol) fn read<'a>(
         return message;
     }
     if let Some(root) = parse(frame, context, parsed, &mut message) {
-        interpret(root, exchange, judge, &mut message);
+        interpret(root, exchange, dialect, judge, &mut message);
     }
     message
 }
 
-/// Sets kind, role, id, subject and evidence.
+/// Sets kind, role, id, subject, name, outcome and evidence.
 fn interpret<'a>(
     root: Node<'a>,
     exchange: Option<Exchange>,
+    dialect: &Dialect,
     judge: Judge,
     message: &mut Message<'a>,
 ) {
@@ -186,8 +188,9 @@ fn interpret<'a>(
         Role::Error => message.outcome = call.error().and_then(outcome),
         Role::Request | Role::Notification => {
             message.subject = call.method.and_then(Node::spanned_text);
+            dialect.describe(&call, message);
         }
-        _ => {}
+        _ => dialect.describe(&call, message),
     }
 }
 

@@ -79,7 +79,7 @@ impl<E: Extension> RpcSession<E> {
             }
         }
         if E::HAS_LINES && seen.message.kind == "blank-line" {
-            let text = "a line without a message; readers skip it";
+            let text = "the line has no message; readers skip it";
             report.broken("blank-line", seen.whole(), text);
         }
         self.sessions.state(seen.origin.conn).frame(seen, report);
@@ -109,10 +109,10 @@ impl<E: Extension> RpcSession<E> {
     ) {
         let empty = root.children().next().is_none();
         if !E::DIALECT.batches {
-            let text = "a batch: peers do not take several messages at once";
+            let text = "the message is a batch: peers do not take several messages at once";
             report.broken("batch", seen.whole(), text);
         } else if empty {
-            let text = "an empty batch; it should have at least one message";
+            let text = "the batch is empty; it should have at least one message";
             report.broken("batch-empty", seen.whole(), text);
         }
         let mut of = None;

@@ -64,6 +64,7 @@ impl<'a> CallShape<'_, 'a> {
                 .method
                 .and_then(Node::text)
                 .map(|m| m.as_ref().into()),
+            name: None,
             id: self.call.id().text().as_ref().into(),
             ..asked
         }
@@ -296,7 +297,7 @@ impl<'a> CallShape<'_, 'a> {
             None => Some((
                 ShapeViolation::IdMissing,
                 root,
-                "an answer without an id: its request is unknown",
+                "the answer has no id: its request is unknown",
             )),
             Some(id) if !id.is_null() => None,
             Some(id) if self.call.error().is_none() => Some((

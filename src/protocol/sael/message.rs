@@ -159,13 +159,16 @@ fn interpret<'a>(
         (false, true) if header.is_none() => Evidence::Possible,
         _ => Evidence::None,
     };
-    message.subject = match name {
-        "INV" => match pipeline.filter(|p| has_stages(*p)) {
-            Some(pipeline) => Some(SpannedText::new("pipeline", pipeline.span())),
-            None => tool.and_then(Node::spanned_text),
-        },
+    let stages = pipeline.filter(|p| name == "INV" && has_stages(*p));
+    // The tool or the topic is both the subject and the name.
+    message.name = match name {
+        "INV" if stages.is_none() => tool.and_then(Node::spanned_text),
         "SUB" => topic.and_then(Node::spanned_text),
         _ => None,
+    };
+    message.subject = match stages {
+        Some(pipeline) => Some(SpannedText::new("pipeline", pipeline.span())),
+        None => message.name.clone(),
     };
     message.outcome = code.filter(|_| name == "ERR");
     message.dialect = header.map(|_| "header form");

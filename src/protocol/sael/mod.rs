@@ -52,6 +52,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         plausible: Some(message::plausible),
         measure: None,
     },
+    has_http_bodies: false,
     sides: ["client", "server"],
     settings: &[Setting::Name, Setting::Token, Setting::Secret],
     faults: &[
@@ -74,7 +75,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Sael,
     ["rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/sael/rules",
+    "sael",
     |_, config| session::SaelSession::new(config),
     |_, side, config| peer::peer(side, config),
 );

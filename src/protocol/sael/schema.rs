@@ -161,7 +161,7 @@ static MESSAGES: &[MessageSchema] = &[
         .of(frame![
             "INV",
             NEW_SEQ,
-            must("tool", TEXT),
+            must("tool", TEXT).marked(&[Mark::Name]),
             nullable("input", OBJECT).default("{}"),
             may("pipeline", ARRAY).rules("", "stage-value"),
             may("via", TEXT),
@@ -172,7 +172,9 @@ static MESSAGES: &[MessageSchema] = &[
         .of(frame![
             "SUB",
             NEW_SEQ,
-            must("topic", TEXT).rules("field-missing", ""),
+            must("topic", TEXT)
+                .marked(&[Mark::Name])
+                .rules("field-missing", ""),
             nullable("filter", OBJECT),
         ])
         .words("topic [filter] seq= trace_id=")

@@ -216,6 +216,9 @@ impl SaelSession {
             "ERR" => self.error(message),
             _ => self.answer(message),
         }
+        let answered = message.report().answer.as_ref().map(|answer| answer.to);
+        let (conn, _) = self.parts(message.conn);
+        conn.read_up_to = conn.read_up_to.max(answered);
     }
 
     /// Handles a message with a fault: it is matched, but no rule is judged.

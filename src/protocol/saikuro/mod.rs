@@ -37,6 +37,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         plausible: Some(message::plausible),
         measure: None,
     },
+    has_http_bodies: false,
     sides: ["client", "runtime"],
     provider: Some("provider"),
     dialects: &["document", "peers"],
@@ -57,7 +58,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Saikuro,
     ["rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/saikuro/rules",
+    "saikuro",
     |_, config| session::SaikuroSession::new(config),
     |_, side, config| Box::new(peer::SaikuroPeer::new(side, config)),
 );

@@ -1,6 +1,7 @@
 //! The kinds of messages, for completions and output.
 
 use super::MessageSchema;
+use super::head::HeadPlaces;
 use crate::protocol::Kind;
 
 /// Returns the kinds of messages, each once. A kind has no role if its forms have several.
@@ -23,25 +24,50 @@ pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<K
 }
 
 /// Messages by name, for a lookup in each message. It compares numbers, which is faster than comparing texts.
-pub(crate) struct MessageIndex(Vec<(u32, Vec<&'static MessageSchema>)>);
+pub(crate) struct MessageIndex(Vec<IndexEntry>);
+
+/// The forms of one name, and the places of marked values in their content.
+struct IndexEntry {
+    key: u32,
+    forms: Vec<&'static MessageSchema>,
+    head: HeadPlaces,
+}
 
 impl MessageIndex {
     pub(crate) fn new(messages: &'static [MessageSchema]) -> Self {
         let mut all: Vec<_> = messages.iter().collect();
         all.sort_by_key(|message| (Self::key(message.name), message.name));
         let forms = all.chunk_by(|one, next| one.name == next.name);
-        let keyed = forms.filter_map(|forms| Some((Self::key(forms.first()?.name), forms.into())));
-        Self(keyed.collect())
+        let entries = forms.filter_map(|forms| {
+            let mut head = HeadPlaces::default();
+            for form in forms {
+                head.add(&form.ty);
+            }
+            Some(IndexEntry {
+                key: Self::key(forms.first()?.name),
+                forms: forms.into(),
+                head,
+            })
+        });
+        Self(entries.collect())
     }
 
     /// Returns the forms of one name, in the order of the schema.
     pub(crate) fn forms(&self, name: &str) -> &[&'static MessageSchema] {
+        self.entry(name).map_or(&[], |entry| &entry.forms)
+    }
+
+    /// Returns the places of marked values in the content of messages with this name.
+    pub(crate) fn head(&self, name: &str) -> Option<&HeadPlaces> {
+        self.entry(name).map(|entry| &entry.head)
+    }
+
+    fn entry(&self, name: &str) -> Option<&IndexEntry> {
         let key = Self::key(name);
-        let start = self.0.partition_point(|(other, _)| *other < key);
+        let start = self.0.partition_point(|entry| entry.key < key);
         let rest = self.0.get(start..).unwrap_or_default();
-        let mut same = rest.iter().take_while(|(other, _)| *other == key);
-        let found = same.find(|(_, forms)| forms.first().is_some_and(|form| form.name == name));
-        found.map_or(&[], |(_, forms)| forms)
+        let mut same = rest.iter().take_while(|entry| entry.key == key);
+        same.find(|entry| entry.forms.first().is_some_and(|form| form.name == name))
     }
 
     /// Returns the length, the first and the last byte: few names have the same.

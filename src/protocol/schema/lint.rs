@@ -39,6 +39,12 @@ impl TypeProblem<'_, '_> {
             at => format!("{at} of {whole}"),
         };
         let node = self.node;
+        let is_plural = matches!(self.at, At::Root) && whole.starts_with("the params");
+        let (is, it) = if is_plural {
+            ("are", "they")
+        } else {
+            ("is", "it")
+        };
         match self.wrong {
             Wrong::Missing(member) => format!("{at} is missing; it should be {}", member.ty),
             Wrong::None(_, members) => {
@@ -50,8 +56,10 @@ impl TypeProblem<'_, '_> {
                 format!("{at} is there beside {other}; only one of them should be")
             }
             Wrong::Type(Type::Never(why)) => format!("{at} should not be there: {why}"),
-            Wrong::Type(ty) => format!("{at} is {}; it should be {ty}", quote(node)),
-            Wrong::Form(form) => format!("{at} is {}; it should be {}", quote(node), form.wanted),
+            Wrong::Type(ty) => format!("{at} {is} {}; {it} should be {ty}", quote(node)),
+            Wrong::Form(form) => {
+                format!("{at} {is} {}; {it} should be {}", quote(node), form.wanted)
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Collects the marks of all members: the paths of values that are generated, volatile, unordered or secret.
 //!
-//! A path is written `KIND:PATH`, or `PATH` if several kinds share it. `*` stands for any one key or index, `**` for
-//! any number of them.
+//! A path is written `KIND:PATH`, `KIND SUBJECT:PATH` for messages with one subject, or `PATH` if several kinds share it. `*` stands for any one key or index, `**` for any number of them.
 
-use super::{Fresh, Mark, Member, MessageSchema, Type, members_of};
+use super::{Fresh, Maker, Mark, Member, MessageSchema, Type, members_of};
+use crate::path::{PathStep, write_step};
 use std::borrow::Cow;
 
 /// A value that is generated in every run.
@@ -18,6 +18,10 @@ pub struct Generated {
     pub fresh: Option<Fresh>,
     /// The value has no meaning and is not compared.
     pub volatile: bool,
+    /// The value refers to an earlier one, which this side generated.
+    pub maker: Option<Maker>,
+    /// Only its presence is compared.
+    pub opaque: bool,
 }
 
 impl Generated {
@@ -28,6 +32,24 @@ impl Generated {
             group,
             fresh: Some(fresh),
             volatile: false,
+            maker: None,
+            opaque: false,
+        }
+    }
+
+    /// Values at a path that refer to an earlier value of a group.
+    pub fn reference(path: &'static str, group: &'static str, maker: Maker) -> Self {
+        Self {
+            maker: Some(maker),
+            ..Self::new(path, group, Fresh::Same)
+        }
+    }
+
+    /// Values at a path, and all below it, that only the side that generates them reads.
+    pub fn opaque(path: &'static str, group: &'static str) -> Self {
+        Self {
+            opaque: true,
+            ..Self::new(path, group, Fresh::Id)
         }
     }
 
@@ -38,6 +60,8 @@ impl Generated {
             group,
             fresh: None,
             volatile: true,
+            maker: None,
+            opaque: false,
         }
     }
 
@@ -69,7 +93,7 @@ impl Marks {
     pub fn of<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Self {
         let mut collector = Collector::default();
         for message in messages {
-            collector.add(message.name, "", &message.ty);
+            collector.add((message.name, None), "", &message.ty);
         }
         collector.finish()
     }
@@ -83,8 +107,11 @@ pub(crate) struct Collector {
     around: Vec<*const Member>,
 }
 
+/// A kind, and a subject if the messages of the kind with other subjects have other types.
+type KindName = (&'static str, Option<&'static str>);
+
 struct FoundMark {
-    kind: &'static str,
+    kind: KindName,
     path: String,
     name: &'static str,
     marks: &'static [Mark],
@@ -92,7 +119,7 @@ struct FoundMark {
 
 impl Collector {
     /// Adds the members of a type at a path (empty: the whole message) in messages of a kind.
-    pub fn add(&mut self, kind: &'static str, path: &str, ty: &Type) {
+    pub fn add(&mut self, kind: KindName, path: &str, ty: &Type) {
         match ty {
             Type::Array(item) => self.add(kind, &format!("{path}[*]"), item),
             Type::Form(ty, _) => return self.add(kind, path, ty),
@@ -113,11 +140,13 @@ impl Collector {
             let mut names = vec![member.name];
             names.extend(member.spelled.map(|(name, _)| name));
             for name in names {
-                let below = match ty {
-                    Type::Tuple(_) => format!("{path}[{n}]"),
-                    _ if path.is_empty() => name.to_owned(),
-                    _ => format!("{path}.{name}"),
+                let step = match ty {
+                    Type::Tuple(_) => PathStep::Element(n),
+                    _ => PathStep::Member(name.to_owned()),
                 };
+                let mut below = path.to_owned();
+                // Writing to a string cannot fail.
+                let _ = write_step(&step, path.is_empty(), &mut below);
                 self.add(kind, &below, &member.ty);
                 if !member.marks.is_empty() {
                     self.found.push(FoundMark {
@@ -137,7 +166,7 @@ impl Collector {
         if !marks.is_empty() {
             let (path, name) = ("id".to_owned(), "id");
             self.found.push(FoundMark {
-                kind,
+                kind: (kind, None),
                 path,
                 name,
                 marks,
@@ -149,18 +178,24 @@ impl Collector {
     pub fn finish(self) -> Marks {
         let mut marks = Marks::default();
         for found in &self.found {
-            let path = self.path(found);
+            let mut path = self.path(found);
             let has = |mark| found.marks.contains(&mark);
+            if has(Mark::Opaque) {
+                path.push_str(".**");
+            }
             let made = found.marks.iter().find_map(|mark| match mark {
-                Mark::Generated(group, fresh) => Some((*group, *fresh)),
+                Mark::Generated(group, fresh) => Some((*group, *fresh, None)),
+                Mark::Reference(group, maker) => Some((*group, Fresh::Same, Some(*maker))),
                 _ => None,
             });
             if made.is_some() || has(Mark::Volatile) {
                 let generated = Generated {
                     path: path.clone().into(),
-                    group: made.map_or(found.name, |(group, _)| group),
-                    fresh: made.map(|(_, fresh)| fresh),
+                    group: made.map_or(found.name, |(group, ..)| group),
+                    fresh: made.map(|(_, fresh, _)| fresh),
                     volatile: has(Mark::Volatile),
+                    maker: made.and_then(|(.., maker)| maker),
+                    opaque: has(Mark::Opaque),
                 };
                 if !marks.generated.contains(&generated) {
                     marks.generated.push(generated);
@@ -176,14 +211,22 @@ impl Collector {
         marks
     }
 
-    /// Writes a path, without a kind if several kinds have it with equal marks.
+    /// Writes a path: without a kind if several kinds have it with equal marks, and that of a reference with a subject if
+    /// one subject has it.
     fn path(&self, found: &FoundMark) -> String {
         let mut others = self.found.iter().filter(|other| other.path == found.path);
-        let several = others.clone().any(|other| other.kind != found.kind);
-        if several && others.all(|other| other.marks == found.marks) {
-            found.path.clone()
-        } else {
-            format!("{}:{}", found.kind, found.path)
+        let several = others.clone().any(|other| other.kind.0 != found.kind.0);
+        if several && others.clone().all(|other| other.marks == found.marks) {
+            return found.path.clone();
+        }
+        let (kind, subject) = found.kind;
+        let mut marks = found.marks.iter();
+        let refers = marks.any(|mark| matches!(mark, Mark::Reference(..)));
+        match subject {
+            Some(subject) if refers && others.all(|other| other.kind == found.kind) => {
+                format!("{kind} {subject}:{}", found.path)
+            }
+            _ => format!("{kind}:{}", found.path),
         }
     }
 }

@@ -60,6 +60,7 @@ fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Me
             message.dialect = releases.and_then(schema::dialect);
         }
         message.subject = Some(method);
+        DIALECT.describe(&call, message);
         return;
     }
     let answer = call.id.is_some() || call.version.is_some();
@@ -78,6 +79,7 @@ fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Me
             None => Evidence::Possible,
         };
         message.dialect = dialect.filter(|name| !name.is_empty());
+        DIALECT.describe(&call, message);
     } else if !message.valid {
         // Too little was read for a decision.
     } else if let Some(exchange) = Exchange::of(frame) {

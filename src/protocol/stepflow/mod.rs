@@ -61,7 +61,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Stepflow,
     ["rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/stepflow/rules",
+    "stepflow",
     |_, config| session::StepflowSession::new(config),
     |_, side, config| peer::peer(side, config),
 );

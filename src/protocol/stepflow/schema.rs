@@ -130,14 +130,14 @@ static METHODS: &[MessageSchema] = &[
         .words("")
         .about("requests the list of components"),
     request("components/info", ToServer)
-        .of(object![must("component", COMPONENT)])
+        .of(object![must("component", COMPONENT).marked(&[Mark::Name])])
         .result(object![must("info", INFO)])
         .words("component")
         .about("requests one component"),
     // Servers since 0.7 refuse a request without attempt or observability; earlier ones ignore both.
     request(EXECUTE, ToServer)
         .of(object![
-            must("component", COMPONENT),
+            must("component", COMPONENT).marked(&[Mark::Name]),
             must("input", ANY),
             nullable("attempt", ATTEMPT).default("1"),
             nullable("step_id", ANY).releases(A_B),
@@ -150,7 +150,7 @@ static METHODS: &[MessageSchema] = &[
         .about("runs a component"),
     request("components/infer_schema", ToServer)
         .of(object![
-            must("component", COMPONENT),
+            must("component", COMPONENT).marked(&[Mark::Name]),
             must("input_schema", ANY),
         ])
         .releases(SINCE_C0)
@@ -176,7 +176,10 @@ static METHODS: &[MessageSchema] = &[
         .about("asks for data"),
     request("flows/evaluate", ToClient)
         .of(object![must("flow_id", BLOB), must("input", ANY), OBSERVED,])
-        .result(object![must("result", object![must("outcome", TEXT)])])
+        .result(object![must(
+            "result",
+            object![must("outcome", TEXT).marked(&[Mark::Fails(&["failed"])])]
+        )])
         .releases(A_B)
         .words("flow_id input")
         .about("runs a flow"),

@@ -11,6 +11,7 @@
 //!   acknowledged with 202
 //! ```
 
+mod blobs;
 mod exchange;
 mod matching;
 mod server_state;
@@ -28,6 +29,7 @@ use crate::protocol::session::{
     ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting,
 };
 use crate::protocol::{Direction, Origin, Role};
+use blobs::Blobs;
 use exchange::HttpConnection;
 use matching::Enclosing;
 use server_state::{Handshake, ServerScope};
@@ -52,6 +54,7 @@ pub(super) struct StepflowSession {
     side_stream: bool,
     /// A child exited: the next one replaces it.
     crashed: bool,
+    blobs: Blobs,
 }
 
 /// The state of a request.
@@ -93,6 +96,7 @@ impl StepflowSession {
             wires: Connections::with_capacity(MAX_SCOPES, 0),
             side_stream: false,
             crashed: false,
+            blobs: Blobs::default(),
         }
     }
 
@@ -146,7 +150,9 @@ impl StepflowSession {
 
     /// Handles a message.
     fn handle(&mut self, seen: Current<'_, '_>) {
-        let faulty = seen.findings() > 0 || !seen.message.valid || seen.frame.fault.is_some();
+        // The text of a response that is no message is not read.
+        let is_read = seen.message.valid || seen.message.role == Some(Role::Control);
+        let faulty = seen.findings() > 0 || !is_read || seen.frame.fault.is_some();
         let http = match seen.frame.head {
             Head::Http { status, event, .. } => Some((status, event)),
             _ => None,
@@ -178,6 +184,8 @@ impl StepflowSession {
             faulty,
             breaks_rule: seen.findings() > 0,
         };
+        let is_complete = self.scope(message.id_space).is_complete();
+        self.blobs.handle(&message, is_complete);
         match http {
             Some((_, true)) => self.handle_event(&message),
             Some((0, false)) => self.handle_request(&message),

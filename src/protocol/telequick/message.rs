@@ -10,6 +10,7 @@
 //! fields are `tail`, bytes of the frame after the envelope are `after`. A struct inside a struct is shown as its
 //! fields; if it has its own versions or tail, as `{"version","compat_version","fields","tail"?}`.
 
+use super::head::HeadValues;
 use super::schema::{RpcMethod, Schema, UNKNOWN, label};
 use crate::encoding::serde_envelope::{
     self as envelope, COMPAT_VERSION, EnvelopeHeader, FIELDS, Fit, HEADER, ParseOutcome, TAIL,
@@ -19,7 +20,7 @@ use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head, LengthMode};
 use crate::protocol::{Context, Direction, Evidence, Role};
 use crate::span::Span;
-use crate::tape::{Scalar, Shape, Sink};
+use crate::tape::{Scalar, Shape, Sink, Tee};
 
 /// The limit of schema versions: an envelope with a higher one is likely not an envelope.
 const LIKELY_VERSION: u8 = 16;
@@ -267,7 +268,11 @@ impl<'a> EnvelopePlan<'a> {
     }
 
     /// Emits the message.
-    pub fn emit<S: Sink>(&self, sink: &mut S) -> Result<ParseOutcome, DecodeError> {
+    pub fn emit<S: Sink>(
+        &self,
+        head: &mut HeadValues,
+        sink: &mut S,
+    ) -> Result<ParseOutcome, DecodeError> {
         let types = &self.schema.types;
         sink.open(0, Shape::Map);
         match self.head_key() {
@@ -279,7 +284,8 @@ impl<'a> EnvelopePlan<'a> {
             let fields = header.fields;
             self.key(FIELDS, fields.at(), sink);
             if let Some(layout) = self.layout {
-                outcome = envelope::parse(types, layout, self.bytes, fields, self.depth, sink)?;
+                let sinks = &mut Tee(sink, head);
+                outcome = envelope::parse(types, layout, self.bytes, fields, self.depth, sinks)?;
             } else {
                 envelope::guess(types, self.bytes, fields, self.depth, sink)?;
                 outcome.end = fields.end();

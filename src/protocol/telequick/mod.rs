@@ -12,6 +12,7 @@
 //! |---|---|---|---|
 //! | name of the struct, `unknown` | request, response, item | none | method or stream, otherwise the id in hex |
 
+mod head;
 mod length_mode;
 mod message;
 #[cfg(feature = "rules")]
@@ -25,13 +26,15 @@ use super::{
     Collected, Context, Descriptor, Message, Notes, Protocol, Setting, WriteOptions, Written,
 };
 use crate::encoding::Encoding;
+use crate::encoding::Parsed;
 use crate::encoding::serde_envelope::FIELDS;
-use crate::encoding::{Parsed, Want};
 use crate::error::Result;
 use crate::framing::{Frame, Framing, Head, Hints};
+use crate::protocol::Role;
 use crate::protocol::schema::Fresh;
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
+use head::HeadValues;
 use message::EnvelopePlan;
 pub(crate) use schema::format;
 use schema::{FieldMark, KINDS, MARKS, RECIPES, UNKNOWN, label, member};
@@ -137,6 +140,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         ("field-overrun", "a field runs past its envelope"),
     ],
     is_sequential: true,
+    has_unique_names: true,
     ..Descriptor::new(&KINDS, &RECIPES, &MARKS, schema::shapes)
 };
 
@@ -144,7 +148,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 super::session::behavior!(
     Telequick,
     ["rules.md"],
-    "$CARGO_MANIFEST_DIR/fixtures/telequick/rules",
+    "telequick",
     |telequick, config| session::TelequickSession::new(telequick.schema(), config),
     |telequick, _, _| Box::new(peer::TelequickPeer::new(telequick.schema())),
 );
@@ -197,7 +201,13 @@ impl Protocol for Telequick {
         });
         message.faults = plan.faults(torn);
         parsed.set_names(&schema.types.names);
-        let emitted = parsed.with(body, |text| plan.emit(text), |tape| plan.emit(tape));
+        let (mut head, mut again) = (HeadValues::new(schema.head), HeadValues::new(schema.head));
+        let emitted = parsed.with(
+            body,
+            |text| plan.emit(&mut head, text),
+            |tape| plan.emit(&mut again, tape),
+        );
+
         let whole = plan.header.is_some_and(|h| !h.is_impossible);
         message.valid = emitted.is_ok() && whole;
         let parsed = &*parsed;
@@ -209,18 +219,17 @@ impl Protocol for Telequick {
                 Err(error) => message.faults.push(error),
             }
         }
-        // Only the line view shows the outcome; it is not needed for JSON.
-        let lines = parsed.want() != Want::Text;
-        message.outcome = plan.layout.filter(|_| lines).and_then(|id| {
-            let name = schema.outcome(id)?;
-            let code = member(parsed.root(frame.view.bytes)?, FIELDS)?.get(name)?;
-            match code.value() {
-                Value::Scalar(Scalar::Name(_, name, _)) => {
-                    Some(SpannedText::new(schema.types.name(name), code.span()))
-                }
-                _ => Some(SpannedText::new(code.as_i128()?.to_string(), code.span())),
-            }
+        message.name = again.name.or(head.name).and_then(|at| {
+            let text = std::str::from_utf8(at.of(frame.view.bytes)).ok()?;
+            Some(SpannedText::new(text, at))
         });
+        if let Some((number, name, at)) = again.outcome.or(head.outcome) {
+            message.outcome = Some(match name {
+                Some(name) => SpannedText::new(schema.types.name(name), at),
+                None => SpannedText::new(number.to_string(), at),
+            });
+            message.failed = number != 0 && message.role != Some(Role::Request);
+        }
         message
     }
 

@@ -105,6 +105,15 @@ pub(super) mod name {
     pub const SEND_DTMF: &str = "SEND_DTMF";
 }
 
+/// The names of the fields that describe a message, as indexes in [`Types::names`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeadFields {
+    /// The name of what it is about.
+    pub name: Option<u32>,
+    /// The outcome of a request: a number, 0 for success.
+    pub outcome: Option<u32>,
+}
+
 /// An error in the text of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -161,8 +170,8 @@ pub struct Schema {
     pub frame_limit: Option<u32>,
     /// The deepest nesting of envelopes.
     pub depth: u32,
-    /// The name of the field with the outcome of a request.
-    outcome: Option<u32>,
+    /// The fields that describe a message.
+    pub(super) head: HeadFields,
     /// All ids, including aliases, each with the index of its method, in ascending order.
     ids: Vec<(u32, u32)>,
     /// The definitions of the text, for [`Schema::extend`].
@@ -202,7 +211,7 @@ impl Schema {
             length: LengthMode::Auto,
             frame_limit: None,
             depth: MAX_DEPTH,
-            outcome: None,
+            head: HeadFields::default(),
             ids: Vec::new(),
             source: Definitions::default(),
         }
@@ -247,14 +256,6 @@ impl Schema {
             _ if method.streaming => Some(Role::Item),
             _ => Some(Role::Response),
         }
-    }
-
-    /// Returns the name of the field with the outcome of a request.
-    pub(in crate::protocol::telequick) fn outcome(&self, layout: u32) -> Option<&str> {
-        let outcome = self.outcome?;
-        let mut fields = self.types.layout(layout)?.fields.iter();
-        let found = fields.find(|field| field.name == outcome)?;
-        Some(self.types.name(found.name))
     }
 
     /// Returns the description of a struct in the text.

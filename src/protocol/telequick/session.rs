@@ -307,7 +307,7 @@ impl<'s> TelequickSession<'s> {
             && !conn.queues.is_empty()
         {
             let text = format!(
-                "an answer without length and method id: version, payload_size {size} and the fields are \
+                "the answer has no length and no method id: version, payload_size {size} and the fields are \
                  read as a length of {len}"
             );
             // Other findings for such a frame only follow from this one.

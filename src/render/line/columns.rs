@@ -93,7 +93,7 @@ impl Columns {
         let (kind, subject, id) = match width {
             0..48 => (8, 8, 6),
             48..64 => (10, 12, 8),
-            64..100 => (13, 20, 12),
+            64..100 => (13, 18, 12),
             100..160 => (16, 28, 12),
             _ => (26, 40, 12),
         };
@@ -157,14 +157,25 @@ impl Columns {
         }
     }
 
-    /// Adds the cells of a line. Returns the column where arguments and results begin.
-    pub fn place(&self, cells: &Cells<'_>, widths: &Widths, out: &mut String) -> usize {
+    /// Adds the cells of a line. Returns the column where arguments and results begin; if they are blank, a subject
+    /// continues there, too.
+    pub fn place(
+        &self,
+        cells: &Cells<'_>,
+        widths: &Widths,
+        is_blank: bool,
+        out: &mut String,
+    ) -> usize {
         let (mut start, mut used) = (0, 0);
         for column in Column::ALL {
             let (text, wide) = cells[column as usize];
             let step = self.step(column, widths);
             if wide > 0 && step > 0 {
-                let space = step - 1 + self.free(column, cells, widths);
+                let space = if is_blank && column == Column::Subject && continues(cells) {
+                    wide
+                } else {
+                    step - 1 + self.free(column, cells, widths)
+                };
                 let shown = if self.cuts { wide.min(space) } else { wide };
                 let shift = if column.is_right_aligned() {
                     (step - 1).saturating_sub(shown)
@@ -190,9 +201,9 @@ impl Columns {
 }
 
 /// Returns true if the subject of a line can continue in blank columns after it.
-#[cfg(feature = "cli")]
 pub(super) fn continues(cells: &Cells<'_>) -> bool {
-    cells[Column::Subject as usize].1 > 0 && cells[Column::Id as usize].1 == 0
+    let is_blank = |column: Column| cells[column as usize].1 == 0;
+    !is_blank(Column::Subject) && is_blank(Column::Id) && is_blank(Column::Latency)
 }
 
 fn push_blank(columns: usize, out: &mut String) {

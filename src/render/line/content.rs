@@ -3,6 +3,7 @@
 use super::super::short_id;
 use crate::decoder::Decoded;
 use crate::protocol::{Notes, Role, annotate};
+use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -25,6 +26,13 @@ impl Content {
     /// Adds the content of a message to the text in the cell. The result may be longer than the cell.
     pub fn push(&self, decoded: &Decoded<'_>, notes: &mut Notes, out: &mut String) {
         let message = decoded.message;
+        if decoded.frame.control == Some("datagram") {
+            let bytes = decoded.frame.view.body();
+            return match std::str::from_utf8(bytes) {
+                Ok(text) => push_text(text, MAX_TEXT, out),
+                Err(_) => push_blob(bytes, out),
+            };
+        }
         let Some(root) = decoded.root() else {
             return;
         };
@@ -37,21 +45,82 @@ impl Content {
         if is_batch && content.is_array() {
             return push_batch(content, self.space, out);
         }
-        let is_error = message.role == Some(Role::Error);
+        let is_error = message.is_error();
         notes.clear();
         if !self.show_secrets {
             annotate(decoded.protocol, root, message, notes);
         }
-        if !out.is_empty() {
+        let text = content.text().filter(|_| content.is_string());
+        let outcome = message.outcome.as_deref().filter(|_| message.failed);
+        if let Some(mark) = outcome.and_then(|outcome| out.strip_suffix(outcome))
+            && text.is_some()
+        {
+            // The text says more than the value.
+            out.truncate(mark.len());
+        } else if !out.is_empty() {
             out.push_str(if is_error { ": " } else { " " });
         }
-        match content.text().filter(|_| is_error && content.is_string()) {
-            Some(_) if notes.is_secret(content) => out.push_str("(secret)"),
-            Some(text) => {
+        let name = message.name.as_ref().and_then(|name| name.span);
+        match (text, name) {
+            (Some(_), _) if notes.is_secret(content) => out.push_str("(secret)"),
+            (Some(text), _) if is_error => {
                 let text = notes.masked(content).map_or(text, Cow::Owned);
                 out.push_str(start(&text, self.space));
             }
-            None => self.push_value(content, notes, out),
+            (Some(text), _) if message.role == Some(Role::Response) => {
+                let text = notes.masked(content).map_or(text, Cow::Owned);
+                push_text(&text, self.space.max(MAX_TEXT), out);
+            }
+            (None, Some(name)) if content.is_map() && holds(content, name) => {
+                self.push_without_name(content, name, notes, out);
+            }
+            _ => self.push_value(content, notes, out),
+        }
+    }
+
+    /// Adds the members of a value without the name of the message. If only one object is left, it comes without its key.
+    fn push_without_name(&self, node: Node<'_>, name: Span, notes: &Notes, out: &mut String) {
+        let is_name = |value: Node<'_>| {
+            holds(value, name) && (value.is_string() || value.is_map() && value.count() == 1)
+        };
+        let rest = || node.members().filter(|(_, value)| !is_name(*value));
+        let mut plain = rest().filter(|(key, _)| !key.key_bytes().starts_with(b"_"));
+        let only = plain
+            .next()
+            .filter(|(_, value)| value.is_map() && plain.next().is_none());
+        if rest().next().is_none() {
+            return;
+        }
+        match only {
+            Some((_, value)) => self.push_part(value, name, notes, out),
+            None => out.push('{'),
+        }
+        let mut first = only.is_none();
+        for (key, value) in rest() {
+            if only.is_some_and(|(_, only)| only.index() == value.index()) {
+                continue;
+            }
+            if !std::mem::take(&mut first) {
+                out.push_str(", ");
+            }
+            if out.len() > self.space {
+                out.push('…');
+                break;
+            }
+            push_key(key, out);
+            self.push_part(value, name, notes, out);
+        }
+        if only.is_none() {
+            out.push('}');
+        }
+    }
+
+    /// Adds a value that may hold the name of the message.
+    fn push_part(&self, value: Node<'_>, name: Span, notes: &Notes, out: &mut String) {
+        if value.is_map() && holds(value, name) {
+            self.push_without_name(value, name, notes, out);
+        } else {
+            self.push_value(value, notes, out);
         }
     }
 
@@ -60,18 +129,18 @@ impl Content {
             return out.push_str("(secret)");
         }
         if let Some(text) = notes.masked(node) {
-            return push_text(&text, out);
+            return push_text(&text, MAX_TEXT, out);
         }
         match node.value() {
             Value::Map => self.push_list(node, notes, ['{', '}'], out),
             Value::Array => self.push_list(node, notes, ['[', ']'], out),
             Value::Scalar(Scalar::Bin(bytes) | Scalar::Ext(_, bytes)) => push_blob(bytes, out),
             Value::Scalar(Scalar::Str(bytes)) => match std::str::from_utf8(bytes) {
-                Ok(text) => push_text(text, out),
+                Ok(text) => push_text(text, MAX_TEXT, out),
                 Err(_) => push_blob(bytes, out),
             },
             Value::Scalar(Scalar::Json(..)) => {
-                push_text(&node.text().unwrap_or_default(), out);
+                push_text(&node.text().unwrap_or_default(), MAX_TEXT, out);
             }
             Value::Scalar(Scalar::Name(_, _, name)) | Value::Label(name) => out.push_str(name),
             Value::Scalar(Scalar::Uint(number)) => {
@@ -112,9 +181,7 @@ impl Content {
                 break;
             }
             if let Some(key) = key {
-                let name = key.key_bytes();
-                out.push_str(start(&String::from_utf8_lossy(&name), MAX_TEXT));
-                out.push_str(": ");
+                push_key(key, out);
             }
             self.push_value(value, notes, out);
         }
@@ -145,19 +212,31 @@ fn push_batch(messages: Node<'_>, space: usize, out: &mut String) {
     }
 }
 
+/// Returns true if the name of a message is in a value.
+fn holds(value: Node<'_>, name: Span) -> bool {
+    let span = value.span();
+    span.at() <= name.at() && name.end() <= span.end()
+}
+
+fn push_key(key: Node<'_>, out: &mut String) {
+    let name = key.key_bytes();
+    out.push_str(start(&String::from_utf8_lossy(&name), MAX_TEXT));
+    out.push_str(": ");
+}
+
 fn push_lossless(node: Node<'_>, out: &mut String) {
     let mut bytes = Vec::new();
     crate::encoding::lossless::write(node, &mut bytes);
     out.push_str(&String::from_utf8_lossy(&bytes));
 }
 
-fn push_text(text: &str, out: &mut String) {
+fn push_text(text: &str, max: usize, out: &mut String) {
     let is_id = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
     out.push('"');
     if text.len() >= MIN_ID && text.bytes().all(is_id) {
         out.push_str(&short_id(text));
     } else {
-        let start = start(text, MAX_TEXT);
+        let start = start(text, max);
         out.push_str(start);
         if start.len() < text.len() {
             out.push('…');

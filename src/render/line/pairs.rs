@@ -1,9 +1,8 @@
 //! Measures latencies if no conversation does: stores requests by connection, direction and id.
 
 use crate::decoder::Decoded;
-use crate::protocol::{Direction, Id, Role};
+use crate::protocol::Role;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// The maximum number of stored requests.
 const MAX_REQUESTS: usize = 1 << 12;
@@ -25,32 +24,18 @@ impl Pairs {
                     self.open.clear();
                 }
                 self.open
-                    .insert(pair_key(origin.conn, direction, &message.id)?, time);
+                    .insert(message.id.pair_key((origin.conn, direction))?, time);
                 None
             }
             Role::Response | Role::Error | Role::End => {
-                let key = pair_key(origin.conn, direction.other(), &message.id)?;
+                let key = message.id.pair_key((origin.conn, direction.other()))?;
                 Some(time.saturating_sub(self.open.remove(&key)?))
             }
             Role::Item => {
-                let key = pair_key(origin.conn, direction.other(), &message.id)?;
+                let key = message.id.pair_key((origin.conn, direction.other()))?;
                 Some(time.saturating_sub(*self.open.get(&key)?))
             }
             _ => None,
         }
     }
-}
-
-/// Returns a key that a request and its answer share; `None` without an id.
-fn pair_key(conn: Option<u32>, asked: Direction, id: &Id<'_>) -> Option<u64> {
-    let mut hasher = DefaultHasher::new();
-    (conn, asked).hash(&mut hasher);
-    match id {
-        Id::None => return None,
-        Id::Json(text) => text.hash(&mut hasher),
-        Id::Text(text) => text.hash(&mut hasher),
-        Id::Uuid(uuid) => uuid.hash(&mut hasher),
-        Id::Number(number) => number.hash(&mut hasher),
-    }
-    Some(hasher.finish())
 }

@@ -35,6 +35,7 @@ fn render(width: Option<usize>, color: bool, holds: bool) -> String {
         latency: Some(3_400_000),
         kind: "invoke".into(),
         subject: None,
+        name: None,
         last: true,
         id_form_differs: false,
     };
@@ -87,7 +88,7 @@ fn padding_is_cut_before_words() {
     #0 c1 → invoke       sqrt         "4dd0…fbaff"          []
     #1 c1 ← result                    "4dd0…fbaff"   3.4 ms ["0x1"]
     #2 c1 ← error                     7              3.4 ms -32601: no such meth…
-    #3 c1 → invoke       長長長長長長長長長…  8                     []
+    #3 c1 → invoke       長長長長長長長長…  8                     []
     "#);
     insta::assert_snapshot!(lines(Some(120), false), @r#"
     #0        0 c1 10:00:00.000 → invoke       sqrt         "4dd0…fbaff"          []
@@ -112,10 +113,10 @@ fn padding_is_cut_before_words() {
 #[test]
 fn held_lines_have_the_columns_of_what_they_show() {
     insta::assert_snapshot!(held(80, false), @r#"
-    #0 c1 → invoke sqrt                 "4dd0…fbaff"        []
-    #1 c1 ← result                      "4dd0…fbaff" 3.4 ms ["0x1"]
-    #2 c1 ← error                       7            3.4 ms -32601: no such method…
-    #3 c1 → invoke 長長長長長長長長長…  8                   []
+    #0 c1 → invoke sqrt               "4dd0…fbaff"        []
+    #1 c1 ← result                    "4dd0…fbaff" 3.4 ms ["0x1"]
+    #2 c1 ← error                     7            3.4 ms -32601: no such method, …
+    #3 c1 → invoke 長長長長長長長長…  8                   []
     "#);
     insta::assert_snapshot!(held(120, false), @r#"
     #0   0 c1 10:00:00.000 → invoke sqrt                         "4dd0…fbaff"        []

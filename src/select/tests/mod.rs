@@ -72,6 +72,11 @@ fn errors_have_a_caret() {
       kind<call
           ^ kind has no order
     ");
+    insta::assert_snapshot!(error("latency>1.5"), @"
+    wanted a time, such as 10ms, 2s or 1.5us, got 1.5
+      latency>1.5
+              ^^^ did you mean 1.5ms or 1.5s?
+    ");
     insta::assert_snapshot!(error("len~6*"), @"
     wanted =, !=, <, <=, > or >= after a number, got ~
       len~6*
@@ -197,6 +202,9 @@ fn conditions_are_evaluated() {
         ("id='\"X\"'", "0010"),
         ("id>0", "1100"),
         ("subject~p*,s*", "1010"),
+        ("subject~OW", "0000"),
+        ("subject~ow", "1000"),
+        ("subject~q*", "0000"),
         ("subject~/OW|^s/", "0010"),
         ("subject!=pow", "0111"),
         ("fault", "0001"),
@@ -279,6 +287,7 @@ fn conversation_keys_are_evaluated() {
         latency: Some(12_000_000),
         kind: "invoke".into(),
         subject: None,
+        name: None,
         last: true,
         id_form_differs: false,
     };
@@ -291,7 +300,7 @@ fn conversation_keys_are_evaluated() {
         ("finding~oracle/*", &mine, true),
         ("reply_to=4", &mine, true),
         ("latency>10ms", &mine, true),
-        ("latency=12", &mine, true),
+        ("latency_ms=12", &mine, true),
         ("latency<12ms", &mine, false),
         ("latency<=12000us", &mine, true),
     ] {

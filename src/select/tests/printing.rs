@@ -105,6 +105,7 @@ fn any_operand(key: &Key, ordered: bool) -> BoxedStrategy<Operand> {
         KeySort::Text => match key {
             Key::Dir => Just("s2c").boxed(),
             Key::Role => Just("hello").boxed(),
+            Key::Outcome => Just("error").boxed(),
             Key::Framing => Just("lines").boxed(),
             Key::Protocol => Just("sael").boxed(),
             Key::Fault | Key::Faults => Just("truncated").boxed(),

@@ -45,6 +45,15 @@ pub(super) fn add_close(close: &mut EventRecord, reason: &ConnectionError) -> Op
     Some(error)
 }
 
+/// Describes how the other side gets an end that was no application close: QUIC lets no application send another one.
+pub(super) fn forwarded_as(error: &ConnectionError) -> Option<String> {
+    transport(error)?;
+    Some(format!(
+        "application close {}",
+        closed(error).0.into_inner()
+    ))
+}
+
 /// The code with which a peer has reset or stopped a stream.
 pub(super) fn code_of(error: &io::Error) -> Option<u64> {
     let inner = error.get_ref()?;
@@ -92,5 +101,58 @@ pub(in crate::transport) fn handshake(
             String::from_utf8_lossy(&close.reason)
         ),
         (error, _) => format!("the handshake with {who} failed: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::EventKind;
+    use crate::conversation::tap::event;
+    use quinn::{ApplicationClose, ConnectionClose, TransportErrorCode};
+
+    #[test]
+    fn end_names_what_the_other_side_gets() {
+        let transport_close = |code: TransportErrorCode| {
+            ConnectionError::ConnectionClosed(ConnectionClose {
+                error_code: code,
+                frame_type: None,
+                reason: "bad frame"[..].into(),
+            })
+        };
+        let application_close = ConnectionError::ApplicationClosed(ApplicationClose {
+            error_code: VarInt::from_u32(7),
+            reason: "done"[..].into(),
+        });
+        let table = [
+            (application_close, 7, None, None),
+            (ConnectionError::LocallyClosed, 0, None, None),
+            (
+                transport_close(TransportErrorCode::PROTOCOL_VIOLATION),
+                10,
+                Some("transport error"),
+                Some("application close 10"),
+            ),
+            (
+                transport_close(TransportErrorCode::crypto(46)),
+                0x12e,
+                Some("transport error"),
+                Some("application close 302"),
+            ),
+            (
+                ConnectionError::TimedOut,
+                0,
+                Some("idle timeout"),
+                Some("application close 0"),
+            ),
+        ];
+        for (reason, code, error, forwarded) in table {
+            let mut close = event(EventKind::Close, 0, 1);
+            let text = add_close(&mut close, &reason).unwrap_or_default();
+            assert!(text.contains(error.unwrap_or_default()), "{text}");
+            assert_eq!(text.is_empty(), error.is_none(), "{text}");
+            assert_eq!(close.more.get("code"), Some(&code.into()), "{reason}");
+            assert_eq!(forwarded_as(&reason).as_deref(), forwarded, "{reason}");
+        }
     }
 }

@@ -14,7 +14,7 @@
 
 use super::config::Grant;
 use super::delivery::delivered;
-use super::errors::{add_close, closed};
+use super::errors::{add_close, closed, forwarded_as};
 use super::faults::{ForwardEnd, Forwarding, next_insert};
 use super::link::Sides;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
@@ -75,8 +75,12 @@ pub(super) async fn relay(sides: Arc<Sides>) -> EventRecord {
         return close;
     }
     let mut close = link.event(EventKind::Close, dir);
-    if let Some(error) = add_close(&mut close, &reason) {
-        (link.print)(&format!("connection {}: {error}", link.conn));
+    if let (Some(error), Some(as_what)) = (add_close(&mut close, &reason), forwarded_as(&reason)) {
+        let conn = link.conn;
+        (link.print)(&format!(
+            "connection {conn}: {error}; the other side gets {as_what}"
+        ));
+        close.more.insert("forwarded".into(), as_what.into());
     }
     if delivered_all.is_err() {
         (link.print)(&format!(

@@ -133,7 +133,8 @@ fn decoded(args: &[&str]) -> BTreeMap<(usize, String), Vec<Line>> {
             number_of(&line, "conn").max(1),
             text(&line, "dir").to_owned(),
         );
-        line.retain(|key, _| !["conn", "index", "time"].contains(&key.as_str()));
+        // An id that is used again: the order decides which name an answer has.
+        line.retain(|key, _| !["conn", "index", "time", "name"].contains(&key.as_str()));
         all.entry((conn, dir)).or_default().push(line);
     }
     all

@@ -290,3 +290,56 @@ fn host_is_rewritten_and_recorded() {
     assert_eq!(events.len(), 3, "{events:?}");
     assert!(events[1].contains(r#""was":"example.org""#) && events[1].contains(host));
 }
+
+/// A dropped answer of a child and of a server: the recording marks it, since the fault is before its bytes.
+#[test]
+fn a_dropped_answer_is_marked_in_the_recording() {
+    const ASK: &str = r#"{"jsonrpc":"2.0","id":1,"method":"add"}"#;
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":3}"#;
+    let folder = tempfile::tempdir().unwrap();
+    for transport in ["stdio", "tcp"] {
+        let path = folder.path().join(transport);
+        let path = path.to_str().unwrap();
+        let record = [
+            "-p",
+            "jsonrpc",
+            "-w",
+            path,
+            "--fault",
+            "role=response: drop",
+        ];
+        if transport == "stdio" {
+            let script = format!("read line; echo '{ANSWER}'; cat >/dev/null");
+            let child = ["--", "sh", "-c", &script];
+            let mut run = Run::new(&[&["record"], &record[..], &child].concat());
+            let stdin = run.stdin.as_mut().unwrap();
+            stdin.write_all(format!("{ASK}\n").as_bytes()).unwrap();
+            let (status, stdout, _) = run.end();
+            assert_eq!((status.code(), stdout), (Some(0), Vec::new()));
+        } else {
+            let (address, server) = tcp(|mut stream| {
+                stream.read_exact(&mut [0; ASK.len() + 1]).unwrap();
+                stream.write_all(format!("{ANSWER}\n").as_bytes()).unwrap();
+                receive_some(&mut stream);
+            });
+            let (run, port) = Run::proxy("record", &address, &[&["--once"], &record[..]].concat());
+            let mut client = connect_to_port(port);
+            client.write_all(format!("{ASK}\n").as_bytes()).unwrap();
+            client.end();
+            assert_eq!(receive_some(&mut client), b"");
+            server.join().unwrap();
+            run.code();
+        }
+        let show = |args: &[&str]| {
+            let output = command(args).arg(path).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let line = show(&["decode", "-f", "line", "--where", "role=response"]);
+        assert!(line.contains("by wiretool: drop"), "{transport}: {line}");
+        let open = show(&["lint"]);
+        assert!(
+            open.contains("request add") && open.contains("wiretool dropped its answer, #1"),
+            "{transport}: {open}"
+        );
+    }
+}

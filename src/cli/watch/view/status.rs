@@ -12,6 +12,9 @@ use unicode_width::UnicodeWidthStr as _;
 /// The number of messages over which the rate is measured.
 const RATE_MESSAGES: usize = 100;
 
+/// The rank from which on a count always shows.
+const KEPT: u8 = 3;
+
 /// Returns the line. If it is too long, the least important counts are left out first.
 pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
     let (highlight, more) = important(model);
@@ -23,6 +26,9 @@ pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
         wide.sum::<usize>() > space
     };
     while is_long(&counts) {
+        if counts.iter().all(|(rank, _)| *rank >= KEPT) {
+            break;
+        }
         let least = counts.iter().map(|(rank, _)| *rank).min();
         counts.retain(|(rank, _)| Some(*rank) != least);
     }

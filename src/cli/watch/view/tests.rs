@@ -50,8 +50,8 @@ fn small_screens_show_messages_and_a_tree() {
         #0 c0 → HEY
         #1 c0 ← HEY      ↩ #0 1 ms
         #2 c0 → SUB  prs 5
-        #3 c0 ← RES      5    1 ms
-        #4 c0 ← EVT      5    2 ms {pr: 1}
+        #3 c0 ← RES  prs 5    1 ms
+        #4 c0 ← EVT  prs 5    2 ms {pr: 1}
         #5 c1 → RSM
         #6 c1 ← EVT      5    4 ms {pr: 0}
         #7 c1 ← EVT      5    5 ms {pr: 1}
@@ -69,7 +69,7 @@ fn small_screens_show_messages_and_a_tree() {
 
 
 
-    74 messages  1000.0/s  1 open  1 finding  ? help  q quit
+    74 messages  1000.0/s  0 open  1 finding  ? help  q quit
     "#);
 }
 
@@ -81,8 +81,8 @@ fn large_screens_show_bytes_and_state_beside() {
         #0    0 c0 00:00:00.001 → HEY
         #1    0 c0        +1 ms ← HEY      ↩ #0  1 ms
         #2  281 c0        +1 ms → SUB  prs 5
-        #3  151 c0        +1 ms ← RES      5     1 ms
-        #4  193 c0        +1 ms ← EVT      5     2 ms {pr: 1}
+        #3  151 c0        +1 ms ← RES  prs 5     1 ms
+        #4  193 c0        +1 ms ← EVT  prs 5     2 ms {pr: 1}
         #5    0 c1        +1 ms → RSM
         #6    0 c1        +1 ms ← EVT      5     4 ms {pr: 0}
         #7   39 c1        +1 ms ← EVT      5     5 ms {pr: 1}
@@ -124,14 +124,14 @@ fn large_screens_show_bytes_and_state_beside() {
 
 
 
-    74 messages  1000.0/s  1 open  1 finding  ? help  q quit
+    74 messages  1000.0/s  0 open  1 finding  ? help  q quit
     "#);
 }
 
 #[test]
 fn a_blocked_session_names_the_peer_that_must_send_next() {
     let text = screen((80, 24), PLAIN, HANG, &[]);
-    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"the oracle must send next: #2 c0 → invoke pow id 1 for 0 ns — no timeout: the e…");
+    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"3 messages  the oracle must send next: #2 c0 → invoke pow id 1 for 0 ns — no ti…");
 }
 
 #[test]
@@ -202,9 +202,9 @@ fn overlays_cover_the_panes() {
         Command::Move(2),
         Command::Compare,
     ];
-    insta::assert_snapshot!(screen((80, 24), PLAIN, STREAM, &commands), @r#"
+    insta::assert_snapshot!(screen((80, 24), PLAIN, STREAM, &commands), @"
     ─ differences between #4 and #6  esc closes ───────────────────────────────────
-    A: #4 EVT
+    A: #4 EVT prs
     B: #6 EVT
         data.pr  1 → 0  (bytes 228..229 and 35..36)
 
@@ -226,8 +226,8 @@ fn overlays_cover_the_panes() {
 
 
 
-    74 messages  1000.0/s  1 open  1 finding  ? help  q quit
-    "#);
+    74 messages  1000.0/s  0 open  1 finding  ? help  q quit
+    ");
     let stats = screen((100, 30), PLAIN, STREAM, &[Command::Stats]);
     assert!(stats.contains("latency"), "{stats}");
     let help = screen((80, 24), PLAIN, STREAM, &[Command::Help]);
@@ -278,4 +278,113 @@ fn the_help_fits_the_smallest_screen() {
     };
     assert_eq!(inner(&text), inner(&wide));
     assert!(text.contains("d marked"), "{text}");
+}
+
+#[test]
+fn long_lines_are_cut_wrapped_or_scrolled() {
+    let rows = |commands: &[Command]| {
+        let commands = [&[Command::Move(1), Command::Open], commands].concat();
+        let text = screen((80, 24), PLAIN, "lsp/session.jsonl", &commands);
+        let rows = text.lines().skip_while(|row| !row.starts_with("─ tree"));
+        rows.skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let cut = rows(&[]);
+    let long = cut.iter().position(|row| row.ends_with('…')).unwrap();
+    let wrapped = rows(&[Command::Wrap]);
+    assert!(!wrapped[long].ends_with('…'), "{wrapped:#?}");
+    let start = cut[long]
+        .trim_end_matches('…')
+        .split_whitespace()
+        .last()
+        .unwrap();
+    let both = [wrapped[long].as_str(), wrapped[long + 1].trim_start()].concat();
+    assert!(both.contains(start), "{start}: {both}");
+    let scrolled = rows(&[Command::Scroll { right: true }]);
+    assert!(scrolled[long].starts_with('…'), "{scrolled:#?}");
+    assert_ne!(scrolled[long], cut[long]);
+    let back = [
+        Command::Scroll { right: true },
+        Command::Scroll { right: false },
+    ];
+    assert_eq!(rows(&back), cut);
+}
+
+#[test]
+fn a_zoomed_pane_has_the_screen() {
+    for (pane, title) in Pane::ALL
+        .into_iter()
+        .zip(["messages", "tree", "bytes", "state"])
+    {
+        let mut commands =
+            vec![Command::NextPane; Pane::ALL.iter().position(|p| *p == pane).unwrap()];
+        commands.push(Command::Zoom);
+        let text = screen((120, 40), PLAIN, STREAM, &commands);
+        let titles: Vec<&str> = text.lines().filter(|row| row.starts_with('─')).collect();
+        assert_eq!(titles.len(), 1, "{text}");
+        assert!(titles[0].starts_with(&format!("─ {title}")), "{text}");
+        // Esc shows all panes again.
+        commands.push(Command::Back);
+        let text = screen((120, 40), PLAIN, STREAM, &commands);
+        assert!(
+            text.contains("─ messages") && text.contains("─ state"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn few_messages_leave_their_space_to_the_tree() {
+    let height = |fixture: &str| {
+        let text = screen((80, 24), PLAIN, fixture, &[]);
+        text.lines()
+            .position(|row| row.starts_with("─ tree"))
+            .unwrap()
+    };
+    assert_eq!(height(HANG), 4);
+    assert_eq!(height(STREAM), 12);
+}
+
+#[test]
+fn the_status_line_keeps_the_count_of_messages() {
+    let mut model = model_of(STREAM);
+    model.answer = "a long answer ".repeat(20);
+    let terminal = terminal((80, 24), PLAIN, &mut model, &[]);
+    let text = terminal.backend().to_string();
+    let status = text.lines().last().unwrap().trim_matches('"').to_owned();
+    assert!(status.starts_with("74 messages  a long"), "{status}");
+    assert!(status.ends_with('…'), "{status}");
+}
+
+#[test]
+fn a_selected_error_is_red() {
+    let theme = Theme {
+        color: true,
+        unicode: true,
+    };
+    let mut model = model_of("mcp/session.jsonl");
+    let count = model.message_count();
+    let mut found = 0;
+    for index in 0..count {
+        model.apply(Command::First);
+        model.apply(Command::Move(isize::try_from(index).unwrap()));
+        let terminal = terminal((100, 30), theme, &mut model, &[]);
+        let buffer = terminal.backend().buffer();
+        let row = buffer.area.rows().find(|row| {
+            let cell = buffer.cell((row.x + 3, row.y)).unwrap();
+            row.y > 0 && cell.modifier.contains(Modifier::REVERSED)
+        });
+        let row = row.unwrap();
+        let text: String = row
+            .columns()
+            .map(|cell| buffer.cell((cell.x, cell.y)).unwrap().symbol())
+            .collect();
+        let is_red = row
+            .columns()
+            .skip(3)
+            .all(|cell| buffer.cell((cell.x, cell.y)).unwrap().fg == ratatui::style::Color::Red);
+        let is_error = text.contains("← error");
+        assert_eq!(is_red, is_error, "{text}");
+        found += usize::from(is_error);
+    }
+    assert!(found > 0);
 }

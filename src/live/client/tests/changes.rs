@@ -252,12 +252,16 @@ fn a_changed_or_missing_value_is_a_difference() {
                 let path: Path = path.parse().unwrap();
                 for change in [None, Some(other(&value))] {
                     let is_removed = change.is_none();
-                    let is_not_compared = match ignore.counts(&expected.stored.kind, &path) {
-                        CompareDepth::Presence => !is_removed,
-                        // A value that the peer generates is free; a value to which it refers is not.
-                        CompareDepth::Id(_) => !is_removed && is_made(plan, at, &path),
-                        _ => false,
-                    };
+                    let counts = |path: &[_]| ignore.counts(expected.stored.name(), path);
+                    let mut above = (1..path.len()).filter_map(|n| path.get(..n));
+                    let is_inside = above.any(|path| counts(path) == CompareDepth::Presence);
+                    let is_not_compared = is_inside
+                        || match counts(&path) {
+                            CompareDepth::Presence => !is_removed,
+                            // A value that the peer generates is free; a value to which it refers is not.
+                            CompareDepth::Id(_) => !is_removed && is_made(plan, at, &path),
+                            _ => false,
+                        };
                     if is_not_compared {
                         continue;
                     }

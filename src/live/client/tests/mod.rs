@@ -19,7 +19,6 @@ use crate::live::plan::Plan;
 use crate::protocol::registry;
 use crate::select::Select;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 /// Returns a recording of one connection over lines. `>` and `<` give the direction.
 fn recorded(protocol: &str, lines: &str) -> Vec<u8> {
@@ -314,26 +313,53 @@ fn intervals_are_kept_at_the_given_speed() {
     let recording = recorded("stepflow", CALLS);
     let plan = plan(&recording);
     for (speed, last) in [("max", 0), ("1", 700), ("2x", 350)] {
-        struct Clocked<'e>(RecordedPeer<'e>, Arc<Mutex<i64>>);
-        impl TestPeer for Clocked<'_> {
-            fn opened(&mut self, conn: u32) -> Vec<(u32, Vec<u8>)> {
-                self.0.opened(conn)
-            }
-            fn receive(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
-                self.0.receive(conn, bytes)
-            }
-            fn set_time(&mut self, now: i64) {
-                *self.1.lock().unwrap() = now;
-            }
+        assert_eq!(duration(&plan, speed), last, "{speed}");
+    }
+}
+
+/// Replays a plan. Returns the time of the last message that the peer received, in milliseconds.
+fn duration(plan: &Plan<'static>, speed: &str) -> i64 {
+    struct Clocked<'e>(RecordedPeer<'e>, i64);
+    impl TestPeer for Clocked<'_> {
+        fn opened(&mut self, conn: u32) -> Vec<(u32, Vec<u8>)> {
+            self.0.opened(conn)
         }
-        let clock = Arc::new(Mutex::new(0));
-        let mut other = Clocked(RecordedPeer::of(&plan), Arc::clone(&clock));
-        let mut settings = settings(plan.protocol);
-        settings.speed = speed.parse().unwrap();
-        let run = play(&plan, &settings, &mut other);
-        assert!(run.outcome.is_clean(), "{:?}", run.reported);
-        let after = (*clock.lock().unwrap() - NOW) / MILLI;
-        assert_eq!(after, last, "{speed}");
+        fn receive(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+            self.0.receive(conn, bytes)
+        }
+        fn set_time(&mut self, now: i64) {
+            self.1 = now;
+        }
+    }
+    let mut other = Clocked(RecordedPeer::of(plan), 0);
+    let mut settings = settings(plan.protocol);
+    settings.speed = speed.parse().unwrap();
+    let run = play(plan, &settings, &mut other);
+    assert!(run.outcome.is_clean(), "{:?}", run.reported);
+    (other.1 - NOW) / MILLI
+}
+
+/// A peer that handles messages at the same time could read the cancellation first.
+#[test]
+fn a_cancellation_keeps_its_distance_until_the_request_has_begun() {
+    const BEGIN: &str = r#"
+        > {"v":1,"kind":"HEY","agent":{"id":"a","kind":"agent"}}
+        < {"v":1,"kind":"HEY","session_id":"ses_0123456789abcdef","session_ttl":3600}
+        > {"v":1,"kind":"INV","seq":1,"tool":"t","args":{}}
+    "#;
+    const BEGUN: &str = r#"
+        < {"v":1,"kind":"STR","seq":1,"item":1}
+    "#;
+    const END: &str = r#"
+        > {"v":1,"kind":"CAN","seq":1}
+        < {"v":1,"kind":"ERR","seq":1,"code":"CANCELLED","message":"ended"}
+    "#;
+    for (messages, last) in [
+        ([BEGIN, END].concat(), 100),
+        ([BEGIN, BEGUN, END].concat(), 0),
+    ] {
+        let recording = recorded("sael", &messages);
+        assert_eq!(duration(&plan(&recording), "max"), last, "{messages}");
     }
 }
 

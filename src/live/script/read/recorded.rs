@@ -11,7 +11,7 @@ use crate::path::Path;
 use std::sync::Arc;
 
 /// The keys of a hello.
-const HELLO: [&str; 2] = ["to", "message"];
+const HELLO: [&str; 3] = ["to", "message", "then"];
 /// The keys of a request.
 const REQUEST: [&str; 7] = [
     "index",
@@ -27,23 +27,29 @@ const STEP: [&str; 5] = ["wait", "message", "call", "answer", "until"];
 /// The keys of a message that is waited for.
 const UNTIL: [&str; 3] = ["kind", "path", "request"];
 /// The keys of a value that is replaced.
-const FILL: [&str; 4] = ["at", "key", "from", "answer"];
+const FILL: [&str; 5] = ["at", "key", "from", "answer", "call"];
 
 impl ScriptReader<'_> {
     pub(super) fn hello(&self, item: &ScriptItem<'_>) -> Read<HelloReply> {
-        let (mut to, mut message) = (None, None);
+        let (mut to, mut message, mut then) = (None, None, Vec::new());
         for (key, item) in self.table("hello", item)? {
             match key.get_ref().as_ref() {
                 "to" => to = Some(self.string("to", item)?.to_owned()),
                 "message" => message = self.messages("message", item)?.into_iter().next(),
+                "then" => {
+                    let steps = self.list("then", item)?.into_iter();
+                    then = steps.map(|item| self.step(item)).collect::<Read<_>>()?;
+                }
                 _ => return Err(self.unknown(key, &HELLO)),
             }
         }
-        let hello = to.zip(message);
-        let hello = hello.ok_or_else(|| self.bad("hello", item, "a table with to and message"))?;
+        let is_empty = message.is_none() && then.is_empty();
+        let to = to.filter(|_| !is_empty);
+        let wanted = "a table with to, and message or then";
         Ok(HelloReply {
-            to: hello.0,
-            message: hello.1,
+            to: to.ok_or_else(|| self.bad("hello", item, wanted))?,
+            message,
+            then: then.into(),
         })
     }
 
@@ -153,23 +159,26 @@ impl ScriptReader<'_> {
     }
 
     fn replacement(&self, item: &ScriptItem<'_>) -> Read<Replacement> {
-        let (mut at, mut name, mut from, mut call) = (None, None, None, None);
+        let (mut at, mut name, mut from) = (None, None, None);
+        let (mut answer, mut call) = (None, None);
         for (key, item) in self.table("fill", item)? {
             let word: &str = key.get_ref();
             match word {
                 "at" => at = Some(self.path(word, item)?),
                 "key" => name = Some(self.string(word, item)?.to_owned()),
                 "from" => from = Some(self.path(word, item)?),
-                "answer" => call = Some(self.index(word, item)?),
+                "answer" => answer = Some(self.index(word, item)?),
+                "call" => call = Some(self.index(word, item)?),
                 _ => return Err(self.unknown(key, &FILL)),
             }
         }
         let Some((at, from)) = at.zip(from) else {
             return Err(self.bad("fill", item, "tables with at and from"));
         };
-        let source = match call {
-            Some(call) => ValueSource::Call(call, from),
-            None => ValueSource::Request(from),
+        let source = match (answer, call) {
+            (Some(call), _) => ValueSource::Call(call, from),
+            (None, Some(call)) => ValueSource::Sent(call, from),
+            (None, None) => ValueSource::Request(from),
         };
         Ok((at, name, source))
     }

@@ -4,8 +4,8 @@
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::rpc::read::{Codes, Signs};
 use crate::protocol::schema::{
-    ANY, ARRAY, BOOL, Fresh, INT, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type, UINT,
-    ValueForm, may, message, must, nullable, object, request,
+    ANY, ARRAY, BOOL, Fresh, INT, Maker, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type,
+    UINT, ValueForm, may, message, must, nullable, object, request,
 };
 
 /// In the schema of drafts only.
@@ -14,10 +14,14 @@ const DRAFT: Releases = Releases(2);
 const META: Member = nullable("_meta", OBJECT);
 const SESSION_MARK: &[Mark] = &[Mark::Generated("session", Fresh::Id)];
 const SESSION: Member = must("sessionId", TEXT).marked(SESSION_MARK);
-const TERMINAL: Member = must("terminalId", TEXT).marked(&[Mark::Generated("terminal", Fresh::Id)]);
+const NEW_TERMINAL: Member =
+    must("terminalId", TEXT).marked(&[Mark::Generated("terminal", Fresh::Id)]);
+const TERMINAL_MARK: &[Mark] = &[Mark::Reference("terminal", Maker::Receiver)];
+const TERMINAL: Member = must("terminalId", TEXT).marked(TERMINAL_MARK);
 const CALL_MARK: &[Mark] = &[Mark::Generated("call", Fresh::Id)];
 const CALL: Member = must("toolCallId", TEXT).marked(CALL_MARK);
 const ELICITATION: &[Mark] = &[Mark::Generated("elicitation", Fresh::Id)];
+const NAMES: &[Mark] = &[Mark::Name];
 /// A path that the receiver resolves must not depend on its working directory.
 const PATH: Type = Type::Form(
     &TEXT,
@@ -52,17 +56,23 @@ const OPTIONS: Member = nullable("configOptions", ARRAY);
 const STATUS: Type = Type::OneOf(&["pending", "in_progress", "completed", "failed"]);
 const TOOL_CALL: Type = object![
     CALL,
-    nullable("title", TEXT),
+    nullable("title", TEXT).marked(NAMES),
     nullable("status", STATUS),
     nullable("kind", TEXT),
-    nullable("content", ARRAY),
+    nullable("content", TOOL_CONTENT),
     nullable("locations", Type::Array(&object![must("path", TEXT)])),
 ];
+/// What a tool call shows. A list of other values is allowed.
+const TOOL_CONTENT: Type = Type::Either(&[
+    ARRAY,
+    Type::Array(&object![may("terminalId", TEXT).marked(TERMINAL_MARK)]),
+]);
 /// The members of all kinds of updates; the kind decides which of them are present.
 const UPDATE: Type = object![
-    must("sessionUpdate", TEXT),
+    must("sessionUpdate", TEXT).marked(NAMES),
     may("toolCallId", TEXT).marked(CALL_MARK),
-    nullable("status", TEXT),
+    nullable("status", TEXT).marked(&[Mark::Fails(&["failed"])]),
+    may("content", Type::Either(&[ANY, TOOL_CONTENT])),
     nullable("messageId", TEXT).marked(&[Mark::Volatile]),
     may("used", UINT).marked(&[Mark::Volatile]),
     nullable("updatedAt", TEXT).marked(&[Mark::Generated("updated", Fresh::Time), Mark::Volatile]),
@@ -131,7 +141,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
     request("session/list", ToServer)
         .of(object![
             nullable("cwd", TEXT),
-            nullable("cursor", TEXT),
+            nullable("cursor", TEXT).marked(&[Mark::Reference("cursor", Maker::Receiver)]),
             META,
         ])
         .result(object![
@@ -145,7 +155,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
                         .marked(&[Mark::Generated("updated", Fresh::Time), Mark::Volatile]),
                 ]),
             ),
-            nullable("nextCursor", TEXT),
+            nullable("nextCursor", TEXT).marked(&[Mark::Generated("cursor", Fresh::Id)]),
             META,
         ])
         .words("[cursor]")
@@ -204,7 +214,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
             must(
                 "options",
                 Type::Array(&object![
-                    must("optionId", TEXT),
+                    must("optionId", TEXT).marked(&[Mark::Generated("option", Fresh::Id)]),
                     must("name", TEXT),
                     must("kind", TEXT),
                 ]),
@@ -216,7 +226,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
                 "outcome",
                 object![
                     must("outcome", Type::OneOf(&["selected", "cancelled"])),
-                    may("optionId", TEXT),
+                    may("optionId", TEXT).marked(&[Mark::Reference("option", Maker::Receiver)]),
                 ],
             ),
             META,
@@ -226,7 +236,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
     request("fs/read_text_file", ToClient)
         .of(object![
             SESSION,
-            must("path", PATH),
+            must("path", PATH).marked(NAMES),
             nullable("line", LINE),
             nullable("limit", UINT),
             META,
@@ -237,7 +247,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
     request("fs/write_text_file", ToClient)
         .of(object![
             SESSION,
-            must("path", PATH),
+            must("path", PATH).marked(NAMES),
             must("content", TEXT),
             META,
         ])
@@ -246,14 +256,14 @@ pub(super) static METHODS: &[MessageSchema] = &[
     request("terminal/create", ToClient)
         .of(object![
             SESSION,
-            must("command", TEXT),
+            must("command", TEXT).marked(NAMES),
             may("args", Type::Array(&TEXT)),
             may("env", ENV),
             nullable("cwd", PATH),
             nullable("outputByteLimit", UINT),
             META,
         ])
-        .result(object![TERMINAL, META])
+        .result(object![NEW_TERMINAL, META])
         .words("sessionId command [args…]")
         .about("starts a command at the client"),
     request("terminal/output", ToClient)
@@ -295,7 +305,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("message")
         .about("asks the user of the client"),
     message("elicitation/complete", ToClient).of(object![
-        must("elicitationId", TEXT).marked(ELICITATION),
+        must("elicitationId", TEXT).marked(&[Mark::Reference("elicitation", Maker::Sender)]),
         META
     ]),
     message("$/cancel_request", ToServer)
@@ -340,7 +350,10 @@ pub(in super::super) const PROMPT: &str = "session/prompt";
 pub(in super::super) const PERMISSION: &str = "session/request_permission";
 
 const EXIT: Type = object![nullable("exitCode", INT), nullable("signal", TEXT)];
-const CANCELLED: Type = object![must("requestId", ANY), META];
+const CANCELLED: Type = object![
+    must("requestId", ANY).marked(&[Mark::Reference("id", Maker::Sender)]),
+    META
+];
 
 /// The methods and values that need a capability, each with its path.
 #[cfg(feature = "rules")]

@@ -148,7 +148,7 @@ fn lost_bytes_and_full_tables_cause_no_findings() {
 #[test]
 fn damage_never_panics() {
     for rule in JsonRpc.rules() {
-        let example = rule.example.expect("an example").fires;
+        let example = rule.example().expect("an example").fires;
         let mut bytes = example.as_bytes().to_vec();
         let first = example.find('\n').unwrap_or(0);
         for at in (first..bytes.len()).step_by(13) {

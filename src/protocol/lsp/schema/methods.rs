@@ -4,10 +4,13 @@
 use super::{SINCE_3_17, SINCE_3_18};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::schema::{
-    ANY, ARRAY, BOOL, INT, MessageSchema, OBJECT, TEXT, Type, UINT, message, must, nullable,
-    object, request,
+    ANY, ARRAY, BOOL, INT, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT, message, must,
+    nullable, object, request,
 };
 
+const URI: Member = must("uri", TEXT).marked(&[Mark::Name]);
+const COMMAND_NAME: Member = must("command", TEXT).marked(&[Mark::Name]);
+const APPLIED: Member = must("applied", BOOL).marked(&[Mark::Fails(&["false"])]);
 const CANCEL_PARAMS: Type = object![must("id", Type::Either(&[INT, TEXT]))];
 const LOG_TRACE_PARAMS: Type = object![must("message", TEXT), nullable("verbose", TEXT)];
 const PROGRESS_PARAMS: Type = object![
@@ -20,7 +23,7 @@ const RANGE: Type = object![must("start", POSITION), must("end", POSITION)];
 const CALL_HIERARCHY_ITEM: Type = object![
     must("name", TEXT),
     must("kind", INT),
-    must("uri", TEXT),
+    URI,
     must("range", RANGE),
     must("selectionRange", RANGE),
     nullable("tags", Type::Array(&INT)),
@@ -54,7 +57,7 @@ const REGISTRATION_PARAMS: Type = object![must("registrations", Type::Array(&REG
 const UNREGISTRATION: Type = object![must("id", TEXT), must("method", TEXT)];
 const UNREGISTRATION_PARAMS: Type = object![must("unregisterations", Type::Array(&UNREGISTRATION))];
 const CODE_DESCRIPTION: Type = object![must("href", TEXT)];
-const LOCATION: Type = object![must("uri", TEXT), must("range", RANGE)];
+const LOCATION: Type = object![URI, must("range", RANGE)];
 const DIAGNOSTIC_RELATED_INFORMATION: Type =
     object![must("location", LOCATION), must("message", TEXT)];
 const DIAGNOSTIC: Type = object![
@@ -130,7 +133,7 @@ const DOCUMENT_LINK: Type = object![
     nullable("data", ANY)
 ];
 const CLIENT_INFO: Type = object![must("name", TEXT), nullable("version", TEXT)];
-const WORKSPACE_FOLDER: Type = object![must("uri", TEXT), must("name", TEXT)];
+const WORKSPACE_FOLDER: Type = object![URI, must("name", TEXT)];
 const INITIALIZE_PARAMS: Type = object![
     must("capabilities", OBJECT),
     nullable("processId", INT),
@@ -158,8 +161,7 @@ const INLAY_HINT: Type = object![
     nullable("paddingRight", BOOL),
     nullable("data", ANY)
 ];
-const VERSIONED_NOTEBOOK_DOCUMENT_IDENTIFIER: Type =
-    object![must("version", INT), must("uri", TEXT)];
+const VERSIONED_NOTEBOOK_DOCUMENT_IDENTIFIER: Type = object![must("version", INT), URI];
 const EXECUTION_SUMMARY: Type = object![must("executionOrder", UINT), nullable("success", BOOL)];
 const NOTEBOOK_CELL: Type = object![
     must("kind", INT),
@@ -173,18 +175,18 @@ const NOTEBOOK_CELL_ARRAY_CHANGE: Type = object![
     nullable("cells", Type::Array(&NOTEBOOK_CELL))
 ];
 const TEXT_DOCUMENT_ITEM: Type = object![
-    must("uri", TEXT),
+    URI,
     must("languageId", TEXT),
     must("version", INT),
     must("text", TEXT)
 ];
-const TEXT_DOCUMENT_IDENTIFIER: Type = object![must("uri", TEXT)];
+const TEXT_DOCUMENT_IDENTIFIER: Type = object![URI];
 const NOTEBOOK_DOCUMENT_CELL_CHANGE_STRUCTURE: Type = object![
     must("array", NOTEBOOK_CELL_ARRAY_CHANGE),
     nullable("didOpen", Type::Array(&TEXT_DOCUMENT_ITEM)),
     nullable("didClose", Type::Array(&TEXT_DOCUMENT_IDENTIFIER))
 ];
-const VERSIONED_TEXT_DOCUMENT_IDENTIFIER: Type = object![must("version", INT), must("uri", TEXT)];
+const VERSIONED_TEXT_DOCUMENT_IDENTIFIER: Type = object![must("version", INT), URI];
 const NOTEBOOK_DOCUMENT_CELL_CONTENT_CHANGES: Type = object![
     must("document", VERSIONED_TEXT_DOCUMENT_IDENTIFIER),
     must("changes", ARRAY)
@@ -205,13 +207,13 @@ const DID_CHANGE_NOTEBOOK_DOCUMENT_PARAMS: Type = object![
     must("notebookDocument", VERSIONED_NOTEBOOK_DOCUMENT_IDENTIFIER),
     must("change", NOTEBOOK_DOCUMENT_CHANGE_EVENT)
 ];
-const NOTEBOOK_DOCUMENT_IDENTIFIER: Type = object![must("uri", TEXT)];
+const NOTEBOOK_DOCUMENT_IDENTIFIER: Type = object![URI];
 const DID_CLOSE_NOTEBOOK_DOCUMENT_PARAMS: Type = object![
     must("notebookDocument", NOTEBOOK_DOCUMENT_IDENTIFIER),
     must("cellTextDocuments", Type::Array(&TEXT_DOCUMENT_IDENTIFIER))
 ];
 const NOTEBOOK_DOCUMENT: Type = object![
-    must("uri", TEXT),
+    URI,
     must("notebookType", TEXT),
     must("version", INT),
     must("cells", Type::Array(&NOTEBOOK_CELL)),
@@ -440,7 +442,7 @@ const TYPE_HIERARCHY_PREPARE_PARAMS: Type = object![
 const TYPE_HIERARCHY_ITEM: Type = object![
     must("name", TEXT),
     must("kind", INT),
-    must("uri", TEXT),
+    URI,
     must("range", RANGE),
     must("selectionRange", RANGE),
     nullable("tags", Type::Array(&INT)),
@@ -448,7 +450,7 @@ const TYPE_HIERARCHY_ITEM: Type = object![
     nullable("data", ANY)
 ];
 const PUBLISH_DIAGNOSTICS_PARAMS: Type = object![
-    must("uri", TEXT),
+    URI,
     must("diagnostics", Type::Array(&DIAGNOSTIC)),
     nullable("version", INT)
 ];
@@ -549,7 +551,7 @@ const TYPE_HIERARCHY_SUPERTYPES_PARAMS: Type = object![
 ];
 const LOG_MESSAGE_PARAMS: Type = object![must("type", INT), must("message", TEXT)];
 const SHOW_DOCUMENT_PARAMS: Type = object![
-    must("uri", TEXT),
+    URI,
     nullable("external", BOOL),
     nullable("takeFocus", BOOL),
     nullable("selection", RANGE)
@@ -571,13 +573,13 @@ const APPLY_WORKSPACE_EDIT_PARAMS: Type = object![
     nullable("metadata", WORKSPACE_EDIT_METADATA)
 ];
 const APPLY_WORKSPACE_EDIT_RESULT: Type = object![
-    must("applied", BOOL),
+    APPLIED,
     nullable("failureReason", TEXT),
     nullable("failedChange", UINT)
 ];
 const CONFIGURATION_ITEM: Type = object![nullable("scopeUri", TEXT), nullable("section", TEXT)];
 const CONFIGURATION_PARAMS: Type = object![must("items", Type::Array(&CONFIGURATION_ITEM))];
-const PREVIOUS_RESULT_ID: Type = object![must("uri", TEXT), must("value", TEXT)];
+const PREVIOUS_RESULT_ID: Type = object![URI, must("value", TEXT)];
 const WORKSPACE_DIAGNOSTIC_PARAMS: Type = object![
     must("previousResultIds", Type::Array(&PREVIOUS_RESULT_ID)),
     nullable("identifier", TEXT),
@@ -586,7 +588,7 @@ const WORKSPACE_DIAGNOSTIC_PARAMS: Type = object![
 ];
 const WORKSPACE_DIAGNOSTIC_REPORT: Type = object![must("items", ARRAY)];
 const DID_CHANGE_CONFIGURATION_PARAMS: Type = object![must("settings", ANY)];
-const FILE_EVENT: Type = object![must("uri", TEXT), must("type", INT)];
+const FILE_EVENT: Type = object![URI, must("type", INT)];
 const DID_CHANGE_WATCHED_FILES_PARAMS: Type = object![must("changes", Type::Array(&FILE_EVENT))];
 const WORKSPACE_FOLDERS_CHANGE_EVENT: Type = object![
     must("added", Type::Array(&WORKSPACE_FOLDER)),
@@ -594,14 +596,14 @@ const WORKSPACE_FOLDERS_CHANGE_EVENT: Type = object![
 ];
 const DID_CHANGE_WORKSPACE_FOLDERS_PARAMS: Type =
     object![must("event", WORKSPACE_FOLDERS_CHANGE_EVENT)];
-const FILE_CREATE: Type = object![must("uri", TEXT)];
+const FILE_CREATE: Type = object![URI];
 const CREATE_FILES_PARAMS: Type = object![must("files", Type::Array(&FILE_CREATE))];
-const FILE_DELETE: Type = object![must("uri", TEXT)];
+const FILE_DELETE: Type = object![URI];
 const DELETE_FILES_PARAMS: Type = object![must("files", Type::Array(&FILE_DELETE))];
 const FILE_RENAME: Type = object![must("oldUri", TEXT), must("newUri", TEXT)];
 const RENAME_FILES_PARAMS: Type = object![must("files", Type::Array(&FILE_RENAME))];
 const EXECUTE_COMMAND_PARAMS: Type = object![
-    must("command", TEXT),
+    COMMAND_NAME,
     nullable("arguments", ARRAY),
     nullable("workDoneToken", Type::Either(&[INT, TEXT]))
 ];
@@ -618,9 +620,9 @@ const WORKSPACE_SYMBOL: Type = object![
     nullable("tags", Type::Array(&INT)),
     nullable("containerName", TEXT)
 ];
-const TEXT_DOCUMENT_CONTENT_PARAMS: Type = object![must("uri", TEXT)];
+const TEXT_DOCUMENT_CONTENT_PARAMS: Type = object![URI];
 const TEXT_DOCUMENT_CONTENT_RESULT: Type = object![must("text", TEXT)];
-const TEXT_DOCUMENT_CONTENT_REFRESH_PARAMS: Type = object![must("uri", TEXT)];
+const TEXT_DOCUMENT_CONTENT_REFRESH_PARAMS: Type = object![URI];
 
 /// All methods.
 pub(super) static METHODS: &[MessageSchema] = &[

@@ -239,7 +239,7 @@ impl Document {
         let fits = units.find(|other| character <= other.length(line));
         let hint = fits.map_or(String::new(), |fits| {
             let fits = fits.name();
-            format!("; in {fits} units it would be inside: perhaps the wrong position encoding")
+            format!("; in {fits} units it would be inside: the position encoding may be wrong")
         });
         let text = format!(
             "the position is character {character} of line {number}, but that line has only {length} characters, counted in {unit} units{hint}"

@@ -27,8 +27,7 @@ pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
         if field.is("content-length") {
             lengths += 1;
             if lengths == 2 {
-                let text =
-                    "Content-Length is there twice; some readers take the first, some the last";
+                let text = "Content-Length is there twice; some readers take the first, others take the last";
                 report.broken("length-repeated", place, text);
             }
             let usual = block

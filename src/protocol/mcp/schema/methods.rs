@@ -8,8 +8,8 @@ use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::HttpSession;
 use crate::protocol::rpc::read::{Codes, Signs};
 use crate::protocol::schema::{
-    ANY, ARRAY, BOOL, Fresh, INT, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type, UINT,
-    may, message, must, nullable, object, request,
+    ANY, ARRAY, BOOL, Fresh, INT, Maker, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type,
+    UINT, may, message, must, nullable, object, request,
 };
 
 pub(super) const V2025_03: Releases = Releases(2);
@@ -24,9 +24,25 @@ const SINCE_2025_06: Releases = V2025_06.or(SINCE_2025_11);
 const SINCE_2025_11: Releases = V2025_11.or(STATELESS);
 
 const TOKEN: Type = Type::Either(&[TEXT, INT]);
-const META: Member = may("_meta", object![may("progressToken", TOKEN)]);
-const CURSOR: Member = may("cursor", TEXT);
-const NEXT: Member = may("nextCursor", TEXT);
+const META: Member = may("_meta", OBJECT);
+/// The `_meta` of a request.
+const ASK_META: Member = may(
+    "_meta",
+    object![may("progressToken", TOKEN).marked(&[Mark::Generated("token", Fresh::Id)])],
+);
+/// The `_meta` of a notification that belongs to a subscription.
+const SUBSCRIPTION_META: Member = may(
+    "_meta",
+    object![
+        may("io.modelcontextprotocol/subscriptionId", TOKEN)
+            .marked(&[Mark::Reference("id", Maker::Receiver)])
+    ],
+);
+const CURSOR: Member = may("cursor", TEXT).marked(&[Mark::Reference("cursor", Maker::Receiver)]);
+const NEXT: Member = may("nextCursor", TEXT).marked(&[Mark::Generated("cursor", Fresh::Id)]);
+const NAMES: &[Mark] = &[Mark::Name];
+const NAME: Member = must("name", TEXT).marked(NAMES);
+const URI: Member = must("uri", TEXT).marked(NAMES);
 const TTL: Member = may("ttlMs", UINT)
     .releases(STATELESS)
     .marked(&[Mark::Volatile]);
@@ -73,6 +89,13 @@ const TOOL: Type = object![
 const NAMED: Type = object![must("name", TEXT), may("title", TEXT)];
 const LISTED: Type = object![must("name", TEXT), must("uri", TEXT)];
 const TEMPLATE: Type = object![must("name", TEXT), must("uriTemplate", TEXT)];
+/// The content of a message of the model: blocks, of which some call tools or give their results.
+const SAMPLED_CONTENT: Type = Type::Either(&[ANY, SAMPLED_BLOCK, Type::Array(&SAMPLED_BLOCK)]);
+const SAMPLED_BLOCK: Type = object![
+    may("id", TEXT).marked(&[Mark::Generated("call", Fresh::Id)]),
+    may("toolUseId", TEXT).marked(&[Mark::Reference("call", Maker::Receiver)]),
+];
+const SAMPLED: Type = object![may("content", SAMPLED_CONTENT)];
 const EMPTY: Type = object![META, RESULT_TYPE];
 const TASK_STATE: Type = object![
     may("taskId", TEXT).marked(TASK),
@@ -88,7 +111,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
             must("protocolVersion", TEXT).default("\"2025-11-25\""),
             must("capabilities", OBJECT).default("{}"),
             must("clientInfo", INFO).default(r#"{"name":"wiretool","version":"0"}"#),
-            META,
+            ASK_META,
         ])
         .result(object![
             must("protocolVersion", TEXT),
@@ -106,7 +129,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("")
         .about("the session is open"),
     request("server/discover", ToServer)
-        .of(object![META])
+        .of(object![ASK_META])
         .result(object![
             must("supportedVersions", Type::Array(&TEXT)),
             must("capabilities", OBJECT),
@@ -120,14 +143,14 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("_meta=")
         .about("asks for versions and capabilities"),
     request("ping", ToServer)
-        .of(object![META])
+        .of(object![ASK_META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .both_ways()
         .words("")
         .about("asks for a sign of life"),
     request("tools/list", ToServer)
-        .of(object![CURSOR, META])
+        .of(object![CURSOR, ASK_META])
         .result(object![
             must("tools", Type::Array(&TOOL)).marked(&[Mark::Unordered]),
             NEXT,
@@ -140,16 +163,16 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks for the tools"),
     request(CALL, ToServer)
         .of(object![
-            must("name", TEXT),
+            NAME,
             may("arguments", OBJECT).default("{}"),
             AS_TASK,
             INPUT_RESPONSES,
             STATE,
-            META,
+            ASK_META,
         ])
         .result(object![
             may("content", Type::Array(&CONTENT)),
-            may("isError", BOOL),
+            may("isError", BOOL).marked(&[Mark::Fails(&["true"])]),
             may("structuredContent", ANY).releases(SINCE_2025_06),
             NEW_TASK,
             INPUT_REQUESTS,
@@ -160,7 +183,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("name [arguments] _meta=")
         .about("calls a tool"),
     request("prompts/list", ToServer)
-        .of(object![CURSOR, META])
+        .of(object![CURSOR, ASK_META])
         .result(object![
             must("prompts", Type::Array(&NAMED)).marked(&[Mark::Unordered]),
             NEXT,
@@ -173,11 +196,11 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks for the prompts"),
     request("prompts/get", ToServer)
         .of(object![
-            must("name", TEXT),
+            NAME,
             may("arguments", OBJECT),
             INPUT_RESPONSES,
             STATE,
-            META,
+            ASK_META,
         ])
         .result(object![
             may(
@@ -193,7 +216,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("name [arguments] _meta=")
         .about("asks for a prompt"),
     request("resources/list", ToServer)
-        .of(object![CURSOR, META])
+        .of(object![CURSOR, ASK_META])
         .result(object![
             must("resources", Type::Array(&LISTED)).marked(&[Mark::Unordered]),
             NEXT,
@@ -205,7 +228,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("[cursor] _meta=")
         .about("asks for the resources"),
     request("resources/templates/list", ToServer)
-        .of(object![CURSOR, META])
+        .of(object![CURSOR, ASK_META])
         .result(object![
             must("resourceTemplates", Type::Array(&TEMPLATE)).marked(&[Mark::Unordered]),
             NEXT,
@@ -217,7 +240,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("[cursor] _meta=")
         .about("asks for the templates of resources"),
     request("resources/read", ToServer)
-        .of(object![must("uri", TEXT), INPUT_RESPONSES, STATE, META])
+        .of(object![URI, INPUT_RESPONSES, STATE, ASK_META])
         .result(object![
             may("contents", Type::Array(&RESOURCE)),
             INPUT_REQUESTS,
@@ -230,24 +253,27 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("uri _meta=")
         .about("asks for the contents of a resource"),
     request("resources/subscribe", ToServer)
-        .of(object![must("uri", TEXT), META])
+        .of(object![URI, ASK_META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .words("uri")
         .about("asks for updates of a resource"),
     request("resources/unsubscribe", ToServer)
-        .of(object![must("uri", TEXT), META])
+        .of(object![URI, ASK_META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .words("uri")
         .about("ends the updates of a resource"),
     request("subscriptions/listen", ToServer)
-        .of(object![must("notifications", OBJECT).default("{}"), META])
+        .of(object![
+            must("notifications", OBJECT).default("{}"),
+            ASK_META
+        ])
         .releases(STATELESS)
         .words("[notifications] _meta=")
         .about("asks for notifications; stays open"),
     message("notifications/subscriptions/acknowledged", ToClient)
-        .of(object![may("notifications", OBJECT), META])
+        .of(object![may("notifications", OBJECT), SUBSCRIPTION_META])
         .releases(STATELESS),
     request("completion/complete", ToServer)
         .of(object![
@@ -255,13 +281,13 @@ pub(super) static METHODS: &[MessageSchema] = &[
                 "ref",
                 object![
                     must("type", Type::OneOf(&["ref/prompt", "ref/resource"])),
-                    may("name", TEXT),
-                    may("uri", TEXT),
+                    may("name", TEXT).marked(NAMES),
+                    may("uri", TEXT).marked(NAMES),
                 ],
             ),
             must("argument", object![must("name", TEXT), must("value", TEXT)]),
             may("context", OBJECT).releases(SINCE_2025_06),
-            META,
+            ASK_META,
         ])
         .result(object![
             must(
@@ -278,7 +304,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("ref argument _meta=")
         .about("asks how an argument may go on"),
     request("logging/setLevel", ToServer)
-        .of(object![must("level", LEVEL), META])
+        .of(object![must("level", LEVEL), ASK_META])
         .result(EMPTY)
         .releases(HANDSHAKE)
         .words("level")
@@ -303,23 +329,23 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("id:requestId [reason]")
         .about("cancels a request"),
     message("notifications/tools/list_changed", ToClient)
-        .of(object![META])
+        .of(object![SUBSCRIPTION_META])
         .words("")
         .about("the list of tools changed"),
     message("notifications/prompts/list_changed", ToClient)
-        .of(object![META])
+        .of(object![SUBSCRIPTION_META])
         .words("")
         .about("the list of prompts changed"),
     message("notifications/resources/list_changed", ToClient)
-        .of(object![META])
+        .of(object![SUBSCRIPTION_META])
         .words("")
         .about("the list of resources changed"),
     message("notifications/resources/updated", ToClient)
-        .of(object![must("uri", TEXT), META])
+        .of(object![URI, SUBSCRIPTION_META])
         .words("uri")
         .about("a resource changed"),
     request("roots/list", ToClient)
-        .of(object![META])
+        .of(object![ASK_META])
         .result(object![
             must(
                 "roots",
@@ -337,7 +363,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("the list of roots changed"),
     request("sampling/createMessage", ToClient)
         .of(object![
-            must("messages", ARRAY),
+            must("messages", Type::Array(&SAMPLED)),
             must("maxTokens", Type::Number).default("100"),
             may("systemPrompt", TEXT),
             may("modelPreferences", OBJECT),
@@ -348,11 +374,11 @@ pub(super) static METHODS: &[MessageSchema] = &[
             may("tools", ARRAY).releases(V2025_11),
             may("toolChoice", OBJECT).releases(V2025_11),
             AS_TASK,
-            META,
+            ASK_META,
         ])
         .result(object![
             may("role", ROLE),
-            may("content", ANY),
+            may("content", SAMPLED_CONTENT),
             may("model", TEXT),
             may("stopReason", TEXT),
             NEW_TASK,
@@ -371,7 +397,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
                 .releases(V2025_11)
                 .marked(ELICITATION),
             AS_TASK,
-            META,
+            ASK_META,
         ])
         .result(object![
             may("action", Type::OneOf(&["accept", "decline", "cancel"])),
@@ -384,38 +410,38 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks the user of the client"),
     message("notifications/elicitation/complete", ToClient)
         .of(object![
-            must("elicitationId", TEXT).marked(ELICITATION),
+            must("elicitationId", TEXT).marked(&[Mark::Reference("elicitation", Maker::Sender)]),
             META
         ])
         .releases(V2025_11),
     request("tasks/get", ToServer)
-        .of(object![TASK_ID, META])
+        .of(object![TASK_ID, ASK_META])
         .result(TASK_STATE)
         .releases(SINCE_2025_11)
         .both_ways()
         .words("taskId")
         .about("asks for the state of a task"),
     request("tasks/result", ToServer)
-        .of(object![TASK_ID, META])
+        .of(object![TASK_ID, ASK_META])
         .releases(V2025_11)
         .both_ways()
         .words("taskId")
         .about("asks for the result of a task"),
     request("tasks/cancel", ToServer)
-        .of(object![TASK_ID, META])
+        .of(object![TASK_ID, ASK_META])
         .releases(SINCE_2025_11)
         .both_ways()
         .words("taskId")
         .about("cancels a task"),
     request("tasks/list", ToServer)
-        .of(object![CURSOR, META])
+        .of(object![CURSOR, ASK_META])
         .result(object![must("tasks", Type::Array(&TASK_STATE)), NEXT, META])
         .releases(V2025_11)
         .both_ways()
         .words("[cursor]")
         .about("asks for the tasks"),
     request("tasks/update", ToServer)
-        .of(object![TASK_ID, INPUT_RESPONSES, META])
+        .of(object![TASK_ID, INPUT_RESPONSES, ASK_META])
         .releases(STATELESS),
     message("notifications/tasks/status", ToClient)
         .both_ways()
@@ -427,13 +453,17 @@ pub(super) static METHODS: &[MessageSchema] = &[
 pub(in super::super) const CALL: &str = "tools/call";
 
 const PROGRESS: Type = object![
-    must("progressToken", TOKEN),
+    must("progressToken", TOKEN).marked(&[Mark::Reference("token", Maker::Receiver)]),
     must("progress", Type::Number),
     may("total", Type::Number),
     may("message", TEXT).releases(SINCE_2025_03),
     META,
 ];
-const CANCELLED: Type = object![may("requestId", TOKEN), may("reason", TEXT), META];
+const CANCELLED: Type = object![
+    may("requestId", TOKEN).marked(&[Mark::Reference("id", Maker::Sender)]),
+    may("reason", TEXT),
+    META
+];
 
 /// The capability that a method needs, by the start of its name. The receiver of a request declares it, and the sender
 /// of a notification.

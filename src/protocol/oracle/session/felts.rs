@@ -120,7 +120,10 @@ fn check(
     match count_felts(types, &felts, CairoDialect::Cairo) {
         Ok(took) if took == felts.len() => {}
         Ok(took) => {
-            let text = format!("{} felts, but {signature} {verb} {took}", felts.len());
+            let text = format!(
+                "there are {} felts, but {signature} {verb} {took}",
+                felts.len()
+            );
             line.broken(surplus, line.place(list.at(took)), text);
         }
         Err(error) => {

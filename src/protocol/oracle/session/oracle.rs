@@ -73,7 +73,7 @@ impl OracleSession<'_> {
             } else {
                 let answers = line.call.result.or(line.call.error).is_some();
                 let text = format!(
-                    "{} makes this a {}, {}",
+                    "{} makes this a {}; {}",
                     shape::method(line),
                     line.role().map_or("message", Role::name),
                     if answers {

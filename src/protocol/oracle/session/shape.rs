@@ -100,7 +100,7 @@ fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>) {
             {
                 "real peers take it for an answer"
             }
-            _ => "once should do",
+            _ => "it should be there once",
         };
         let text = format!("{} is repeated: {why}", quote(key));
         line.broken("repeated-key", seen.at(key), text);
@@ -119,7 +119,7 @@ fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        let text = format!("{}{more}: no message has this member", quote(first));
+        let text = format!("no message has the member {}{more}", quote(first));
         line.broken("unknown-member", seen.at(first), text);
     }
 }

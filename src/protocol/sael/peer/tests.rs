@@ -314,7 +314,7 @@ fn tokens_are_checked_if_a_secret_is_set() {
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"a bearer token is needed"}   closes
     1> {"v":1,"kind":"ERR","seq":0,"code":"UNSUPPORTED_VERSION","message":"versions 1 and 2 are supported, not 9"}   closes
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"token: client_id: wanted `a`, got `b`"}   closes
-    1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"token: signature: does not match: another secret, or other claims"}   closes
+    1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"token: signature: does not match: the secret or the claims differ"}   closes
     1> {"v":1,"kind":"HEY","server":{"id":"tools","name":"tools","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":3,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":["git:read:*"]}
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_EXPIRED","message":"token: exp > now: 1700000001, now 1700000002"}   closes
     "#);

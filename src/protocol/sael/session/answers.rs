@@ -211,6 +211,17 @@ impl SaelSession {
         }
         if let Some(asked) = done.asked.filter(|_| message.kind == "EVT") {
             message.answers(&asked, false);
+            let (conn, _) = self.parts(message.conn);
+            if let Some(read) = conn.read_up_to.filter(|read| *read > done.index)
+                && conn.reported.first("event-after-unsubscribe")
+            {
+                let text = format!(
+                    "EVT comes for seq {}, although the server has read UNS: it has answered #{read}, sent after it",
+                    seq.key
+                );
+                message.broken_by("event-after-unsubscribe", place, done.index, text);
+                return;
+            }
         }
         let late = message.time().zip(done.time);
         if let Some((now, then)) = late
@@ -245,7 +256,7 @@ impl SaelSession {
 fn report_still_sending(message: &SaelMessage<'_, '_>, seq: i128, since: (u64, i64)) {
     let (index, age) = since;
     let text = format!(
-        "{} comes for seq {seq} {} ms after it was cancelled",
+        "{} comes for seq {seq}, {} ms after it was cancelled",
         message.kind,
         age / 1_000_000
     );

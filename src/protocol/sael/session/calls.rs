@@ -46,7 +46,7 @@ impl SaelSession {
             && conn.hello.is_none()
             && state.reported.first("anonymous-subscription")
         {
-            let text = "a session that was opened without a token subscribes";
+            let text = "a session without a token subscribes";
             message.broken("anonymous-subscription", message.whole(), text);
         }
         let session = conn.session;
@@ -151,9 +151,8 @@ impl SaelSession {
                 && state.anonymous
                 && state.reported.first("anonymous-effect")
             {
-                let text = format!(
-                    "a session that was opened without a token calls a tool with the effect `{effect}`"
-                );
+                let text =
+                    format!("a session without a token calls a tool with the effect `{effect}`");
                 message.broken("anonymous-effect", message.at(node), text);
             }
             let required = required(tool, state);

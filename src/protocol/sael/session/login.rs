@@ -106,7 +106,7 @@ impl SaelSession {
             let token = Token::parse(text);
             bearer_token::check_token(message, &token, place, secret.as_deref(), agent.as_deref());
             if connect.as_deref().is_some_and(bearer_token::is_open) {
-                let text = "a token goes over a connection that is not encrypted: use wss";
+                let text = "a token goes over an unencrypted connection: use wss";
                 message.broken("token-in-clear", place, text);
             }
             let claims = token.claims();
@@ -137,7 +137,7 @@ impl SaelSession {
         if let (Some(asked), Some(printed)) = (conn.version, envelope::version_of(message))
             && asked != printed
         {
-            let text = format!("the server uses v {printed}, the client v {asked}");
+            let text = format!("the server uses v {printed}, but the client uses v {asked}");
             message.broken("version-mixed", message.place(message.get("v")), text);
         }
         let granted = message.get("granted_capabilities").and_then(strings);
@@ -149,7 +149,7 @@ impl SaelSession {
                 let (odd, text) = (
                     short(odd),
                     if got.contains(odd) {
-                        "is granted, but not in the token's scope"
+                        "is granted, but it is not in the token's scope"
                     } else {
                         "is in the token's scope, but not granted"
                     },
@@ -260,7 +260,7 @@ impl SaelSession {
             message.broken("resume-ahead", message.place(node), text);
         }
         if state.anonymous && state.reported.first("anonymous-resume") {
-            let text = "the session that is resumed was opened without a token";
+            let text = "the resumed session was opened without a token";
             message.broken("anonymous-resume", message.whole(), text);
         }
     }
@@ -320,7 +320,7 @@ impl SaelSession {
         if !std::mem::take(&mut conn.suspect) {
             let detail = message.text("message").unwrap_or_default();
             let text = format!(
-                "the server refuses {}: {code}, {}",
+                "the server refuses {}: {code} ({})",
                 hello.kind,
                 short(&detail)
             );

@@ -72,7 +72,7 @@ fn filter(message: &SaelMessage<'_, '_>, n: usize, node: Node<'_>) {
         Err(refused) => Some(refused.to_string()),
     };
     if let Some(problem) = problem {
-        let text = format!("in the filter of stage {n}, {problem}");
+        let text = format!("the filter of stage {n} is unusual: {problem}");
         message.broken("filter-odd", message.at(node), text);
     }
 }

@@ -72,6 +72,8 @@ pub(super) struct SaelConnection {
     pub(super) version: Option<i128>,
     /// The scope of the token in HEY.
     pub(super) scope: Option<Vec<String>>,
+    /// The latest message of the client that the server has answered: it has read all earlier ones.
+    pub(super) read_up_to: Option<u64>,
     /// A rule about the login was broken: a refusal is then not reported.
     pub(super) suspect: bool,
     /// The ERR that refused it.

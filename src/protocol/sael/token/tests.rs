@@ -104,10 +104,10 @@ fn other_signing_methods_are_reported() {
     covers `qct.v1.<payload>`; it must cover `v1.<payload>`
     covers only the payload; it must cover `v1.<payload>`
     covers the JSON of the claims; it must cover `v1.<payload>` as it is written
-    the bytes match, but their spelling does not: spare bits, padding or white space
-    the bytes match, but their spelling does not: spare bits, padding or white space
+    has the right bytes, but another spelling: spare bits, padding or white space
+    has the right bytes, but another spelling: spare bits, padding or white space
     is not base64url
-    does not match: another secret, or other claims
+    does not match: the secret or the claims differ
     "
     );
 }

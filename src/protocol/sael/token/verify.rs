@@ -211,13 +211,13 @@ impl Token<'_> {
             } else if self.json().is_some_and(|json| is(&[json], &bytes)) {
                 "covers the JSON of the claims; it must cover `v1.<payload>` as it is written"
             } else {
-                "does not match: another secret, or other claims"
+                "does not match: the secret or the claims differ"
             };
             return checked(check, good, text);
         }
         let text = match LENIENT.decode(signature.trim()) {
             Ok(bytes) if is(&covered, &bytes) => {
-                "the bytes match, but their spelling does not: spare bits, padding or white space"
+                "has the right bytes, but another spelling: spare bits, padding or white space"
             }
             Ok(_) => "does not match, and is not canonical base64url",
             Err(_) => "is not base64url",

@@ -209,19 +209,19 @@ fn values(map: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
 /// Checks one type and its inner types.
 fn check_type(node: Node<'_>) -> Result<(), (Node<'_>, String)> {
     let Some(kind) = node.get("kind") else {
-        return Err((node, "a type without a kind".into()));
+        return Err((node, "a type has no kind".into()));
     };
     let Some((name, must)) = KINDS.iter().find(|(name, _)| kind.is_text(name)) else {
-        let text = format!("a type of kind {}, which no runtime reads", quote(kind));
+        let text = format!("a type has the kind {}; no runtime reads it", quote(kind));
         return Err((kind, text));
     };
     for part in *must {
         let Some(inner) = node.get(part) else {
-            return Err((kind, format!("a type of kind {name} without {part}")));
+            return Err((kind, format!("a type of kind {name} has no {part}")));
         };
         match *name {
             "primitive" if !PRIMITIVES.iter().any(|p| inner.is_text(p)) => {
-                let text = format!("a primitive type {}, which no runtime has", quote(inner));
+                let text = format!("the primitive type is {}; no runtime has it", quote(inner));
                 return Err((inner, text));
             }
             "primitive" | "named" => {}

@@ -113,6 +113,11 @@ impl SaikuroSession {
         if is_single {
             late_answer(asked, seen);
         }
+        if let (OpenKind::Single { .. }, Some(target)) = (&*state, asked.subject.as_deref())
+            && seen.message.role == Some(Role::Response)
+        {
+            self.functions.check_result(seen, root, (index, target));
+        }
         if let Some((asked, state)) = self.open.close(key) {
             // A refusal ends a stream that never started; after items, real peers send an abort.
             if let (Ending::Failed(_), OpenKind::Stream(SeqStream { flow, .. })) = (how, state)
@@ -165,7 +170,7 @@ impl SaikuroSession {
             return;
         }
         let (got, asked) = (got.name(), asked.name());
-        let text = format!("the id is written as {got}, but in the request as {asked}");
+        let text = format!("the id is {got}, but the request has it as {asked}");
         seen.broken_by("answer-id-form", seen.at(id), index, text);
     }
 
@@ -383,10 +388,7 @@ fn answers_itself(asked: &OpenRequest, seen: Current<'_, '_>) {
 
 fn item_from_opener(asked: &OpenRequest, seen: Current<'_, '_>) {
     let index = asked.place.index;
-    let text = format!(
-        "the side that opened {}, #{index}, sends on it",
-        asked.describe()
-    );
+    let text = format!("the opener of {}, #{index}, sends on it", asked.describe());
     seen.broken_by("item-from-opener", seen.whole(), index, text);
 }
 

@@ -67,7 +67,7 @@ pub(super) fn values(seen: Current<'_, '_>, root: Node<'_>) -> bool {
         Value::Scalar(Scalar::Ext(kind, bytes)) => report_once("extension-value", node, &|| {
             let len = bytes.len();
             format!(
-                "an extension value of type {kind} and {len} bytes, which runtimes do not support"
+                "the value is an extension of type {kind} and {len} bytes; no runtime supports it"
             )
         }),
         // Most text is ASCII, which is quickly checked.
@@ -75,7 +75,7 @@ pub(super) fn values(seen: Current<'_, '_>, root: Node<'_>) -> bool {
             if let Err(error) = std::str::from_utf8(text) {
                 let at = error.valid_up_to();
                 report_once("bad-text", node, &|| {
-                    format!("text that is not UTF-8 from byte {at}")
+                    format!("a text is not UTF-8 from byte {at}")
                 });
             }
         }
@@ -242,7 +242,7 @@ pub(super) fn unknown(seen: Current<'_, '_>, root: Node<'_>) {
         let text = format!("ok is {}; it should be true or false", quote(node));
         seen.broken("bad-field", seen.at(node), text);
     } else {
-        let text = "a map without type, ok, seq and close";
+        let text = "the map has none of type, ok, seq and close";
         seen.broken("unknown-message", seen.whole(), text);
     }
 }

@@ -110,7 +110,7 @@ fn error(seen: Current<'_, '_>, error: Node<'_>, codes: &mut Codes) {
         && !codes.reported
     {
         codes.reported = true;
-        let text = format!("{code}, after codes of the other vocabulary: one side uses both");
+        let text = format!("the code is {code}, but earlier codes are of the other vocabulary");
         seen.broken_by("mixed-error-codes", place, document.min(peers), text);
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn batch_answer(seen: Current<'_, '_>, root: Node<'_>, batch: &Batch)
             quote(list)
         };
         let text = format!(
-            "{got} to a batch of {}: there should be one for each",
+            "the answer has {got}, but the batch has {} calls",
             batch.count
         );
         seen.broken("batch-count", seen.at(list), text);

@@ -3,11 +3,13 @@
 //! ```text
 //!   announce   {functions: {add: {args: [{name, type, optional?}], capabilities: [...]}}}   record()
 //!   call       math.add [2, 3], capability?                                                 check()
+//!   answer     5, on the connection of the announce                                         check_result()
 //! ```
 
 use super::super::message::field;
 use super::announce::schema;
 use super::check::MAX_ENTRIES as FINDINGS;
+use crate::protocol::Direction;
 use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::tape::{Node, Scalar, Value};
@@ -49,6 +51,8 @@ struct Function {
     by: u64,
     conn: Option<u32>,
     arguments: Vec<Argument>,
+    /// The type of its result, and its name in the schema.
+    returns: Option<(ValueKind, Box<str>)>,
     capability: Option<Box<str>>,
 }
 
@@ -98,6 +102,9 @@ impl Functions {
             by: seen.index,
             conn: seen.origin.conn,
             arguments,
+            returns: node
+                .get("returns")
+                .map(|node| (kind(node), type_name(node))),
             capability: capability.map(|node| short(Some(node))),
         }
     }
@@ -134,6 +141,31 @@ impl Functions {
         }
     }
 
+    /// Checks the result of a call against the announced function, where its provider sends it. Other connections relay
+    /// it.
+    pub(super) fn check_result(
+        &self,
+        seen: Current<'_, '_>,
+        root: Node<'_>,
+        (index, target): (u64, &str),
+    ) {
+        let Some(function) = self.by_target.get(target) else {
+            return;
+        };
+        let result = field(root, "result").filter(|_| function.conn == seen.origin.conn);
+        if let (Some(value), Some((kind, shown))) = (result, &function.returns)
+            && !fits(kind, value)
+        {
+            let text = format!(
+                "the result of {} is {}; it should be {shown}, as #{} announced",
+                quote_text(target),
+                quote(value),
+                function.by
+            );
+            seen.broken_by("result-unfit", seen.at(value), index, text);
+        }
+    }
+
     fn call(&self, seen: Current<'_, '_>, root: Node<'_>) {
         let target = field(root, "target").and_then(Node::text);
         let Some((target, function)) = target
@@ -141,9 +173,19 @@ impl Functions {
         else {
             return;
         };
-        let by = function.by;
+        // A runtime keeps capabilities to itself.
+        if seen.origin.direction != Some(Direction::ToClient) {
+            function.check_capability(seen, root, &target);
+        }
+        function.check_arguments(seen, root, &target);
+    }
+}
+
+impl Function {
+    fn check_capability(&self, seen: Current<'_, '_>, root: Node<'_>, target: &str) {
+        let by = self.by;
         let shows = field(root, "capability").or_else(|| field(root, "cap"));
-        match (&function.capability, shows) {
+        match (&self.capability, shows) {
             (Some(capability), None) => {
                 let text = format!(
                     "{target} requires the capability {}, as #{by} announced, but the call has none",
@@ -159,11 +201,15 @@ impl Functions {
             }
             _ => {}
         }
+    }
+
+    fn check_arguments(&self, seen: Current<'_, '_>, root: Node<'_>, target: &str) {
+        let by = self.by;
         let Some(args) = field(root, "args").filter(|args| args.is_array()) else {
             return;
         };
-        let (count, most) = (args.children().count(), function.arguments.len());
-        let least = function.arguments.iter().rposition(|a| !a.optional);
+        let (count, most) = (args.children().count(), self.arguments.len());
+        let least = self.arguments.iter().rposition(|a| !a.optional);
         let least = least.map_or(0, |last| last + 1);
         if !(least..=most).contains(&count) {
             let wanted = if least == most {
@@ -179,7 +225,7 @@ impl Functions {
             seen.broken_by("args-unfit", seen.at(args), by, text);
             return;
         }
-        let mut pairs = args.children().zip(&function.arguments);
+        let mut pairs = args.children().zip(&self.arguments);
         let first_mismatch = pairs.find(|(value, argument)| {
             !(fits(&argument.kind, *value) || argument.optional && value.is_null())
         });

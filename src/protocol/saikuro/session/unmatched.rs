@@ -32,7 +32,7 @@ impl SaikuroSession {
         if !lost && self.open.refused() == 0 {
             let id = message.id.text();
             let text = format!(
-                "{} for {}, but no request has this id",
+                "the {} is for {}, but no request has this id",
                 message.kind,
                 quote_text(&id)
             );
@@ -81,10 +81,11 @@ impl SaikuroSession {
         let why = why.map_or_else(|| "no reason".to_owned(), |why| quote_text(&why));
         let place = seen.place(field(root, "id"));
         let Some((index, key)) = meant else {
-            let text = format!("an error with an id that no request has: {why}");
+            let text = format!("the error has an id that no request has: {why}");
             return seen.broken("random-id", place, text);
         };
-        let text = format!("an error with an id that no request has, probably for #{index}: {why}");
+        let text =
+            format!("the error has an id that no request has; it probably answers #{index}: {why}");
         seen.broken_by("random-id", place, index, text);
         let side = self.side(seen.origin.conn, requester);
         side.order.remove(&index);

@@ -14,7 +14,7 @@ use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{IdSpace, PairKey};
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{ConnectionChange, Current, Report};
+use crate::protocol::session::{ConnectionChange, Current, Report, Severity};
 use crate::protocol::{Origin, Role};
 use std::collections::VecDeque;
 
@@ -171,7 +171,8 @@ impl StepflowSession {
                     message.broken("request-in-body", seen.whole(), text);
                 }
             }
-            _ if message.faulty || breaks_rule => {}
+            // A proxy answers so, whatever the request is.
+            _ if message.faulty || breaks_rule && !(502..=504).contains(&status) => {}
             _ if self.side_stream && status == 202 => return,
             _ => {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
@@ -182,6 +183,9 @@ impl StepflowSession {
                     message.answers(asked, true);
                     let text = format!("{what} is refused with status {status}{}", reason(message));
                     message.broken_by("refused", seen.whole(), index, text);
+                    if status < 500 {
+                        message.report().at_most(Severity::Info);
+                    }
                 } else {
                     let text = format!(
                         "the response to {what} has status {status} and no answer; no answer can come later"
@@ -203,7 +207,8 @@ impl StepflowSession {
         };
         let late = stream.answered;
         if late && !std::mem::replace(&mut stream.breaks_rule, true) && !message.breaks_rule {
-            let text = "an event after the answer to the POST; the answer should be the last event";
+            let text =
+                "the event comes after the answer to the POST; the answer should be the last event";
             message.broken("event-after-answer", seen.whole(), text);
         }
         let (key, execute) = (stream.key.clone(), stream.execute);

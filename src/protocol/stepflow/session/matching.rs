@@ -250,6 +250,7 @@ impl StepflowSession {
         }
         let index = asked.place.index;
         let well = seen.message.role == Some(Role::Response);
+        self.blobs.handle_answer(index, message, well);
         self.report_out_of_order(key, index, seen);
         let waits = self.forget(key, &asked, &request);
         self.report_open_callbacks(&waits, seen);
@@ -338,7 +339,7 @@ fn check_versions(message: &MessageTurn<'_, '_>, index: u64, asked: Option<i128>
     if let (Some(asked), Some(got)) = (asked, node.as_i128())
         && asked != got
     {
-        let text = format!("the server uses version {got}, the runtime {asked}");
+        let text = format!("the server uses version {got}, but the runtime uses {asked}");
         message.broken_by("version-mismatch", message.at(node), index, text);
     }
 }

@@ -65,6 +65,12 @@ impl ServerScope {
         *self.lost.get(Some(way))
     }
 
+    /// Returns true if no message since the start of the session was missed.
+    pub(super) fn is_complete(&self) -> bool {
+        let is_known = !matches!(self.handshake, Handshake::New | Handshake::Assumed);
+        is_known && !self.has_lost(Direction::ToServer)
+    }
+
     /// Handles lost bytes, which may have contained any message.
     pub(super) fn record_loss(&mut self, way: Option<Direction>) {
         for direction in [Direction::ToServer, Direction::ToClient] {

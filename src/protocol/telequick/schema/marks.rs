@@ -23,6 +23,8 @@ pub(in crate::protocol::telequick) enum FieldMark {
     Secret,
     /// The order of the items has no meaning.
     Unordered,
+    /// The name of what a message is about: its call.
+    Name,
     /// The outcome of a request.
     Outcome,
     /// The value is zero until the call is over.
@@ -35,7 +37,7 @@ pub(in crate::protocol::telequick) enum FieldMark {
     Gateway,
 }
 
-const WANTED: &str = "`generated`, `volatile`, `secret`, `unordered`, `outcome`, `final`, `names`, `answered` or `gateway`";
+const WANTED: &str = "`generated`, `volatile`, `secret`, `unordered`, `name`, `outcome`, `final`, `names`, `answered` or `gateway`";
 
 impl FieldMark {
     pub(super) fn read(reader: &mut TokenReader<'_>) -> Result<Self, SchemaError> {
@@ -57,6 +59,7 @@ impl FieldMark {
             "volatile" => Self::Volatile,
             "secret" => Self::Secret,
             "unordered" => Self::Unordered,
+            "name" => Self::Name,
             "outcome" => Self::Outcome,
             "final" => Self::Final,
             "names" => {
@@ -146,6 +149,8 @@ pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
                 group: made.map_or(name, |(group, _)| group),
                 fresh: made.map(|(_, fresh)| fresh),
                 volatile,
+                maker: None,
+                opaque: false,
             });
         }
         if def.marks.contains(&FieldMark::Unordered) {

@@ -3,7 +3,7 @@
 use super::marks::MarkDef;
 use super::text::{Definitions, MethodDef, StructDef, TypeName};
 use super::token::{NameToken, TextPlace};
-use super::{FIXED, FieldMark, RpcMethod, Schema, SchemaError, built_in, method_id};
+use super::{FIXED, FieldMark, HeadFields, RpcMethod, Schema, SchemaError, built_in, method_id};
 use crate::encoding::serde_envelope::{
     Enum, FieldType, LABELS, MAX_DEPTH, Struct, StructField, Types,
 };
@@ -188,11 +188,14 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
         }
     }
     check_marks(&source)?;
-    let outcome = source
-        .marks
-        .iter()
-        .find(|m| m.marks.contains(&FieldMark::Outcome));
-    let outcome = outcome.map(|mark| names.place(&mark.name.text));
+    let mut marked = |mark: FieldMark| {
+        let found = source.marks.iter().find(|def| def.marks.contains(&mark));
+        found.map(|def| names.place(&def.name.text))
+    };
+    let head = HeadFields {
+        name: marked(FieldMark::Name),
+        outcome: marked(FieldMark::Outcome),
+    };
     let mut ids: Vec<_> = ids.into_iter().collect();
     ids.sort_unstable();
     types.names = Arc::new(names.list);
@@ -202,7 +205,7 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
         length: source.length.unwrap_or_default(),
         frame_limit: source.frame_limit,
         depth: source.depth_limit.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
-        outcome,
+        head,
         ids,
         source,
     })

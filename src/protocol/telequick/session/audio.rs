@@ -13,6 +13,7 @@ use crate::protocol::Direction;
 use crate::protocol::session::{Current, Place, Report};
 use crate::protocol::telequick::schema::name;
 use crate::tape::{Node, Scalar, Value};
+use std::ops::Range;
 
 /// 20 ms of 8000 samples per second, one byte each.
 const USUAL_SIZE: usize = 160;
@@ -42,6 +43,8 @@ struct ReportedAudio {
 struct Row {
     /// The next expected number.
     next: u64,
+    /// The numbers that the last gap lacks.
+    missing: Range<u64>,
     /// The last frame.
     last: Place,
     ended: bool,
@@ -156,6 +159,12 @@ impl CallAudio {
         if row.ended {
             let text = format!("sequence_number {seq} comes after end_of_stream");
             seen.broken_by("audio-after-end", seen.at(frame.number), related, text);
+        } else if row.gaps == gaps && row.missing.contains(&seq) {
+            let text = format!(
+                "sequence_number {seq} comes after {}: the order is wrong",
+                row.next.wrapping_sub(1)
+            );
+            seen.broken_by("audio-order", seen.at(frame.number), related, text);
         } else if row.gaps == gaps && seq != row.next {
             let next = row.next;
             let text = format!("sequence_number is {seq}; it should be {next}, after #{related}");
@@ -171,9 +180,18 @@ impl CallAudio {
             );
             seen.broken_by("codec-change", seen.at(frame.codec), related, text);
         }
+        let after = Row::after(frame, gaps, seen);
+        let is_late = row.missing.contains(&seq);
         *row = Row {
             was_ended: row.ended || row.was_ended,
-            ..Row::after(frame, gaps, seen)
+            // A late frame does not change the number of the next.
+            next: if is_late { row.next } else { after.next },
+            missing: if is_late {
+                seq + 1..row.missing.end
+            } else {
+                row.next..seq.max(row.next)
+            },
+            ..after
         };
     }
 
@@ -204,6 +222,7 @@ impl Row {
     fn after(frame: &AudioFrame<'_>, gaps: u32, seen: Current<'_, '_>) -> Self {
         Self {
             next: frame.seq.wrapping_add(1),
+            missing: 0..0,
             last: seen.whole(),
             ended: frame.ends,
             was_ended: false,

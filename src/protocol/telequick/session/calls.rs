@@ -145,7 +145,7 @@ impl<'s> PhoneCalls<'s> {
                 let asked = call.by;
                 *call = PhoneCall { phase, by };
                 let text = format!(
-                    "{kind} names call {}, which #{asked} requests, but no message confirms",
+                    "{kind} names call {}; #{asked} requests it, but no message confirms it",
                     quote_text(sid)
                 );
                 seen.broken_by("call-too-early", seen.at(sid), asked, text);

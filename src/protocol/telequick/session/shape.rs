@@ -28,7 +28,7 @@ pub(super) fn method_id(schema: &Schema, id: u32, seen: Current<'_, '_>) {
     let place = seen.span(Span::new(4, 8));
     let Some(method) = schema.method(id) else {
         if let Some(meant) = schema.near_miss(id) {
-            let text = format!("method id 0x{id:08x} is unknown: {meant}");
+            let text = format!("method id 0x{id:08x} is unknown; it is {meant}");
             seen.broken("misspelt-id", place, text);
         } else {
             let text = format!("method id {id} (0x{id:08x}) is in no schema");

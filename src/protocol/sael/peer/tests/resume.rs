@@ -24,7 +24,7 @@ fn a_client_resumes_a_session_after_a_lost_connection() {
     closed 1
     open 2
         2> {"v":1,"kind":"RSM","session_id":"ses_1","last_seq_received":7}
-        ! anonymous-resume: the session that is resumed was opened without a token
+        ! anonymous-resume: the resumed session was opened without a token
     2< {"v":1,"kind":"ERR","seq":0,"code":"SESSION_EXPIRED","message":"gone"}
     ready 2
         Refused("SESSION_EXPIRED: gone")
@@ -154,7 +154,7 @@ fn a_resumed_client_receives_missed_frames() {
     open 4
     4< {"v":1,"kind":"RSM","session_id":$session_id,"last_seq_received":3}
         4> {"v":1,"kind":"ERR","seq":0,"code":"SESSION_EXPIRED","message":"this session does not exist any more: start with HEY"}   closes
-        ! login-refused: the server refuses RSM: SESSION_EXPIRED, this session does not exist any more: start with HEY
+        ! login-refused: the server refuses RSM: SESSION_EXPIRED (this session does not exist any more: start with HEY)
     open 5
     5< {"v":1,"kind":"RSM","session_id":"\u00231","last_seq_received":0}
         5> {"v":1,"kind":"ERR","seq":0,"code":"SESSION_EXPIRED","message":"this session does not exist any more: start with HEY"}   closes

@@ -28,20 +28,20 @@ fn an_execute_waits_for_its_callback() {
     run.line(C2S, &execute("\"e\"")).line(S2C, &put("\"c\""));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#3 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\")",
+        "#3 request components/execute /store s2c: callback unanswered inside an execute: request blobs/put (\"c\")",
         "#4 request blobs/put c2s",
     ]
     "##);
     run.line(C2S, &stored("\"c\""));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#3 request components/execute s2c",
+        "#3 request components/execute /store s2c",
     ]
     "##);
     run.connection_event(0, None, ConnectionChange::Exited);
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#3 request components/execute s2c",
+        "#3 request components/execute /store s2c",
     ]
     "##);
     assert_eq!(run.broken, []);
@@ -59,10 +59,10 @@ fn several_executes_may_wait_for_one_callback() {
         .line(C2S, &execute("3"));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#3 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\"), perhaps its own",
-        "#4 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\"), perhaps its own",
+        "#3 request components/execute /store s2c: callback unanswered inside an execute: request blobs/put (\"c\"), perhaps its own",
+        "#4 request components/execute /store s2c: callback unanswered inside an execute: request blobs/put (\"c\"), perhaps its own",
         "#5 request blobs/put c2s",
-        "#6 request components/execute s2c",
+        "#6 request components/execute /store s2c",
     ]
     "##);
     // Either execute may be answered first: nothing shows which one sent the callback.
@@ -84,8 +84,8 @@ fn over_http_the_stream_shows_the_execute_of_a_callback() {
         .event(1, &put("\"c\""));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
-        "#4 request components/execute s2c",
-        "#5 request components/execute s2c: callback unanswered inside an execute: request blobs/put (\"c\")",
+        "#4 request components/execute /store s2c",
+        "#5 request components/execute /store s2c: callback unanswered inside an execute: request blobs/put (\"c\")",
         "#8 request blobs/put c2s",
     ]
     "##);

@@ -1,0 +1,67 @@
+//! Packs the examples of rules, the recordings in `fixtures/PROTOCOL/rules`, into one compressed file.
+//!
+//! ```text
+//!   saikuro/seq-gap.fires.jsonl 1234 LF, then that number of bytes, and so on
+//! ```
+//!
+//! The published package has the packed file instead of the recordings, and no tests that read fixtures.
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// The packed file of the published package. A test writes it, and compares it.
+const PACKED: &str = "fixtures/examples.z";
+
+fn main() -> io::Result<()> {
+    println!("cargo::rustc-check-cfg=cfg(is_package)");
+    println!("cargo::rerun-if-changed=build.rs");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("examples.z");
+    let mut files = Vec::new();
+    for protocol in entries(&root.join("fixtures"))? {
+        let folder = protocol.join("rules");
+        if folder.is_dir() {
+            println!("cargo::rerun-if-changed={}", folder.display());
+            files.extend(entries(&folder)?);
+        }
+    }
+    if files.is_empty() {
+        println!("cargo::rustc-cfg=is_package");
+        println!("cargo::rerun-if-changed={PACKED}");
+        println!(
+            "cargo::warning=unit tests are left out: they read fixtures, which only the repository has"
+        );
+        fs::copy(root.join(PACKED), out)?;
+        return Ok(());
+    }
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    for file in files {
+        let text = fs::read(&file)?;
+        let name = name_of(&file);
+        writeln!(packed, "{name} {}", text.len())?;
+        packed.write_all(&text)?;
+    }
+    fs::write(out, packed.finish()?)
+}
+
+/// Returns the entries of a folder, in order.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+    entries.sort();
+    Ok(entries)
+}
+
+/// Returns `PROTOCOL/FILE` of `fixtures/PROTOCOL/rules/FILE`.
+fn name_of(file: &Path) -> String {
+    let mut parts = file.iter().rev().map(|part| part.to_string_lossy());
+    let (name, protocol) = (parts.next(), parts.nth(1));
+    format!(
+        "{}/{}",
+        protocol.unwrap_or_default(),
+        name.unwrap_or_default()
+    )
+}

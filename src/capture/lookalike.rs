@@ -1,0 +1,266 @@
+//! Names what bytes look like if no protocol recognises them, and says what to do.
+//!
+//! Unlike [`super::unreadable`], this is asked only at the end: a wrong name costs no message.
+
+use std::borrow::Cow;
+
+/// The name of something, and a way to its messages.
+type LookAlike = (Cow<'static, str>, &'static str);
+
+/// The number of bytes that are examined.
+pub(crate) const EXAMINED: usize = 4 << 10;
+
+const TO_HTTP: &str = "if a peer also speaks HTTP/1.1, wiretool proxy --connect http://HOST:PORT -w FILE.jsonl records it; \
+    tshark -d tcp.port==PORT,http2 reads a packet capture";
+const RECORD: &str =
+    "wiretool proxy --connect ADDRESS -w FILE.jsonl records the messages themselves";
+
+/// Returns what bytes look like, and what to do; `None` if they look like nothing that is known.
+pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
+    let bytes = bytes.get(..EXAMINED).unwrap_or(bytes);
+    let named = |name: &'static str, how| Some((Cow::Borrowed(name), how));
+    if bytes.get(257..262) == Some(b"ustar") {
+        return named(
+            "a tar archive",
+            "tar xf FILE unpacks it; then decode the captures in it",
+        );
+    }
+    if bytes.starts_with(b"PRI * HTTP/2.0") || is_http2_settings(bytes) {
+        return named("HTTP/2, which gRPC uses too", TO_HTTP);
+    }
+    if is_tls(bytes) {
+        return named(
+            "TLS, which is encrypted",
+            "wiretool proxy --connect tls://HOST:PORT -w FILE.jsonl records the plain text",
+        );
+    }
+    if bytes.starts_with(b"SSH-2.0-") {
+        return named(
+            "SSH, which is encrypted",
+            "record the program behind it: wiretool record -w FILE.jsonl -- PROGRAM",
+        );
+    }
+    if is_redis(bytes) {
+        return named(
+            "Redis (RESP)",
+            "redis-cli MONITOR prints the commands of a server",
+        );
+    }
+    if is_grpc(bytes) {
+        return named(
+            "bodies of gRPC",
+            "protoc --decode_raw prints the fields of one, after its first 5 bytes",
+        );
+    }
+    let text = std::str::from_utf8(bytes).or_else(|error| {
+        // The last character may be cut.
+        let (valid, rest) = bytes
+            .split_at_checked(error.valid_up_to())
+            .unwrap_or_default();
+        std::str::from_utf8(if rest.len() < 4 { valid } else { bytes })
+    });
+    of_text(text.ok()?.trim_start_matches('\u{feff}').trim())
+}
+
+fn of_text(text: &str) -> Option<LookAlike> {
+    let first = text.lines().next()?;
+    if text.chars().any(|c| c.is_control() && !c.is_whitespace()) {
+        return None;
+    }
+    if let Some(keys) = json_keys(text) {
+        let name = format!("JSON that is no message (its keys are {keys})");
+        let how = "-p NAME tells what a protocol misses; if messages are inside, jq -c .KEY FILE takes them out";
+        return Some((name.into(), how));
+    }
+    if is_access_log(first) {
+        let how = "it has no bodies: wiretool proxy --connect http://HOST:PORT -w FILE.jsonl records them";
+        return Some(("the access log of a web server".into(), how));
+    }
+    if first.starts_with("<!DOCTYPE") || first.starts_with("<html") || first.starts_with("<?xml") {
+        return Some(("XML or HTML".into(), RECORD));
+    }
+    if let Some(columns) = columns(text) {
+        let name = format!("a table with the columns {columns}");
+        let how = "give wiretool only the column with the messages or bytes: mlr --icsv --onidx cut -f NAME FILE";
+        return Some((name.into(), how));
+    }
+    let words = text.split_whitespace().count();
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    if words >= 4 && 2 * letters >= text.chars().count() {
+        return Some(("text without messages".into(), RECORD));
+    }
+    None
+}
+
+/// RFC 9113 section 6.5: a connection begins with SETTINGS of 6 bytes each, on stream 0.
+fn is_http2_settings(bytes: &[u8]) -> bool {
+    match bytes.first_chunk() {
+        Some([0, 0, len, 4, 0, 0, 0, 0, 0]) => {
+            let rest = bytes.len() - 9;
+            len % 6 == 0 && (rest == usize::from(*len) || rest > usize::from(*len) + 8)
+        }
+        _ => false,
+    }
+}
+
+/// RFC 8446 section 5.1: a record with a handshake, or with application data.
+fn is_tls(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x16 | 0x17, 3, 0..=4, 0..=0x41, _, ..])
+}
+
+/// Commands, or answers, of Redis: `*2 CR LF $3 CR LF GET CR LF $1 CR LF a CR LF`.
+fn is_redis(bytes: &[u8]) -> bool {
+    let Some(end) = memchr::memmem::find(bytes, b"\r\n") else {
+        return false;
+    };
+    let (line, rest) = bytes.split_at_checked(end).unwrap_or_default();
+    let rest = rest.get(2..).unwrap_or_default();
+    let is_number = |text: &[u8]| {
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    match line.split_first() {
+        Some((b'*' | b'%' | b'~' | b'>', count)) => {
+            is_number(count)
+                && (rest.is_empty() || rest.first().is_some_and(|c| b"$*:+-%_#,".contains(c)))
+        }
+        Some((b'$', len)) => is_number(len) && !rest.is_empty(),
+        Some((b':', number)) => is_number(number),
+        Some((b'+', word)) => !word.is_empty() && word.iter().all(u8::is_ascii_uppercase),
+        Some((b'-', text)) => text.starts_with(b"ERR ") || text.starts_with(b"WRONGTYPE "),
+        _ => false,
+    }
+}
+
+/// Messages of gRPC, each after a flag and its length.
+fn is_grpc(bytes: &[u8]) -> bool {
+    let (mut rest, mut count) = (bytes, 0);
+    while let Some([0, a, b, c, d]) = rest.first_chunk() {
+        let len = u32::from_be_bytes([*a, *b, *c, *d]) as usize;
+        let Some(after) = rest.get(5..).and_then(|body| body.get(len..)) else {
+            return bytes.len() == EXAMINED && count > 0;
+        };
+        if len == 0 {
+            return false;
+        }
+        (rest, count) = (after, count + 1);
+    }
+    count > 0 && rest.is_empty()
+}
+
+/// Returns the first keys of JSON: of the first line, or of the whole text.
+fn json_keys(text: &str) -> Option<String> {
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    let value = values.next()?.ok()?;
+    let object = value.get(0).unwrap_or(&value).as_object()?;
+    let keys: Vec<&str> = object.keys().take(4).map(String::as_str).collect();
+    let more = if object.len() > keys.len() {
+        ", …"
+    } else {
+        ""
+    };
+    (!keys.is_empty()).then(|| format!("{}{more}", keys.join(", ")))
+}
+
+/// `127.0.0.1 - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 2326`
+fn is_access_log(line: &str) -> bool {
+    let mut quoted = line.split('"').skip(1).step_by(2);
+    let has_request = quoted.any(|part| {
+        let version = part.rsplit(' ').next().unwrap_or_default();
+        version.starts_with("HTTP/") && part.split(' ').count() == 3
+    });
+    has_request && line.contains('[')
+}
+
+/// Returns the first cells of the heading of a table whose rows have the same number of cells.
+fn columns(text: &str) -> Option<String> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let (first, second) = (lines.next()?, lines.next()?);
+    let separator = [',', '\t', ';', '|'].into_iter().find(|separator| {
+        let count = |line: &str| line.matches(*separator).count();
+        count(first) >= 1 && count(second) >= count(first) && !first.contains(". ")
+    })?;
+    let cells: Vec<&str> = first
+        .split(separator)
+        .map(|cell| cell.trim().trim_matches('"'))
+        .collect();
+    let is_name =
+        |cell: &&str| cell.len() <= 40 && !cell.is_empty() && cell.split(' ').count() <= 3;
+    let more = if cells.len() > 4 { ", …" } else { "" };
+    let shown: Vec<&str> = cells.iter().copied().take(4).collect();
+    cells
+        .iter()
+        .all(is_name)
+        .then(|| format!("{}{more}", shown.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_bytes_are_named() {
+        let tar = [&b"a.txt"[..], &[0; 252], b"ustar\x0000"].concat();
+        let table: &[(&[u8], &str)] = &[
+            (
+                b"time,dir,method\n1,c2s,tools/call\n",
+                "a table with the columns time, dir, method",
+            ),
+            (b"a\tb\n1\t2\n", "a table with the columns a, b"),
+            (
+                b"{\"level\":30,\"time\":1,\"msg\":\"a\",\"x\":1,\"y\":2}\n{}",
+                "JSON that is no message (its keys are level, msg, time, x, …)",
+            ),
+            (
+                b"{\n  \"a\": 1\n}",
+                "JSON that is no message (its keys are a)",
+            ),
+            (
+                b"127.0.0.1 - - [10/Oct/2026:13:55:36 +0000] \"GET / HTTP/1.0\" 200 2326\n",
+                "the access log of a web server",
+            ),
+            (
+                b"Dear colleague,\n\nthe server does not answer, again.\n",
+                "text without messages",
+            ),
+            (b"*1\r\n$4\r\nPING\r\n", "Redis (RESP)"),
+            (b"+OK\r\n", "Redis (RESP)"),
+            (b"-ERR unknown command\r\n", "Redis (RESP)"),
+            (
+                b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                "HTTP/2, which gRPC uses too",
+            ),
+            (
+                b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0d",
+                "HTTP/2, which gRPC uses too",
+            ),
+            (
+                b"\0\0\0\0\x02\x08\x01\0\0\0\0\x02\x08\x02",
+                "bodies of gRPC",
+            ),
+            (
+                b"\x16\x03\x01\x02\0\x01\0\x01\xfc",
+                "TLS, which is encrypted",
+            ),
+            (b"<?xml version=\"1.0\"?><a/>", "XML or HTML"),
+            (&tar, "a tar archive"),
+            (b"\0\x01\x02\x03", ""),
+            (b"hello", ""),
+            (b"", ""),
+            (b"\xff\xfe\xfd", ""),
+            (b"12 34 56 78 90\n", ""),
+        ];
+        for (bytes, wanted) in table {
+            let got = looks_like(bytes).map(|(name, _)| name);
+            assert_eq!(
+                got.as_deref().unwrap_or_default(),
+                *wanted,
+                "{}",
+                bytes.escape_ascii()
+            );
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! Objects as programming languages print them, as JSON.
+//!
+//! ```text
+//!   {'id': 1, 'ok': True, 'next': None}          Python; also OrderedDict, dataclasses, models of pydantic
+//!   { id: 1, name: 'a', next: undefined }        JavaScript
+//!   Request { id: Number(1), next: None }        Rust
+//!   {"id"=>1, :ok=>true, next: nil}              Ruby
+//!   ['id' => 1], ["id": 1], { id = 1 }           PHP, Swift, Lua
+//! ```
+//!
+//! A member without a value is left out where a class has it: `None` of a Python object or a Rust struct, and `undefined`.
+
+use super::escapes::Escapes;
+
+/// The maximum depth of values.
+const MAX_DEPTH: u32 = 128;
+
+const ESCAPES: Escapes = Escapes {
+    latin1: false,
+    radix: 8,
+};
+
+/// The result of reading a text.
+pub(super) enum Literal {
+    /// A value of this length; `is_cut` if its writer left out a part of it.
+    Value { len: usize, is_cut: bool },
+    /// The text ends inside a value.
+    Open,
+    /// The text is no value.
+    None,
+}
+
+/// The reason why a text is no complete value.
+#[derive(Clone, Copy)]
+enum Failure {
+    Open,
+    Other,
+}
+
+/// Reads the value that a text begins with, and appends it as JSON.
+pub(super) fn read(text: &[u8], out: &mut Vec<u8>) -> Literal {
+    let mut reader = Reader {
+        rest: text,
+        is_cut: false,
+    };
+    match reader.value(out, 0) {
+        Ok(_) => Literal::Value {
+            len: text.len() - reader.rest.len(),
+            is_cut: reader.is_cut,
+        },
+        Err(Failure::Open) => Literal::Open,
+        Err(Failure::Other) => Literal::None,
+    }
+}
+
+/// The key of a member.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Quoted,
+    Bare,
+    /// An element of a list.
+    None,
+}
+
+/// A value that may stand for none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Value,
+    /// `None` and `nil`: a class has the member, a message does not.
+    Empty,
+    /// `undefined`.
+    Undefined,
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+    is_cut: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// Skips blanks and comments.
+    fn blanks(&mut self) {
+        loop {
+            self.rest = self.rest.trim_ascii_start();
+            let end = if self.rest.starts_with(b"//") {
+                memchr::memchr(b'\n', self.rest)
+            } else if self.rest.starts_with(b"/*") {
+                memchr::memmem::find(self.rest, b"*/").map(|at| at + 2)
+            } else {
+                return;
+            };
+            self.rest = end.and_then(|end| self.rest.get(end..)).unwrap_or_default();
+        }
+    }
+
+    fn take(&mut self, text: &[u8]) -> bool {
+        match self.rest.strip_prefix(text) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Returns the next byte after blanks.
+    fn peek(&mut self) -> Result<u8, Failure> {
+        self.blanks();
+        self.rest.first().copied().ok_or(Failure::Open)
+    }
+
+    /// Takes a word: a name, a number, or a keyword.
+    fn word(&mut self) -> &'a [u8] {
+        let is_word = |c: &u8| c.is_ascii_alphanumeric() || b"_.$-+".contains(c) || *c >= 0x80;
+        let mut end = self
+            .rest
+            .iter()
+            .position(|c| !is_word(c))
+            .unwrap_or(self.rest.len());
+        // The path of a type in Rust or C++.
+        while let Some(after) = self
+            .rest
+            .get(end..)
+            .and_then(|rest| rest.strip_prefix(b"::"))
+        {
+            end = self.rest.len() - after.len()
+                + after
+                    .iter()
+                    .position(|c| !is_word(c))
+                    .unwrap_or(after.len());
+        }
+        let (word, rest) = self.rest.split_at_checked(end).unwrap_or_default();
+        self.rest = rest;
+        word
+    }
+
+    fn value(&mut self, out: &mut Vec<u8>, depth: u32) -> Result<Presence, Failure> {
+        if depth > MAX_DEPTH {
+            return Err(Failure::Other);
+        }
+        match self.peek()? {
+            b'%' if self.rest.starts_with(b"%{") => {
+                self.take(b"%");
+                self.value(out, depth)
+            }
+            open @ (b'{' | b'[' | b'(') => {
+                self.take(&[open]);
+                self.group(open, false, out, depth)
+            }
+            b'"' | b'\'' | b'`' => self.string(out).map(|()| Presence::Value),
+            b'<' => self.tagged(out, depth),
+            c if c.is_ascii_alphanumeric() || b"-_$+.".contains(&c) => self.named(out, depth),
+            _ => Err(Failure::Other),
+        }
+    }
+
+    /// Reads a string, and further ones that follow it: Python and Node break long strings.
+    fn string(&mut self, out: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut text = Vec::new();
+        loop {
+            let (&quote, body) = self.rest.split_first().ok_or(Failure::Open)?;
+            let literal = ESCAPES.read(body, Some(quote), &mut text);
+            self.rest = literal.rest.ok_or(Failure::Open)?;
+            self.blanks();
+            let after_plus = self.rest.strip_prefix(b"+").map(<[u8]>::trim_ascii_start);
+            let next = after_plus.unwrap_or(self.rest);
+            if !matches!(next.first(), Some(b'"' | b'\'' | b'`')) {
+                break;
+            }
+            self.rest = next;
+        }
+        push_string(&text, out);
+        Ok(())
+    }
+
+    /// Reads `<Level.INFO: 'info'>`, an enum of Python, and `<ref *1> {..}` of Node.
+    fn tagged(&mut self, out: &mut Vec<u8>, depth: u32) -> Result<Presence, Failure> {
+        self.take(b"<");
+        let is_ref = self.rest.starts_with(b"ref ");
+        let end = if is_ref { b'>' } else { b':' };
+        let at = self
+            .rest
+            .iter()
+            .take(80)
+            .position(|c| *c == end)
+            .ok_or(Failure::Other)?;
+        self.rest = self.rest.get(at + 1..).unwrap_or_default();
+        let presence = self.value(out, depth + 1)?;
+        if is_ref || self.peek()? == b'>' && self.take(b">") {
+            return Ok(presence);
+        }
+        Err(Failure::Other)
+    }
+
+    /// Reads a keyword, a number, or a value with the name of its class.
+    fn named(&mut self, out: &mut Vec<u8>, depth: u32) -> Result<Presence, Failure> {
+        let word = self.word();
+        let keyword: &[u8] = match word {
+            b"true" | b"True" => b"true",
+            b"false" | b"False" => b"false",
+            b"null" | b"NULL" | b"Null" => b"null",
+            b"None" | b"nil" => {
+                out.extend_from_slice(b"null");
+                return Ok(Presence::Empty);
+            }
+            b"undefined" => {
+                out.extend_from_slice(b"null");
+                return Ok(Presence::Undefined);
+            }
+            b"NaN" | b"nan" | b"Infinity" | b"-Infinity" | b"inf" => b"null",
+            _ => b"",
+        };
+        if !keyword.is_empty() {
+            out.extend_from_slice(keyword);
+            return Ok(Presence::Value);
+        }
+        let number = word.strip_suffix(b"n").unwrap_or(word);
+        if serde_json::from_slice::<serde_json::Number>(number).is_ok() {
+            out.extend_from_slice(number);
+            return Ok(Presence::Value);
+        }
+        // Prefixes of strings in Python and Rust.
+        if matches!(word, b"b" | b"u" | b"r" | b"B")
+            && matches!(self.rest.first(), Some(b'"' | b'\''))
+        {
+            return self.string(out).map(|()| Presence::Value);
+        }
+        if self.rest.is_empty() {
+            return Err(Failure::Open);
+        }
+        let is_class = word
+            .first()
+            .is_some_and(|c| c.is_ascii_alphabetic() || b"_$".contains(c));
+        self.take(b" ");
+        match self.rest.first() {
+            Some(open @ (b'{' | b'[' | b'(')) if is_class => {
+                self.rest = self.rest.get(1..).unwrap_or_default();
+                self.group(*open, true, out, depth)
+            }
+            _ => Err(Failure::Other),
+        }
+    }
+
+    /// Reads members or elements up to the closing bracket. `is_class`: a name is before the opening one.
+    fn group(
+        &mut self,
+        open: u8,
+        is_class: bool,
+        out: &mut Vec<u8>,
+        depth: u32,
+    ) -> Result<Presence, Failure> {
+        let close = match open {
+            b'{' => b'}',
+            b'[' => b']',
+            _ => b')',
+        };
+        let start = out.len();
+        // The first member tells an object from a list.
+        let mut is_object = (open == b'{').then_some(true);
+        let mut count = 0;
+        let mut presence = Presence::Value;
+        out.push(b'{');
+        loop {
+            if self.peek()? == close {
+                self.take(&[close]);
+                break;
+            }
+            if open == b'[' && self.is_left_out(count) {
+                self.is_cut = true;
+                let end = self
+                    .rest
+                    .iter()
+                    .position(|c| *c == b']')
+                    .ok_or(Failure::Open)?;
+                let text = self.rest.get(..end).unwrap_or_default();
+                self.rest = self.rest.get(end + 1..).unwrap_or_default();
+                return if count == 0 {
+                    out.truncate(start);
+                    push_string(&[b"[", text, b"]"].concat(), out);
+                    Ok(Presence::Value)
+                } else {
+                    out.push(b']');
+                    Ok(Presence::Value)
+                };
+            }
+            let before = out.len();
+            if count > 0 {
+                out.push(b',');
+            }
+            if open == b'[' && count == 0 && self.take(b":]") {
+                // An empty dictionary of Swift.
+                out.push(b'}');
+                return Ok(Presence::Value);
+            }
+            let key = if is_object == Some(false) {
+                Key::None
+            } else {
+                self.key(out)?
+            };
+            let has_key = key != Key::None;
+            match is_object {
+                None => {
+                    is_object = Some(has_key);
+                    if !has_key && let Some(first) = out.get_mut(start) {
+                        *first = b'[';
+                    }
+                }
+                Some(is) if is != has_key => return Err(Failure::Other),
+                Some(_) => {}
+            }
+            presence = self.value(out, depth + 1)?;
+            let is_left_out = has_key
+                && match presence {
+                    Presence::Undefined => true,
+                    Presence::Empty => is_class && key == Key::Bare,
+                    Presence::Value => false,
+                };
+            if is_left_out {
+                out.truncate(before);
+            } else {
+                count += 1;
+            }
+            match self.peek()? {
+                b',' | b';' => self.rest = self.rest.get(1..).unwrap_or_default(),
+                c if c == close => {}
+                _ => return Err(Failure::Other),
+            }
+        }
+        if is_object == Some(true) {
+            out.push(b'}');
+            return Ok(Presence::Value);
+        }
+        // `Some(1)`, `JSONRPCMessage(..)`: a class around one value; brackets around one value in Python.
+        if open == b'(' && count == 1 {
+            out.remove(start);
+            return Ok(presence);
+        }
+        if count == 0 {
+            out.truncate(start);
+            // A class without members, `JSONRPCMessage()`.
+            let empty: &[u8] = if is_class && open == b'(' {
+                b"{}"
+            } else {
+                b"[]"
+            };
+            out.extend_from_slice(empty);
+        } else {
+            out.push(b']');
+        }
+        Ok(Presence::Value)
+    }
+
+    /// Returns true at `[Object]` and `... 3 more items`, which Node prints in place of values.
+    fn is_left_out(&self, count: u32) -> bool {
+        let names = [
+            &b"Object]"[..],
+            b"Array]",
+            b"Circular",
+            b"Function",
+            b"Getter",
+            b"Symbol",
+        ];
+        self.rest.starts_with(b"... ")
+            || count == 0 && names.iter().any(|name| self.rest.starts_with(name))
+    }
+
+    /// Reads the key of a member and the sign after it; reads nothing if there is none.
+    fn key(&mut self, out: &mut Vec<u8>) -> Result<Key, Failure> {
+        let (before, len) = (self.rest, out.len());
+        self.peek()?;
+        let in_brackets = self.rest.starts_with(b"[\"") && self.take(b"[");
+        if self.rest.starts_with(b":") {
+            // A symbol of Ruby.
+            self.take(b":");
+        }
+        let is_quoted = matches!(self.rest.first(), Some(b'"' | b'\''));
+        if is_quoted {
+            self.string(out)?;
+        } else {
+            let word = self.word();
+            if word.is_empty() {
+                self.rest = before;
+                return Ok(Key::None);
+            }
+            push_string(word, out);
+        }
+        if in_brackets {
+            self.take(b"]");
+        }
+        self.blanks();
+        let has_sign = self.take(b"=>") || self.take(b":") || self.take(b"=");
+        if has_sign {
+            out.push(b':');
+        } else if self.rest.is_empty() {
+            return Err(Failure::Open);
+        } else {
+            self.rest = before;
+            out.truncate(len);
+            return Ok(Key::None);
+        }
+        Ok(if is_quoted { Key::Quoted } else { Key::Bare })
+    }
+}
+
+fn push_string(text: &[u8], out: &mut Vec<u8>) {
+    let text = String::from_utf8_lossy(text);
+    if let Ok(json) = serde_json::to_string(&text) {
+        out.extend_from_slice(json.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests;

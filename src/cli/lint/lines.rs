@@ -1,0 +1,170 @@
+//! The lines of a text input: editors jump to the line of a finding.
+//!
+//! ```text
+//!   a recording, a dump     each line has bytes of a stream: the line of a chunk
+//!   plain text              the stream is the file: line and column of a byte
+//! ```
+
+use crate::capture::Chunk;
+use crate::protocol::Lane;
+use std::collections::BTreeMap;
+
+/// The maximum number of stored line starts of an input. Findings after them have an offset.
+const MAX_LINES: usize = 1 << 20;
+
+/// A line and a column of a file, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineColumn {
+    pub line: u64,
+    pub column: u64,
+}
+
+/// Where the lines of an input start.
+#[derive(Default)]
+pub struct LineTable {
+    lanes: BTreeMap<Lane, LaneLines>,
+    count: usize,
+}
+
+/// The lines of one direction.
+#[derive(Default)]
+struct LaneLines {
+    /// The offsets at which lines start, with their numbers.
+    starts: Vec<(u64, u64)>,
+    len: u64,
+    /// The stream is the text of the file, so that columns are known.
+    is_plain: bool,
+    /// Bytes after this offset have no known line.
+    known: u64,
+}
+
+impl LineTable {
+    /// Adds bytes of the input. `is_file`: the stream is what the file holds.
+    pub fn add(&mut self, lane: Lane, chunk: &Chunk<'_>, is_file: bool) {
+        let lines = self.lanes.entry(lane).or_default();
+        let start = lines.len;
+        lines.len += chunk.bytes.len() as u64;
+        if self.count >= MAX_LINES || lines.known < start {
+            return;
+        }
+        let before = lines.starts.len();
+        if let Some(number) = chunk.line {
+            if lines.starts.last().is_none_or(|(_, last)| *last != number) {
+                lines.starts.push((start, number));
+            }
+        } else if is_file && is_text(chunk.bytes) {
+            if start == 0 {
+                lines.is_plain = true;
+                lines.starts.push((0, 1));
+            }
+            let current = lines.starts.last().map_or(1, |(_, number)| *number);
+            let ends = memchr::memchr_iter(b'\n', chunk.bytes);
+            let space = MAX_LINES - self.count;
+            let next = ends.take(space).zip(current + 1..);
+            let next = next.map(|(at, number)| (start + at as u64 + 1, number));
+            lines.starts.extend(next);
+        } else {
+            // Bytes that are no text have no lines.
+            return;
+        }
+        self.count += lines.starts.len() - before;
+        lines.known = if self.count < MAX_LINES {
+            lines.len
+        } else {
+            lines.starts.last().map_or(0, |(start, _)| *start)
+        };
+    }
+
+    /// Returns the position of a byte of a stream.
+    pub fn find(&self, lane: Lane, offset: u64) -> Option<LineColumn> {
+        let lines = self.lanes.get(&lane)?;
+        // The end of the stream is at the end of the last line.
+        if offset > lines.known || lines.known == 0 {
+            return None;
+        }
+        let offset = offset.min(lines.known.saturating_sub(1));
+        let after = lines.starts.partition_point(|(start, _)| *start <= offset);
+        let (start, number) = *lines.starts.get(after.checked_sub(1)?)?;
+        Some(LineColumn {
+            line: number,
+            column: if lines.is_plain {
+                offset - start + 1
+            } else {
+                1
+            },
+        })
+    }
+}
+
+/// Returns true for bytes that an editor shows as lines of text.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_control = |b: &u8| *b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r' | 0x1b);
+    !bytes.iter().any(is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Direction;
+
+    fn find(table: &LineTable, offset: u64) -> Option<(u64, u64)> {
+        let at = table.find(Lane::default(), offset)?;
+        Some((at.line, at.column))
+    }
+
+    #[test]
+    fn bytes_of_plain_text_have_lines_and_columns() {
+        let mut table = LineTable::default();
+        let lane = Lane::default();
+        for part in [&b"{}\n{\"a\""[..], b":1}\n", b"x"] {
+            table.add(lane, &Chunk::on(0, Direction::ToServer, part), true);
+        }
+        for (offset, wanted) in [
+            (0, Some((1, 1))),
+            (2, Some((1, 3))),
+            (3, Some((2, 1))),
+            (8, Some((2, 6))),
+            (11, Some((3, 1))),
+            (12, Some((3, 1))),
+            (13, None),
+        ] {
+            assert_eq!(find(&table, offset), wanted, "{offset}");
+        }
+        assert_eq!(
+            table.find(
+                Lane {
+                    conn: Some(1),
+                    ..lane
+                },
+                0
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn bytes_of_a_dump_have_the_line_of_their_chunk() {
+        let mut table = LineTable::default();
+        let lane = Lane::default();
+        for (line, part) in [(2, &b"\x00\x01"[..]), (5, b"\x02"), (5, b"\x03")] {
+            let chunk = Chunk {
+                line: Some(line),
+                ..Chunk::on(0, Direction::ToServer, part)
+            };
+            table.add(lane, &chunk, true);
+        }
+        let found = [0, 1, 2, 3].map(|offset| find(&table, offset));
+        assert_eq!(
+            found,
+            [Some((2, 1)), Some((2, 1)), Some((5, 1)), Some((5, 1))]
+        );
+    }
+
+    #[test]
+    fn binary_bytes_have_no_line() {
+        let mut table = LineTable::default();
+        let chunk = Chunk::on(0, Direction::ToServer, b"\x00\x00\x00\x05\n");
+        table.add(Lane::default(), &chunk, true);
+        assert_eq!(table.find(Lane::default(), 0), None);
+    }
+}

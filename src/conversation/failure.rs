@@ -1,0 +1,51 @@
+//! Reports messages that cannot be read, and calls that failed.
+
+use super::Conversation;
+use crate::decoder::Decoded;
+use crate::escape::shorten;
+use crate::protocol::session::{Place, name_of};
+use crate::protocol::{Role, with_name};
+use crate::tape::Node;
+
+/// The maximum length of the text of a failure, in characters.
+const MAX_TEXT: usize = 120;
+
+impl Conversation<'_> {
+    /// Returns the rule that covers a fault.
+    pub(super) fn rule_of_fault(&self, code: &str) -> &'static str {
+        let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
+        let own = rules.iter().find(|r| r.faults.contains(&code));
+        own.map_or("malformed", |r| r.name)
+    }
+
+    /// Reports a message that says that its call failed.
+    pub(super) fn report_failure(&mut self, decoded: &Decoded<'_>) {
+        let message = decoded.message;
+        let Some(outcome) = message.outcome.as_ref().filter(|_| message.failed) else {
+            return;
+        };
+        // Without error answers, this is how the protocol reports errors.
+        let kinds = &decoded.protocol.descriptor().kinds;
+        if !kinds.iter().any(|kind| kind.role == Some(Role::Error)) {
+            return;
+        }
+        let answer = self.report.answer.as_ref();
+        let subject = answer.map_or(message.subject.as_deref(), |answer| {
+            answer.subject.as_deref()
+        });
+        let about = with_name(subject, name_of(message, answer));
+        let what = if about.is_empty() { "the call" } else { &about };
+        let root = decoded.root();
+        let content = root.and_then(|root| decoded.protocol.content(root, message));
+        let text = content.and_then(Node::text);
+        let why = text.map(|text| format!(": {}", shorten(&text, MAX_TEXT)));
+        let text = format!("{what} failed ({outcome}){}", why.unwrap_or_default());
+        let whole = decoded.seen().whole();
+        let place = outcome.span.map_or(whole, |span| Place {
+            offset: decoded.frame.view.locate(span.at()),
+            len: u64::from(span.len),
+            ..whole
+        });
+        self.report.broken("call-failed", place, text);
+    }
+}

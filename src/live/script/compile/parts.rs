@@ -1,0 +1,214 @@
+//! The parts of a script while a recording is read: requests with the actions that answer them, and first messages.
+
+use crate::live::names::{Binding, ValuePlace};
+use crate::live::script::request::RequestPattern;
+use crate::live::script::template::{Replacement, Template, ValueSource};
+use crate::live::script::value::OpenValue;
+use crate::live::script::{HelloReply, Reply, ScriptAction};
+use crate::live::speed::Speed;
+use crate::path::{Path, PathStep};
+use crate::protocol::Direction;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// The first messages of the connections that the simulated side has opened.
+#[derive(Default)]
+pub(super) struct Opening {
+    pub(super) kind: String,
+    pub(super) conns: BTreeSet<Option<u32>>,
+    pub(super) messages: Vec<String>,
+}
+
+impl Opening {
+    /// Returns true for the message of another connection that corresponds to the first one.
+    pub(super) fn begins(&self, conn: Option<u32>, kind: &str) -> bool {
+        self.kind == kind && !self.conns.contains(&conn)
+    }
+
+    pub(super) fn add(&mut self, conn: Option<u32>, kind: &str, message: String, side: Direction) {
+        // A side that listens has the same hello for each connection.
+        if self.conns.is_empty() || side == Direction::ToServer && self.begins(conn, kind) {
+            kind.clone_into(&mut self.kind);
+            self.messages.push(message);
+        }
+        self.conns.insert(conn);
+    }
+}
+
+/// A recorded request, while the recording is read.
+pub(super) struct CompiledRequest {
+    pub(super) index: u64,
+    pub(super) conn: Option<u32>,
+    pub(super) is_request: bool,
+    /// It is a hello, with this reply.
+    pub(super) hello: Option<HelloReply>,
+    /// Its last answer is read.
+    pub(super) is_done: bool,
+    pub(super) pattern: RequestPattern,
+    pub(super) places: Vec<ValuePlace>,
+    pub(super) timeline: Timeline,
+}
+
+impl CompiledRequest {
+    /// Returns its id.
+    pub(super) fn id(&self) -> Option<&ValuePlace> {
+        self.places.iter().find(|place| is_id(&place.path))
+    }
+}
+
+/// The actions that answer a request, with their times.
+pub(super) struct Timeline {
+    pub(super) actions: Vec<ScriptAction>,
+    /// The time of the last action.
+    pub(super) time: Option<i64>,
+    pub(super) speed: Speed,
+    /// The values of the calls.
+    pub(super) calls: Vec<Vec<ValuePlace>>,
+    /// The answered calls: their numbers, and the values of the answers that stand for something.
+    pub(super) answers: Vec<(usize, Vec<ValuePlace>)>,
+}
+
+impl Timeline {
+    pub(super) fn new(speed: Speed, time: Option<i64>) -> Self {
+        Self {
+            actions: Vec::new(),
+            time,
+            speed,
+            calls: Vec::new(),
+            answers: Vec::new(),
+        }
+    }
+
+    /// Records that the request has no answer itself, which is not an error.
+    pub(super) fn stay_silent(&mut self) {
+        if self.actions.is_empty() {
+            self.actions.push(ScriptAction::Wait(0));
+        }
+    }
+
+    /// Adds a wait for an event of the peer.
+    pub(super) fn received(&mut self, action: ScriptAction, time: Option<i64>) {
+        self.time = time.or(self.time);
+        self.actions.push(action);
+    }
+
+    /// Adds an action of the stub's side, after the recorded pause.
+    pub(super) fn did(&mut self, action: ScriptAction, time: Option<i64>) {
+        let since = time
+            .zip(self.time)
+            .map(|(now, last)| now.saturating_sub(last));
+        let wait = since.and_then(|since| self.speed.scale(since));
+        self.actions
+            .extend(wait.filter(|ns| *ns > 0).map(ScriptAction::Wait));
+        self.received(action, time);
+    }
+
+    /// Returns the value of this run for a name: of the request, of the answer to a call, or of a call.
+    pub(super) fn source(
+        &self,
+        request: &[ValuePlace],
+        name: usize,
+        is_ours: bool,
+    ) -> Option<ValueSource> {
+        let find = |places: &[ValuePlace]| {
+            let mut places = places.iter();
+            let place = places.find(|place| name_at(place) == Some(name));
+            place.map(|place| place.path.clone())
+        };
+        if is_ours {
+            let mut calls = self.calls.iter().enumerate();
+            return calls.find_map(|(call, places)| {
+                let path = find(places).filter(is_id)?;
+                Some(ValueSource::Sent(call, path))
+            });
+        }
+        find(request).map(ValueSource::Request).or_else(|| {
+            let mut answers = self.answers.iter();
+            answers.find_map(|(call, places)| Some(ValueSource::Call(*call, find(places)?)))
+        })
+    }
+}
+
+/// The requests that hold the values of a recording.
+#[derive(Default)]
+pub(super) struct Holders(HashMap<usize, Vec<usize>>);
+
+impl Holders {
+    /// The maximum number of requests that are stored for a value: the last ones.
+    const MAX: usize = 64;
+
+    /// Records that a request, its answers or its calls have these values.
+    pub(super) fn add(&mut self, request: usize, places: &[ValuePlace]) {
+        for name in names(places) {
+            let requests = self.0.entry(name).or_default();
+            if !requests.contains(&request) {
+                if requests.len() >= Self::MAX {
+                    requests.remove(0);
+                }
+                requests.push(request);
+            }
+        }
+    }
+
+    /// Returns the requests that hold most of these values.
+    pub(super) fn find(&self, places: &[ValuePlace]) -> Vec<usize> {
+        let names: BTreeSet<usize> = names(places).collect();
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for request in names.iter().filter_map(|name| self.0.get(name)).flatten() {
+            *counts.entry(*request).or_default() += 1;
+        }
+        let most = counts.values().max().copied();
+        let counts = counts.into_iter();
+        counts
+            .filter(|(_, count)| Some(*count) == most)
+            .map(|(request, _)| request)
+            .collect()
+    }
+}
+
+/// Returns the names in a message. An empty value names nothing.
+fn names(places: &[ValuePlace]) -> impl Iterator<Item = usize> {
+    let places = places.iter().filter(|place| !place.spot.val.is_empty());
+    places.filter_map(name_at)
+}
+
+/// Returns the number of the name that a value stands for.
+pub(super) fn name_at(place: &ValuePlace) -> Option<usize> {
+    match place.binding {
+        Binding::Name(number) if !place.spot.is_key => Some(number),
+        _ => None,
+    }
+}
+
+/// Returns `true` if this is the path of an id.
+pub(super) fn is_id(path: &Path) -> bool {
+    matches!(&path[..], [PathStep::Member(key)] if matches!(key.as_str(), "id" | "seq"))
+}
+
+pub(super) fn send_action(message: OpenValue) -> ScriptAction {
+    ScriptAction::SendReply(Reply::Message(message), Arc::default())
+}
+
+/// Makes a message of which some values are replaced.
+pub(super) fn recorded(
+    text: String,
+    places: Vec<ValuePlace>,
+    source: impl Fn(&ValuePlace) -> Option<ValueSource>,
+) -> OpenValue {
+    let replaced = places.into_iter().filter_map(|place| {
+        let source = source(&place)?;
+        let span = place.spot.span;
+        let key = text
+            .get(span.at()..span.end())
+            .filter(|_| place.spot.is_key);
+        Some((place.path, key.map(str::to_owned), source))
+    });
+    let replaced: Vec<Replacement> = replaced.collect();
+    if replaced.is_empty() {
+        return OpenValue::Json(text);
+    }
+    match Template::new(text.clone(), replaced) {
+        Ok(template) => OpenValue::Recorded(Arc::new(template)),
+        Err(_) => OpenValue::Json(text),
+    }
+}

@@ -1,0 +1,51 @@
+//! Shows what a message is about.
+
+use crate::decoder::Decoded;
+use crate::framing::Head;
+use crate::framing::fields::{masked, text_secrets, without};
+use crate::protocol::session::{Answer, name_of};
+use crate::protocol::with_name;
+use std::borrow::Cow;
+
+/// The maximum length of a path or an address; of a longer one, the end is shown.
+const MAX_NAME: usize = 24;
+
+/// Returns the subject of a message and its name: `tools/call echo`. Without `show_secrets`, secrets are removed: a
+/// request is named by its target.
+pub fn subject<'a>(
+    decoded: &Decoded<'a>,
+    answer: Option<&'a Answer>,
+    show_secrets: bool,
+) -> Option<Cow<'a, str>> {
+    let name = name_of(decoded.message, answer).map(|name| match name {
+        _ if show_secrets => Cow::Borrowed(name),
+        _ => without(name, &text_secrets(name.as_bytes())),
+    });
+    let subject = plain_subject(decoded, show_secrets);
+    let Some(name) = name else {
+        return subject;
+    };
+    let name = end_of(&name);
+    let both = with_name(subject.as_deref(), Some(&name));
+    Some(Cow::Owned(both.into_owned()))
+}
+
+/// Returns the end of a long path or address: `…/src/main.rs`.
+fn end_of(name: &str) -> Cow<'_, str> {
+    let least = name.len().saturating_sub(MAX_NAME);
+    let mut parts = name.match_indices('/').map(|(at, _)| at);
+    let end = parts.find(|at| least > 0 && *at >= least);
+    match end.and_then(|at| name.get(at..)) {
+        Some(end) if end.len() > 1 => Cow::Owned(format!("…{end}")),
+        _ => Cow::Borrowed(name),
+    }
+}
+
+fn plain_subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {
+    let subject = decoded.message.subject.as_deref()?;
+    Some(match decoded.frame.head {
+        _ if show_secrets => Cow::Borrowed(subject),
+        Head::Http { .. } => masked(subject),
+        _ => without(subject, &text_secrets(subject.as_bytes())),
+    })
+}

@@ -1,0 +1,240 @@
+//! `wiretool lint`: the first finding is the cause; refused requests; open requests; the language of findings.
+
+use crate::common::{self, Ran};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+const PROTOCOLS: [&str; 9] = [
+    "acp",
+    "jsonrpc",
+    "lsp",
+    "mcp",
+    "oracle",
+    "sael",
+    "saikuro",
+    "stepflow",
+    "telequick",
+];
+
+fn run(args: &[&str]) -> Ran {
+    let mut command = common::wiretool();
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    common::outcome_of(&command.stdin(Stdio::null()).output().unwrap())
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The findings and the summary of a capture.
+fn lint(args: &[&str]) -> (Vec<Value>, Value) {
+    let (_, out, err) = run(&[&["lint", "-f", "json"], args].concat());
+    let mut all = objects(&out);
+    let last = all.pop().unwrap_or_else(|| panic!("{args:?}: {err}"));
+    let found = all.iter_mut().map(|one| one["finding"].take()).collect();
+    (found, last["summary"].clone())
+}
+
+/// The files of a folder of fixtures, with their names.
+fn fixtures(folder: &str) -> Vec<(String, PathBuf)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(folder);
+    let mut all: Vec<_> = folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), entry.path()))
+        .collect();
+    all.sort();
+    all
+}
+
+/// Writes the two directions of a connection; returns their flags.
+fn pair(folder: &tempfile::TempDir, c2s: &str, s2c: &str) -> [String; 4] {
+    let [c2s, s2c] = [("a.c2s.bin", c2s), ("a.s2c.bin", s2c)].map(|(name, text)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    ["--c2s".into(), c2s, "--s2c".into(), s2c]
+}
+
+#[test]
+fn the_hint_of_a_fault_is_in_a_finding_and_the_first_finding_has_the_cause() {
+    // The text after this is about the message before.
+    let rest = "these bytes end the previous message: ";
+    let mut checked = 0;
+    for protocol in PROTOCOLS {
+        for (name, path) in fixtures(protocol) {
+            let is_input = [".hex", ".bin", ".txt"]
+                .iter()
+                .any(|end| name.ends_with(end));
+            if !name.starts_with("fault-") || !is_input {
+                continue;
+            }
+            let path = path.to_str().unwrap();
+            let (_, out, _) = run(&["decode", "-p", protocol, "-f", "json", path]);
+            let mut hints = Vec::new();
+            // serde_json does not read more than 128 levels, which is the fault of one fixture.
+            let lines = out
+                .lines()
+                .filter_map(|line| serde_json::from_str(line).ok());
+            for message in lines.collect::<Vec<Value>>() {
+                let more = message["faults"].as_array().cloned().unwrap_or_default();
+                for fault in [&message["fault"]].into_iter().chain(&more) {
+                    // Missing bytes of the capture are not a fault of a peer.
+                    if let Some(hint) = fault["hint"].as_str().filter(|_| fault["code"] != "gap") {
+                        hints.push(hint.to_owned());
+                    }
+                }
+            }
+            let (found, _) = lint(&["-p", protocol, path]);
+            let texts: Vec<&str> = found.iter().map(|f| f["text"].as_str().unwrap()).collect();
+            let mut has_cause = false;
+            for hint in hints {
+                let cause = hint.strip_prefix(rest);
+                let wanted = cause.unwrap_or(&hint);
+                let in_finding = texts.iter().position(|text| text.contains(wanted));
+                // A later fault may follow from the first, or from a message before, and say so.
+                let follows = has_cause || hint.contains("an earlier length was wrong");
+                assert!(
+                    in_finding.is_some() || follows,
+                    "{name}: {hint}\n{texts:#?}"
+                );
+                if cause.is_some() {
+                    assert_eq!(in_finding, Some(0), "{name}: {hint}\n{texts:#?}");
+                }
+                has_cause |= in_finding == Some(0);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 60, "{checked} hints");
+}
+
+#[test]
+fn a_refused_upgrade_is_the_only_finding_whatever_its_body_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let ask = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    for protocol in ["sael", "saikuro", "mcp", "acp", "jsonrpc"] {
+        for status in [
+            "200 OK",
+            "401 Unauthorized",
+            "403 Forbidden",
+            "404 Not Found",
+        ] {
+            let body = "no such page here";
+            let answer = format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            let files = pair(&folder, ask, &answer);
+            let files = files.each_ref().map(String::as_str);
+            let (found, summary) = lint(&[&["-p", protocol], &files[..]].concat());
+            let rules: Vec<_> = found.iter().map(|f| f["rule"].as_str().unwrap()).collect();
+            assert_eq!(rules, [format!("{protocol}/upgrade-refused")], "{status}");
+            assert_eq!(summary["follow"], serde_json::json!([]));
+            // The text of a refusal is no message that cannot be decoded.
+            let decoded = run(&[&["decode", "-p", protocol], &files[..]].concat());
+            assert_eq!(decoded.0, 0, "{protocol} {status}: {}", decoded.1);
+        }
+    }
+}
+
+#[test]
+fn a_failed_server_is_an_error_and_a_refusal_an_info() {
+    let folder = tempfile::tempdir().unwrap();
+    for (protocol, body) in [
+        (
+            "stepflow",
+            r#"{"jsonrpc":"2.0","id":"1","method":"components/list","params":{}}"#,
+        ),
+        ("mcp", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#),
+        (
+            "acp",
+            r#"{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}"#,
+        ),
+        ("jsonrpc", r#"{"jsonrpc":"2.0","id":1,"method":"add"}"#),
+    ] {
+        let ask = format!(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
+            Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        for (status, severity) in [
+            ("502 Bad Gateway", Some("error")),
+            ("503 Service Unavailable", Some("error")),
+            ("404 Not Found", Some("info")),
+        ] {
+            let text = "<html>no server</html>";
+            let answer = format!(
+                "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{text}",
+                text.len()
+            );
+            let files = pair(&folder, &ask, &answer);
+            let files = files.each_ref().map(String::as_str);
+            let (found, _) = lint(&[&["-p", protocol], &files[..]].concat());
+            let rule = format!("{protocol}/refused");
+            let refused = found.iter().find(|f| f["rule"] == rule.as_str());
+            let got = refused.map(|f| f["severity"].as_str().unwrap());
+            // A request that breaks a rule itself may be refused, but a proxy does not read it.
+            let wanted = severity.filter(|s| protocol != "stepflow" || *s == "error");
+            assert_eq!(got, wanted, "{protocol} {status}");
+        }
+    }
+}
+
+#[test]
+fn a_runtime_that_calls_a_provider_keeps_to_its_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = "fixtures/saikuro/rules/args-unfit.fires.jsonl";
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    // The same call, but the runtime sends it to the provider.
+    let mut lines: Vec<&str> = text.lines().collect();
+    let call = lines
+        .iter()
+        .position(|line| line.contains(r#""t":4000000"#))
+        .unwrap();
+    let sent = lines[call].replace(r#""conn":1,"dir":"c2s""#, r#""conn":0,"dir":"s2c""#);
+    assert_ne!(sent, lines[call]);
+    lines.splice(call - 1..call + 3, [sent.as_str()]);
+    let path = folder.path().join("r.jsonl");
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let (found, _) = lint(&[path.to_str().unwrap()]);
+    let rules: Vec<_> = found.iter().map(|f| f["rule"].as_str().unwrap()).collect();
+    assert!(rules.contains(&"saikuro/args-unfit"), "{rules:?}");
+}
+
+/// The law: lint and stat count the same open requests. The library test of watch compares its count with theirs.
+#[test]
+fn lint_and_stat_count_the_same_open_requests() {
+    let (mut checked, mut open) = (0, 0);
+    for protocol in PROTOCOLS {
+        for (name, path) in fixtures(&format!("{protocol}/rules")) {
+            let words = ["answer", "still", "event", "order", "closed"];
+            if !words.iter().any(|word| name.contains(word)) {
+                continue;
+            }
+            let path = path.to_str().unwrap();
+            let (_, summary) = lint(&[path]);
+            let (_, out, err) = run(&["stat", "-f", "json", path]);
+            let stat = objects(&out)
+                .pop()
+                .unwrap_or_else(|| panic!("{name}: {err}"));
+            let waiting = summary["waiting"].as_array().map_or(0, Vec::len);
+            assert_eq!(stat["unanswered"], waiting, "{name}");
+            checked += 1;
+            open += waiting;
+        }
+    }
+    assert!(
+        checked > 40 && open > 5,
+        "{checked} recordings, {open} open requests"
+    );
+}
