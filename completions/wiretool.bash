@@ -82,6 +82,9 @@ _wiretool() {
             wiretool__subcmd__config,show)
                 cmd="wiretool__subcmd__config__subcmd__show"
                 ;;
+            wiretool__subcmd__help,ci)
+                cmd="wiretool__subcmd__help__subcmd__ci"
+                ;;
             wiretool__subcmd__help,clients)
                 cmd="wiretool__subcmd__help__subcmd__clients"
                 ;;
@@ -709,8 +712,30 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man help protocols inputs lines where json rules faults recording live clients scripts words ci exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__ci)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -957,6 +957,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand clients 'record between a client, such as an editor, and the server that it starts'
             cand scripts 'the scripts of stub'
             cand words 'peer, document, dialect, c2s, executor, felt and other words'
+            cand ci 'checks in CI services: lint, snapshots, annotations'
             cand exit 'exit codes'
         }
         &'wiretool;help;decode'= {
@@ -1280,6 +1281,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;words'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;ci'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'

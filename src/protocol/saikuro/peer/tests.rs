@@ -13,6 +13,8 @@ fn run(side: Direction, config: &PeerConfig, script: &str) -> String {
 fn offering(names: &[&str]) -> PeerConfig {
     let offer = |name: &&str| Offer {
         name: (*name).to_owned(),
+        // No arguments: without a description, a function is announced with as many as it may take.
+        about: Some(r#"{"args":[]}"#.into()),
         ..Offer::default()
     };
     PeerConfig {
@@ -44,7 +46,7 @@ fn a_provider_announces_its_functions() {
     "#;
     assert_snapshot!(run(Direction::ToServer, &config, script), @r#"
     open
-        1> {"version":1,"type":"announce","id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"target":"$saikuro.announce","args":[{"version":1,"namespaces":{"math":{"functions":{"add":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[{"name":"a","type":{"kind":"primitive","type":"i64"}}],"doc":"adds"},"tail":{"args":[],"returns":{"kind":"stream","item":{"kind":"primitive","type":"any"}},"visibility":"public","capabilities":[]}}},"a.b":{"functions":{"c":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}]}
+        1> {"version":1,"type":"announce","id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"target":"$saikuro.announce","args":[{"version":1,"namespaces":{"math":{"functions":{"add":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[{"name":"a","type":{"kind":"primitive","type":"i64"}}],"doc":"adds"},"tail":{"returns":{"kind":"stream","item":{"kind":"primitive","type":"any"}},"visibility":"public","capabilities":[],"args":[]}}},"a.b":{"functions":{"c":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[]}}}},"types":{}}]}
     ready
         Waits("the answer to announce")
     < {"id":$id,"ok":true}
@@ -73,7 +75,7 @@ fn a_provider_announces_its_functions() {
     "#;
     assert_snapshot!(run(Direction::ToServer, &offering(&["a.b"]), script), @r#"
     open
-        1> {"version":1,"type":"announce","id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"target":"$saikuro.announce","args":[{"version":1,"namespaces":{"a":{"functions":{"b":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}]}
+        1> {"version":1,"type":"announce","id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"target":"$saikuro.announce","args":[{"version":1,"namespaces":{"a":{"functions":{"b":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[]}}}},"types":{}}]}
     < {"id":$id,"ok":false,"error":{"code":"Internal","message":"schema is frozen"}}
     ready
         Refused("announce was answered with Internal: schema is frozen")
@@ -100,8 +102,8 @@ fn a_provider_uses_the_document_dialect() {
     "#;
     assert_snapshot!(run(Direction::ToServer, &config, script), @r#"
     open
-        1> {"type":"announce","namespace":"math","schema":{"version":1,"namespaces":{"math":{"functions":{"add":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}}
-        1> {"type":"announce","namespace":"io","schema":{"version":1,"namespaces":{"io":{"functions":{"read":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}}
+        1> {"type":"announce","namespace":"math","schema":{"version":1,"namespaces":{"math":{"functions":{"add":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[]}}}},"types":{}}}
+        1> {"type":"announce","namespace":"io","schema":{"version":1,"namespaces":{"io":{"functions":{"read":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[]}}}},"types":{}}}
     < {"type":"announce_ack","namespace":"io","ok":true}
     ready
         Waits("the answer to announce")
