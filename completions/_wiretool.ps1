@@ -75,7 +75,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'Only these ids')
             [CompletionResult]::new('--subject', '--subject', [CompletionResultType]::ParameterName, 'Only these methods, targets, selectors, tools or topics')
             [CompletionResult]::new('--conn', '--conn', [CompletionResultType]::ParameterName, 'Only these connections')
-            [CompletionResult]::new('--grep', '--grep', [CompletionResultType]::ParameterName, 'Only messages that contain this text')
+            [CompletionResult]::new('--grep', '--grep', [CompletionResultType]::ParameterName, 'Only messages that contain or show this text')
             [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Skip the first N matches')
             [CompletionResult]::new('--head', '--head', [CompletionResultType]::ParameterName, 'Stop after N messages')
             [CompletionResult]::new('--tail', '--tail', [CompletionResultType]::ParameterName, 'Only the last N messages')

@@ -71,7 +71,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --id 'Only these ids'
             cand --subject 'Only these methods, targets, selectors, tools or topics'
             cand --conn 'Only these connections'
-            cand --grep 'Only messages that contain this text'
+            cand --grep 'Only messages that contain or show this text'
             cand --skip 'Skip the first N matches'
             cand --head 'Stop after N messages'
             cand --tail 'Only the last N messages'

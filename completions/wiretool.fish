@@ -226,7 +226,7 @@ control\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l id -d 'Only these ids' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l subject -d 'Only these methods, targets, selectors, tools or topics' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l conn -d 'Only these connections' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l grep -d 'Only messages that contain this text' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l grep -d 'Only messages that contain or show this text' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l skip -d 'Skip the first N matches' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l head -d 'Stop after N messages' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l tail -d 'Only the last N messages' -r

@@ -181,8 +181,8 @@
 //! command: `tests/sixth_cli.rs`.
 
 #![forbid(unsafe_code)]
-// Unit tests read fixtures, which the published package does not have.
-#![cfg(not(all(test, is_package)))]
+// Unit tests read fixtures, which the published package does not have, and run commands.
+#![cfg(not(all(test, any(is_package, not(feature = "cli")))))]
 // Items that only disabled features use, and links to them.
 #![cfg_attr(
     not(feature = "cli"),

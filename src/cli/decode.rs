@@ -17,7 +17,7 @@ use crate::framing::Framing;
 use crate::protocol::Role;
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
-use crate::select::Expr;
+use crate::select::{Expr, Filter, Select};
 use anyhow::Result;
 use screen::DecodeScreen;
 use std::path::PathBuf;
@@ -105,6 +105,24 @@ pub struct Args {
     print_schema: bool,
 }
 
+impl Args {
+    /// Returns the selected messages.
+    fn filter(&self) -> Result<Filter> {
+        let s = &self.select;
+        let mut conditions = s.replaced_conditions()?;
+        conditions.extend(self.condition.conditions.iter().cloned());
+        let select = Select {
+            kinds: s.kind.clone(),
+            ids: s.id.clone(),
+            subjects: s.subject.clone(),
+            direction: self.input.dir,
+            conditions,
+            grep: s.grep.clone(),
+        };
+        Ok(select.filter())
+    }
+}
+
 /// The messages that are shown.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Selection")]
@@ -127,7 +145,7 @@ struct DecodeSelection {
     /// Only messages with a fault
     #[arg(long, hide = true)]
     faults: bool,
-    /// Only messages that contain this text
+    /// Only messages that contain or show this text
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
     /// Skip the first N matches

@@ -29,6 +29,16 @@ impl Renderer {
         out.extend_from_slice(self.text.as_bytes());
     }
 
+    /// Stores the request of later answers, from a message that is not shown.
+    pub fn skip(&mut self, decoded: &Decoded<'_>) {
+        self.lines.skip(decoded);
+    }
+
+    /// Lets the next line show the time of day.
+    pub fn restart_times(&mut self) {
+        self.lines.set_last_time(None);
+    }
+
     /// Writes a message, with its line end.
     pub fn write(
         &mut self,

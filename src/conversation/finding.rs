@@ -38,4 +38,18 @@ pub struct Verdict<'a> {
     pub answer: Option<&'a Answer>,
     /// The subscriptions that begin or end.
     pub subscriptions: &'a [SubscriptionChange],
+    /// The findings are left out, so faults are shown by themselves.
+    pub(crate) without_findings: bool,
+}
+
+impl Verdict<'_> {
+    /// Returns only what it says about the request.
+    #[cfg(feature = "cli")]
+    pub(crate) fn without_findings(self) -> Self {
+        Self {
+            findings: &[],
+            without_findings: true,
+            ..self
+        }
+    }
 }

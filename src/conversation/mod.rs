@@ -353,6 +353,7 @@ impl<'p> Conversation<'p> {
             findings: &self.findings,
             answer: self.report.answer.as_ref(),
             subscriptions: &self.report.subscriptions,
+            without_findings: false,
         }
     }
 

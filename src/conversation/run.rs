@@ -365,6 +365,7 @@ impl KeptVerdict {
             findings: &self.findings,
             answer: self.answer.as_ref(),
             subscriptions: &self.subscriptions,
+            without_findings: false,
         }
     }
 }

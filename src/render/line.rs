@@ -12,6 +12,7 @@ mod cells;
 mod columns;
 mod content;
 mod pairs;
+mod shown;
 
 use super::style::{Highlight, escape};
 use super::wrap::write_wrapped;
@@ -23,8 +24,9 @@ use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Notes, Role};
 use cells::CellText;
 use columns::{Column, Columns, USUAL, Widths, fit, push_cut};
-use content::Content;
+use content::{Content, MAX_TEXT};
 use pairs::Pairs;
+pub(crate) use shown::shown;
 use std::borrow::Cow;
 
 /// Up to this time in nanoseconds since the previous line, a line shows the delta; after that, the clock.
@@ -94,6 +96,12 @@ impl Lines {
         self.last = time;
     }
 
+    /// Stores the request of later answers, from a message without a line.
+    #[cfg(feature = "cli")]
+    pub(crate) fn skip(&mut self, decoded: &Decoded<'_>) {
+        self.pairs.latency(decoded);
+    }
+
     /// Writes the next lines with marks, until [`Lines::lay_out`]: their columns are as wide as what they show.
     #[cfg(feature = "cli")]
     pub(crate) fn hold(&mut self) {
@@ -152,7 +160,7 @@ impl Lines {
         for finding in verdict.map_or(&[][..], |v| v.findings) {
             findings::write_below(finding, Some(decoded.index), display, out);
         }
-        if verdict.is_none() {
+        if verdict.is_none_or(|v| v.without_findings) {
             faults(decoded, display, out);
         }
         for remark in decoded.remarks {
@@ -267,6 +275,7 @@ impl Lines {
             let content = Content {
                 show_secrets,
                 space,
+                text: MAX_TEXT,
             };
             content.push(decoded, &mut self.notes, cell);
         }

@@ -343,8 +343,8 @@ pub(super) fn write_faults(
     for finding in verdict.map_or(&[][..], |v| v.findings) {
         findings::write_below(finding, Some(decoded.index), display, out);
     }
-    let faults = decoded.faults().filter(|_| verdict.is_none());
-    for (offset, fault) in faults {
+    let by_themselves = verdict.is_none_or(|v| v.without_findings);
+    for (offset, fault) in decoded.faults().filter(|_| by_themselves) {
         let place = if display.without_positions {
             String::new()
         } else {

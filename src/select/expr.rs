@@ -153,6 +153,12 @@ impl Expr {
         self.has_key(&needs_conversation)
     }
 
+    /// Returns `true` if it uses a key.
+    #[cfg(feature = "cli")]
+    pub(crate) fn uses(&self, key: &Key) -> bool {
+        self.has_key(&|used| used == key)
+    }
+
     /// Returns `true` if messages in this direction can match.
     pub fn allows(&self, direction: Direction) -> bool {
         let is = |what: &KeyTest| match what {

@@ -36,6 +36,7 @@ use crate::decoder::Decoded;
 use crate::encoding::Want;
 pub use crate::path::{Path, PathError, PathStep};
 use crate::protocol::Direction;
+use crate::render::line::shown;
 pub(crate) use crate::words::glob;
 pub use error::ParseError;
 pub use expr::{Expr, KeyTest, Operand, Order, Test, TextPattern};
@@ -54,7 +55,7 @@ pub struct Select {
     pub direction: Option<Direction>,
     /// All of these conditions are true.
     pub conditions: Vec<Expr>,
-    /// It contains this text: in the message as JSON, or in its bytes.
+    /// It contains this text: in the message as JSON, in its bytes, or as screens show it.
     pub grep: Option<String>,
 }
 
@@ -119,9 +120,11 @@ impl Filter {
 
     /// Returns the details that it needs of a message.
     pub fn want(&self) -> Want {
-        match self.expr.want() {
-            Want::Head if self.grep.is_some() => Want::Text,
-            want => want,
+        let want = self.expr.want();
+        match self.grep.as_deref() {
+            Some(text) if is_notation(text) => Want::Places,
+            Some(_) if want == Want::Head => Want::Text,
+            _ => want,
         }
     }
 
@@ -149,17 +152,29 @@ impl Filter {
                 && self
                     .grep
                     .as_deref()
-                    .is_none_or(|text| contains(decoded, text, scratch))
+                    .is_none_or(|text| contains(decoded, verdict, text, scratch))
     }
 }
 
-fn contains(decoded: &Decoded<'_>, text: &str, scratch: &mut Vec<u8>) -> bool {
+fn contains(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    text: &str,
+    scratch: &mut Vec<u8>,
+) -> bool {
     scratch.clear();
     decoded.write_message(scratch);
     let bytes = decoded.frame.view.bytes;
-    [scratch.as_slice(), bytes]
-        .into_iter()
-        .any(|hay| memchr::memmem::find(hay, text.as_bytes()).is_some())
+    let is_in = |hay: &[u8]| memchr::memmem::find(hay, text.as_bytes()).is_some();
+    is_in(scratch) || is_in(bytes) || is_notation(text) && is_in(shown(decoded, verdict).as_bytes())
+}
+
+/// Returns true if screens may show a text that the bytes do not contain, such as `isError: true`: it is no single word.
+pub(crate) fn is_notation(text: &str) -> bool {
+    /// A longer text is pasted, not typed.
+    const MAX_TYPED: usize = 200;
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.len() <= MAX_TYPED && !text.chars().all(is_word)
 }
 
 #[cfg(test)]

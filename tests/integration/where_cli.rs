@@ -168,6 +168,29 @@ fn answers_are_selected_by_latency() {
             .lines()
             .filter_map(|line| line.split_whitespace().next());
         assert_eq!(shown.collect::<Vec<_>>(), want, "{condition}");
+        let has_latency = out.contains(" 20 ms") || out.contains(" 500 µs");
+        let answers = want.iter().any(|index| ["#1", "#3"].contains(index));
+        assert_eq!(has_latency, answers, "{condition}: {out}");
+        // Beside a latency there is no other time with a unit.
+        assert!(
+            !condition.contains("latency") || !out.contains('+'),
+            "{out}"
+        );
+    }
+    for (args, want) in [
+        (["--where", "latency>10ms"], Some("\"latency_ms\":20")),
+        (["--where", "id=1"], None),
+    ] {
+        let output = common::wiretool()
+            .args(["decode", "-f", "json"])
+            .args(args)
+            .arg(&path)
+            .output()
+            .unwrap();
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        let shown = want.unwrap_or("\"kind\"");
+        assert!(out.contains(shown), "{out}");
+        assert_eq!(out.contains("latency_ms"), want.is_some(), "{out}");
     }
 }
 

@@ -6,10 +6,11 @@ use crate::cli::options::SharedArgs;
 use crate::cli::print_message;
 use crate::cli::report::FilePlace;
 use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Finding, Judge};
+use crate::conversation::{Finding, Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::{DisplayOptions, findings};
+use crate::select::{Filter, Key};
 use anyhow::Result;
 
 /// The maximum number of messages without an answer that are listed.
@@ -99,6 +100,15 @@ impl FindingReporter {
         findings::write_waiting_list(list, MAX_WAITING, self.now, sides, display, &mut text);
         text.lines().for_each(print_message);
     }
+}
+
+/// Returns what a message shows of a verdict: all of it with `--lint`, otherwise what conditions use.
+pub fn shown<'v>(verdict: Option<Verdict<'v>>, lint: bool, filter: &Filter) -> Option<Verdict<'v>> {
+    if lint || filter.expr().uses(&Key::Findings) {
+        return verdict;
+    }
+    let verdict = verdict.filter(|_| filter.needs_session())?;
+    Some(verdict.without_findings())
 }
 
 /// Returns the worst severity.

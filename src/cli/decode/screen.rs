@@ -2,7 +2,7 @@
 
 use super::Args;
 use super::counts::SourceCounts;
-use super::findings::{FindingReporter, worst};
+use super::findings::{FindingReporter, shown, worst};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
 use super::unmatched::Unmatched;
@@ -23,7 +23,7 @@ use crate::protocol::Direction;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
-use crate::select::{Filter, Select};
+use crate::select::{Filter, Key};
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
@@ -93,18 +93,7 @@ impl<'a> DecodeScreen<'a> {
         output: Output,
         stop: Option<Stop>,
     ) -> Result<Self> {
-        let s = &args.select;
-        let mut conditions = s.replaced_conditions()?;
-        conditions.extend(args.condition.conditions.iter().cloned());
-        let filter = Select {
-            kinds: s.kind.clone(),
-            ids: s.id.clone(),
-            subjects: s.subject.clone(),
-            direction: args.input.dir,
-            conditions,
-            grep: s.grep.clone(),
-        }
-        .filter();
+        let filter = args.filter()?;
         Ok(Self {
             args,
             format: args.format,
@@ -150,6 +139,10 @@ impl<'a> DecodeScreen<'a> {
             Lookup::None => {
                 let format = self.format.unwrap_or(Format::Line);
                 let (display, out) = (self.display, &mut self.scratch);
+                if self.filter.expr().uses(&Key::Latency) {
+                    // Beside a latency, the time since another line misleads.
+                    self.renderer.restart_times();
+                }
                 self.renderer.write(format, decoded, verdict, display, out);
                 self.write_state(format);
             }
@@ -266,10 +259,12 @@ impl<'a> DecodeScreen<'a> {
             if self.matched == 0 {
                 self.unmatched.add(decoded);
             }
+            self.renderer.skip(decoded);
             return Ok(());
         }
-        let verdict = verdict.filter(|_| self.args.lint);
-        self.worst = self.worst.max(verdict.and_then(|v| worst(v.findings)));
+        let judged = verdict.filter(|_| self.args.lint);
+        self.worst = self.worst.max(judged.and_then(|v| worst(v.findings)));
+        let verdict = shown(verdict, self.args.lint, &self.filter);
         self.matched += 1;
         if self.matched <= self.args.select.skip {
             return Ok(());

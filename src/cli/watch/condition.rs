@@ -5,7 +5,8 @@ use super::store::StoreReader;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::select::{Expr, Filter, Key, KeySort, KeyTest, ParseError, Select};
+use crate::render::line::shown;
+use crate::select::{Expr, Filter, Key, KeySort, KeyTest, ParseError, Select, is_notation};
 use aho_corasick::AhoCorasick;
 use std::collections::BTreeSet;
 
@@ -15,8 +16,15 @@ const MAX_SAMPLED: usize = 2000;
 /// A condition for messages.
 pub(super) enum Condition {
     Expr(Filter),
-    /// The bytes or the kind contain this text, in any case.
-    Text(AhoCorasick),
+    /// The bytes, the kind or the text on the screen contain this text, in any case.
+    Text(TextFinder),
+}
+
+/// A text that is searched.
+pub(super) struct TextFinder {
+    finder: AhoCorasick,
+    /// The text may be on the screen only.
+    is_notation: bool,
 }
 
 impl Condition {
@@ -49,7 +57,10 @@ impl Condition {
             {
                 Err(error)
             }
-            (Ok(finder), _) => Ok(Self::Text(finder)),
+            (Ok(finder), _) => Ok(Self::Text(TextFinder {
+                finder,
+                is_notation: is_notation(plain),
+            })),
             (Err(_), error) => Err(error.unwrap_or_else(|| {
                 let at = 0..text.len();
                 ParseError::new(text, at, "a shorter text")
@@ -61,6 +72,7 @@ impl Condition {
     pub fn want(&self) -> Want {
         match self {
             Self::Expr(filter) => filter.want(),
+            Self::Text(text) if text.is_notation => Want::Places,
             Self::Text(_) => Want::Head,
         }
     }
@@ -78,8 +90,11 @@ impl Condition {
     ) -> bool {
         match self {
             Self::Expr(filter) => filter.matches(decoded, Some(verdict), scratch),
-            Self::Text(finder) => {
-                finder.is_match(decoded.frame.view.bytes) || finder.is_match(&*decoded.message.kind)
+            Self::Text(text) => {
+                let finder = &text.finder;
+                finder.is_match(decoded.frame.view.bytes)
+                    || finder.is_match(&*decoded.message.kind)
+                    || text.is_notation && finder.is_match(&shown(decoded, Some(verdict)))
             }
         }
     }

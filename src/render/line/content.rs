@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The maximum number of characters of a text; texts of errors are not limited.
-const MAX_TEXT: usize = 32;
+pub(super) const MAX_TEXT: usize = 32;
 /// The minimum number of letters and digits without a space that form an id.
 const MIN_ID: usize = 24;
 /// The maximum number of bytes of a blob.
@@ -20,6 +20,8 @@ pub(super) struct Content {
     pub show_secrets: bool,
     /// The width of the cell, including the text before the content.
     pub space: usize,
+    /// The maximum number of characters of a text, usually [`MAX_TEXT`].
+    pub text: usize,
 }
 
 impl Content {
@@ -29,7 +31,7 @@ impl Content {
         if decoded.frame.control == Some("datagram") {
             let bytes = decoded.frame.view.body();
             return match std::str::from_utf8(bytes) {
-                Ok(text) => push_text(text, MAX_TEXT, out),
+                Ok(text) => push_text(text, self.text, out),
                 Err(_) => push_blob(bytes, out),
             };
         }
@@ -69,12 +71,21 @@ impl Content {
             }
             (Some(text), _) if message.role == Some(Role::Response) => {
                 let text = notes.masked(content).map_or(text, Cow::Owned);
-                push_text(&text, self.space.max(MAX_TEXT), out);
+                push_text(&text, self.space.max(self.text), out);
             }
             (None, Some(name)) if content.is_map() && holds(content, name) => {
                 self.push_without_name(content, name, notes, out);
             }
             _ => self.push_value(content, notes, out),
+        }
+    }
+
+    /// Adds all values of a message.
+    pub fn push_whole(&self, decoded: &Decoded<'_>, notes: &mut Notes, out: &mut String) {
+        if let Some(root) = decoded.root() {
+            notes.clear();
+            annotate(decoded.protocol, root, decoded.message, notes);
+            self.push_value(root, notes, out);
         }
     }
 
@@ -129,18 +140,18 @@ impl Content {
             return out.push_str("(secret)");
         }
         if let Some(text) = notes.masked(node) {
-            return push_text(&text, MAX_TEXT, out);
+            return push_text(&text, self.text, out);
         }
         match node.value() {
             Value::Map => self.push_list(node, notes, ['{', '}'], out),
             Value::Array => self.push_list(node, notes, ['[', ']'], out),
             Value::Scalar(Scalar::Bin(bytes) | Scalar::Ext(_, bytes)) => push_blob(bytes, out),
             Value::Scalar(Scalar::Str(bytes)) => match std::str::from_utf8(bytes) {
-                Ok(text) => push_text(text, MAX_TEXT, out),
+                Ok(text) => push_text(text, self.text, out),
                 Err(_) => push_blob(bytes, out),
             },
             Value::Scalar(Scalar::Json(..)) => {
-                push_text(&node.text().unwrap_or_default(), MAX_TEXT, out);
+                push_text(&node.text().unwrap_or_default(), self.text, out);
             }
             Value::Scalar(Scalar::Name(_, _, name)) | Value::Label(name) => out.push_str(name),
             Value::Scalar(Scalar::Uint(number)) => {
@@ -151,7 +162,7 @@ impl Content {
                 out.push_str(if value { "true" } else { "false" });
             }
             Value::Scalar(_) => match node.number_text() {
-                Some(number) => out.push_str(start(number, MAX_TEXT)),
+                Some(number) => out.push_str(start(number, self.text)),
                 None => push_lossless(node, out),
             },
         }

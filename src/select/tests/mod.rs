@@ -341,10 +341,44 @@ fn conditions_report_their_needs() {
         assert_eq!(expr.want(), want, "{condition}");
         assert!(!expr.needs_session());
     }
-    let grep = Select {
-        grep: Some("x".into()),
-        ..Select::default()
-    };
-    assert_eq!(grep.filter().want(), Want::Text);
-    assert!(Filter::default().is_open() && !grep.filter().is_open());
+    for (text, want) in [("x", Want::Text), ("x: 1", Want::Places)] {
+        let grep = Select {
+            grep: Some(text.into()),
+            ..Select::default()
+        };
+        assert_eq!(grep.filter().want(), want, "{text}");
+        assert!(!grep.filter().is_open());
+    }
+    assert!(Filter::default().is_open());
+}
+
+#[test]
+fn a_text_is_found_as_lines_show_it() {
+    let bytes = br#"{"jsonrpc":"2.0","id":"a","method":"add","params":{"deep":[{"isOn":true}],"text":"say \"hi\""}}"#;
+    for (text, found) in [
+        ("isOn", true),
+        ("isOn: true", true),
+        ("isOn: false", false),
+        (r#""isOn":true"#, true),
+        ("{deep: [{isOn: true}], ", true),
+        (r#"say "hi""#, true),
+        ("request add", true),
+        ("ison: true", false),
+    ] {
+        let filter = Select {
+            grep: Some(text.into()),
+            ..Select::default()
+        }
+        .filter();
+        let mut options = DecodeOptions::new(vec![registry::find("jsonrpc").unwrap()]);
+        options.want = filter.want();
+        let mut decoder = Decoder::new(options);
+        let mut seen = Vec::new();
+        let mut see = |decoded: &Decoded<'_>| {
+            seen.push(filter.matches(decoded, None, &mut Vec::new()));
+        };
+        decoder.push(Origin::default(), bytes, &mut see);
+        decoder.finish(&mut see);
+        assert_eq!(seen, [found], "{text}");
+    }
 }

@@ -77,11 +77,13 @@ fn another_condition_replaces_an_unfinished_one() {
 }
 
 #[test]
-fn plain_text_matches_bytes_in_any_case() {
-    let mut model = model();
-    model.set_condition("\"PR\":64").unwrap();
-    finish(&mut model);
-    assert_eq!(model.message_at(0), Some(70));
+fn plain_text_matches_bytes_and_the_screen_in_any_case() {
+    for text in ["\"PR\":64", "PR: 64"] {
+        let mut model = model();
+        model.set_condition(text).unwrap();
+        finish(&mut model);
+        assert_eq!(model.message_at(0), Some(70), "{text}");
+    }
 }
 
 #[test]

@@ -1,0 +1,38 @@
+//! The text of a message as screens show it, for searches.
+
+use super::super::kind_text;
+use super::content::Content;
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::escape::escape;
+use crate::protocol::Notes;
+use crate::render::{findings, subject};
+
+/// Returns what lines show of a message, without columns and without limits of length, and all its values in the same
+/// notation: `{content: [], isError: true}`.
+pub(crate) fn shown(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> String {
+    let answer = verdict.and_then(|verdict| verdict.answer);
+    let mut notes = Notes::of_secrets();
+    let content = Content {
+        show_secrets: false,
+        space: usize::MAX,
+        text: usize::MAX,
+    };
+    let mut all = kind_text(decoded.message, "-").into_owned();
+    for part in [
+        subject::subject(decoded, answer, content.show_secrets),
+        Some(decoded.message.id.text()),
+    ] {
+        all.push(' ');
+        all.push_str(&part.unwrap_or_default());
+    }
+    let mut detail = findings::outcome(decoded, answer).into_owned();
+    content.push(decoded, &mut notes, &mut detail);
+    detail.push('\n');
+    content.push_whole(decoded, &mut notes, &mut detail);
+    for line in detail.split('\n') {
+        all.push(' ');
+        all.push_str(&escape(line));
+    }
+    all
+}
