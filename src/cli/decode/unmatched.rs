@@ -2,6 +2,7 @@
 
 use crate::decoder::Decoded;
 use crate::select::{Filter, Key};
+use crate::tape::Node;
 use std::collections::BTreeSet;
 
 /// The maximum number of words that are stored.
@@ -11,11 +12,14 @@ const MAX_SHOWN: usize = 8;
 /// The maximum length of a word.
 const MAX_LEN: usize = 100;
 
+/// Passes the words of a message on.
+type GetWords = fn(&Decoded<'_>, &mut dyn FnMut(&str));
+
 /// The words of one sort that the messages have.
 struct Words {
     /// `kinds`, `subjects`.
     what: &'static str,
-    get: fn(&Decoded<'_>, &mut dyn FnMut(&str)),
+    get: GetWords,
     wanted: String,
     found: BTreeSet<String>,
 }
@@ -28,7 +32,7 @@ impl Unmatched {
     pub fn new(filter: &Filter) -> Self {
         let mut all: Vec<Words> = Vec::new();
         filter.expr().wanted(&mut |key, word| {
-            let (what, get): (_, fn(&Decoded<'_>, &mut dyn FnMut(&str))) = match key {
+            let (what, get): (_, GetWords) = match key {
                 Key::Kind => ("kinds", |decoded, add| add(&decoded.message.kind)),
                 Key::Subject => ("subjects", |decoded, add| {
                     decoded.message.subject.as_deref().into_iter().for_each(add);
@@ -38,7 +42,7 @@ impl Unmatched {
                 }),
                 Key::Message(_) => ("members", |decoded, add| {
                     let root = decoded.root().filter(|root| root.is_map());
-                    let members = root.into_iter().flat_map(|root| root.members());
+                    let members = root.into_iter().flat_map(Node::members);
                     members.for_each(|(key, _)| add(&key.text().unwrap_or_default()));
                 }),
                 _ => return,

@@ -381,7 +381,7 @@ fn hellos_are_sent_with_any_selection() {
         [
             "request initialize",
             "notification initialized",
-            "request components/execute",
+            "request components/execute /b",
             "response"
         ]
     );
