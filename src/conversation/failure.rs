@@ -3,6 +3,7 @@
 use super::Conversation;
 use crate::decoder::Decoded;
 use crate::escape::shorten;
+use crate::framing::fields::{text_secrets, without};
 use crate::protocol::session::{Place, name_of};
 use crate::protocol::{Role, with_name};
 use crate::tape::Node;
@@ -34,6 +35,8 @@ impl Conversation<'_> {
             answer.subject.as_deref()
         });
         let about = with_name(subject, name_of(message, answer));
+        // The name of a request, such as a URI, is not masked with the values of its answer.
+        let about = without(&about, &text_secrets(about.as_bytes()));
         let what = if about.is_empty() { "the call" } else { &about };
         let root = decoded.root();
         let content = root.and_then(|root| decoded.protocol.content(root, message));

@@ -178,12 +178,21 @@ impl StoredMessage {
 
     /// `call math.add`, `request tools/call echo`.
     pub fn what(&self) -> String {
+        self.about(self.name.as_deref())
+    }
+
+    /// Returns what corresponding messages have in common: `call math.add`, `request tools/call`. A name may be generated.
+    pub(crate) fn kind_and_subject(&self) -> String {
+        self.about(None)
+    }
+
+    fn about(&self, name: Option<&str>) -> String {
         let kind = if self.kind.is_empty() {
             "-"
         } else {
             &self.kind
         };
-        match with_name(self.subject.as_deref(), self.name.as_deref()).as_ref() {
+        match with_name(self.subject.as_deref(), name).as_ref() {
             "" => kind.to_owned(),
             about => format!("{kind} {about}"),
         }

@@ -9,6 +9,7 @@
 use super::session::{Place, Seen, Waiting};
 use super::{Origin, with_name};
 use crate::escape::shorten;
+use crate::framing::fields::{text_secrets, without};
 use foldhash::HashMap;
 use std::cell::OnceCell;
 use std::hash::Hash;
@@ -52,10 +53,12 @@ impl OpenRequest {
         self.place.origin
     }
 
-    /// Returns `call math.add` or `request tools/call echo`, for texts. Long subjects are shortened.
+    /// Returns `call math.add` or `request tools/call echo`, for texts. Secrets are removed, and long subjects are shortened.
     pub fn describe(&self) -> String {
         const LONGEST: usize = 60;
         let about = with_name(self.subject.as_deref(), self.name.as_deref());
+        // Findings about other messages show it: they mask only their own values.
+        let about = without(&about, &text_secrets(about.as_bytes()));
         match about.as_ref() {
             "" => self.kind.to_string(),
             about => format!("{} {}", self.kind, shorten(about, LONGEST + 1)),

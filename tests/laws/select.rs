@@ -27,7 +27,7 @@ fn flags(decoded: &Decoded<'_>) -> Vec<(Select, String)> {
             kinds: vec![kind.clone()],
             ..none.clone()
         },
-        format!("kind~{}", quoted(&kind)),
+        format!("kind={}", quoted(&kind)),
     )];
     let start: String = kind.chars().take(2).collect();
     flags.push((
@@ -35,7 +35,7 @@ fn flags(decoded: &Decoded<'_>) -> Vec<(Select, String)> {
             kinds: vec!["nothing".into(), format!("{start}*")],
             ..none.clone()
         },
-        format!("kind~nothing,{}", quoted(&format!("{start}*"))),
+        format!("kind=nothing or kind~{}", quoted(&format!("{start}*"))),
     ));
     let id = message.id.text().into_owned();
     if !id.is_empty() {
@@ -50,7 +50,7 @@ fn flags(decoded: &Decoded<'_>) -> Vec<(Select, String)> {
             subjects: vec![subject.to_string()],
             ..none.clone()
         };
-        (select, format!("subject~{}", quoted(subject)))
+        (select, format!("subject={}", quoted(subject)))
     }));
     flags.extend(origin.direction.map(|direction| {
         let select = Select {

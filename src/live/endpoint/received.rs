@@ -6,8 +6,8 @@ use crate::decoder::{Decoded, Decoder};
 use crate::framing::EventStream;
 use crate::live::codec::Signal;
 use crate::live::handler::{Channel, Command};
-use crate::protocol::Direction;
 use crate::protocol::session::Seen;
+use crate::protocol::{Direction, Role};
 
 impl<'p> Endpoint<'p> {
     /// Bytes of the peer.
@@ -69,7 +69,8 @@ impl<'p> Endpoint<'p> {
                     }
                     Signal::Refused(why) => {
                         events.push(SessionEvent::Refused(conn, why));
-                        let is_message = decoded.frame.control.is_none() && !decoded.is_faulty();
+                        let is_control = decoded.message.role == Some(Role::Control);
+                        let is_message = !is_control && !decoded.is_faulty();
                         if codec.ignores_input() && is_message {
                             return;
                         }

@@ -335,7 +335,7 @@ impl CompileState<'_> {
                 }
             }
             (false, ..) if self.protocol.is_hello(decoded.message) => {
-                let to = StoredMessage::of(decoded, None).what();
+                let to = StoredMessage::of(decoded, None).kind_and_subject();
                 let hello = HelloReply {
                     to,
                     message: None,

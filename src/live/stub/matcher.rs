@@ -262,7 +262,8 @@ impl RequestMatcher {
         let shown = shorten(&what, MAX_NAME_LENGTH);
         let mut compare = self.compare(protocol);
         let mut closest: Option<(usize, Vec<String>)> = None;
-        let is_same_kind = |entry: &RecordedRequest| entry.what == what;
+        let kind = request.kind_and_subject();
+        let is_same_kind = |entry: &RecordedRequest| entry.stored.kind_and_subject() == kind;
         let candidates = self
             .entries
             .iter()
