@@ -192,7 +192,7 @@ fn command() -> clap::Command {
 }
 
 /// Runs a command line, whose first word is the name of the program, with the protocols of this crate and further ones.
-/// They stay the protocols of the process: [`registry::all`](crate::protocol::registry::all) lists them from now on.
+/// They stay the protocols of the process: [`registry::all`] lists them from now on.
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
     protocols: &[&'static dyn Protocol],
