@@ -32,8 +32,8 @@
 //! | `pcap` | packet captures in `capture` | `capture` |
 //! | `rules` | `conversation`; in [`protocol`]: sessions, peers, rules; tokens and filters of sael | `capture` |
 //! | `render` | `render` | `rules` |
-//! | `select` | `select` | `rules` |
-//! | `diff` | `diff` | `render`, `select` |
+//! | `select` | `select` | `render` |
+//! | `diff` | `diff` | `select` |
 //! | `snapshot` | `snapshot` | `diff` |
 //! | `rmpv` | values of the tape as `rmpv::Value` | |
 //! | `cli` (default) | the command line, also with your own protocols: `cli::run` | all but `rmpv` |
