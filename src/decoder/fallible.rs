@@ -84,7 +84,7 @@ fn until_error<E>(
     sink: &mut dyn FnMut(&Decoded<'_>) -> Result<(), E>,
     later: &mut Vec<KeptMessage>,
 ) -> impl FnMut(&Decoded<'_>) -> ControlFlow<()> {
-    |decoded| {
+    move |decoded| {
         if result.is_ok() {
             *result = sink(decoded);
         } else {
