@@ -89,7 +89,7 @@ pub fn protocol_names() -> Vec<&'static str> {
 
 pub fn framing_names() -> Vec<&'static str> {
     std::iter::once("auto")
-        .chain(Framing::ALL.map(Framing::name))
+        .chain(registry::framing_names())
         .collect()
 }
 
@@ -226,7 +226,7 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
 
 /// Returns a parser for the framings.
 pub fn framing() -> impl TypedValueParser<Value = Framing> {
-    one_of(Framing::ALL.map(Framing::name), Framing::from_name)
+    one_of(registry::framing_names(), registry::framing_named)
 }
 
 /// Returns a parser for the two directions.

@@ -158,8 +158,8 @@ impl FixtureOptions {
                 self.protocol = Some(name.ok_or_else(|| one_of(&names))?);
             }
             "framing" => {
-                let names = Framing::ALL.map(Framing::name);
-                let framing = Framing::from_name(value);
+                let names = registry::framing_names();
+                let framing = registry::framing_named(value);
                 self.framing = match value {
                     "auto" => None,
                     _ => Some(framing.ok_or_else(|| one_of(&names))?),

@@ -19,7 +19,7 @@ use super::{Config, FileRule, SettingOrigin, SettingValue, SnapshotRule};
 use crate::cli::values;
 use crate::conversation::{find_rule, full_name, rules_of};
 use crate::diff::PathPattern;
-use crate::framing::{Framing, LengthMode};
+use crate::framing::LengthMode;
 use crate::protocol::session::Severity;
 use crate::protocol::{Direction, registry};
 use crate::snapshot::FixtureOptions;
@@ -338,8 +338,8 @@ impl ConfigFile<'_> {
                     rule.protocol = Some(name.to_owned());
                 }
                 "framing" => {
-                    let name = one_of(&Framing::ALL.map(Framing::name))?;
-                    rule.framing = Framing::from_name(name);
+                    let name = one_of(&registry::framing_names())?;
+                    rule.framing = registry::framing_named(name);
                 }
                 "dir" => {
                     let name = one_of(&["c2s", "s2c"])?;

@@ -95,7 +95,10 @@ fn rows(settings: &Config) -> Vec<SettingRow> {
         let mut value = json!({ "match": rule.folder.join(&rule.pattern).display().to_string() });
         let parts = [
             ("protocol", rule.protocol.as_deref()),
-            ("framing", rule.framing.map(crate::framing::Framing::name)),
+            (
+                "framing",
+                rule.framing.as_ref().map(crate::framing::Framing::name),
+            ),
             ("dir", rule.direction.map(crate::protocol::Direction::name)),
             (
                 "length-mode",
