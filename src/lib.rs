@@ -223,11 +223,15 @@ pub mod render;
 #[cfg(feature = "select")]
 pub mod select;
 #[cfg(feature = "snapshot")]
+mod settings;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod span;
 #[cfg(feature = "cli")]
 mod stat;
 pub mod tape;
+#[cfg(feature = "snapshot")]
+mod toml_text;
 #[cfg(feature = "cli")]
 mod transport;
 #[cfg(feature = "cli")]
