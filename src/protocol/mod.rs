@@ -25,6 +25,7 @@ pub mod oracle;
 pub mod peer;
 pub mod registry;
 mod rpc;
+pub(crate) mod rule_names;
 #[cfg(feature = "rules")]
 pub mod rules;
 pub mod sael;
@@ -50,6 +51,7 @@ pub use message::{Evidence, Message};
 pub use notes::{Notes, Remark};
 pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
+pub use rule_names::RuleId;
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -22,10 +22,12 @@ use wiretool::protocol::schema::json_schema::shapes;
 use wiretool::protocol::schema::lint::lint_message;
 use wiretool::protocol::schema::marks::Marks;
 use wiretool::protocol::schema::{self, Fresh, Mark, TEXT, UINT, message, must, object, request};
-use wiretool::protocol::session::{Behavior, OpenRequest, Report, Session, SessionConfig, Waiting};
+use wiretool::protocol::session::{
+    Behavior, OpenRequest, Report, Session, SessionConfig, Waiting, broken,
+};
 use wiretool::protocol::{
-    Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, Seen,
-    WriteOptions, Written,
+    Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, RuleId,
+    Seen, WriteOptions, Written,
 };
 use wiretool::span::Span;
 use wiretool::tape::Node;
@@ -65,6 +67,9 @@ Nobody listens for an answer to a question that was not asked.
 
 An answer that is no text is not counted.
 ";
+/// The rules, in the order of their headings.
+const UNASKED: RuleId = RuleId::own(0);
+const WRONG_ANSWER: RuleId = RuleId::own(1);
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None).unwrap());
 
 /// A framing of this protocol: a mark, a big-endian length at an offset from it, and the body at the end of the header.
@@ -152,7 +157,7 @@ static MESSAGES: [schema::MessageSchema; 2] = [
         .role(Some(Role::Response))
         .of(object![
             must("answer", UINT).marked(NUMBER),
-            must("is", TEXT).rules("wrong-answer", "wrong-answer")
+            must("is", TEXT).missing(WRONG_ANSWER).wrong(WRONG_ANSWER)
         ])
         .about("what the question of that number is answered"),
 ];
@@ -260,7 +265,7 @@ impl Session for QuizSession {
         } else if let Some(asked) = self.0.remove(&id) {
             report.answers(&asked, seen, true);
         } else {
-            report.broken("unasked", seen.whole(), format!("{id} was not asked"));
+            broken!(report, UNASKED, seen.whole(); "{id} was not asked");
         }
         let schema = MESSAGES.iter().find(|one| one.name == seen.message.kind);
         if let Some(schema) = schema {
