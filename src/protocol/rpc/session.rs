@@ -10,8 +10,7 @@
 use super::extension::{Extension, RpcMessage};
 use super::http::{Connection, MAX_CONNECTIONS, Sessions, report_refusal};
 use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
-use super::shape::CallShape;
-use super::violation::ShapeViolation;
+use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
 use crate::protocol::correlation::OpenRequest;
@@ -161,7 +160,7 @@ impl<E: Extension> RpcSession<E> {
         let shape = CallShape {
             dialect: E::DIALECT,
             sides: E::SIDES,
-            rule: ShapeViolation::usual_rule,
+            rule: usual_rule,
             role: Some(role),
             seen,
             call: &call,

@@ -1,11 +1,10 @@
 //! The state of one child process.
 
-use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine};
+use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine, rule};
 use crate::protocol::correlation::{OpenRequest, OpenRequests};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
 use crate::protocol::rpc::lone_cr;
-use crate::protocol::rule_names::oracle as rule;
 use crate::protocol::session::memory::Reported;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting, broken};

@@ -1,11 +1,9 @@
 //! Messages of the executor: one acknowledgement, then invokes, then shutdown.
 
 use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
-use super::{LAG, OracleLine, OracleSession, close, felts, shape};
+use super::{LAG, OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::oracle as rule;
-use crate::protocol::session::broken;
 
 impl OracleSession<'_> {
     pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>) {

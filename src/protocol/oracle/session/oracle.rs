@@ -1,10 +1,8 @@
 //! Messages of the oracle: ready, then one line for each invoke.
 
 use super::child::{ChildSession, PeerId, ReadyStage, invokes};
-use super::{OracleLine, OracleSession, close, felts, shape};
+use super::{OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::oracle as rule;
-use crate::protocol::session::broken;
 use crate::protocol::session::text::short;
 use crate::protocol::{Role, rpc};
 

@@ -1,11 +1,9 @@
 //! Answers of the server: LST, RES, STR, END, EVT, ERR.
 
 use super::state::{CallEnd, SaelCall, SaelRequestKind};
-use super::{SaelMessage, SaelSession, envelope, short};
+use super::{SaelMessage, SaelSession, broken, envelope, rule, short};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::schema::check::number;
-use crate::protocol::session::broken;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 

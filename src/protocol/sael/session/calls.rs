@@ -2,11 +2,9 @@
 
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{SaelMessage, SaelSession, pipeline, short};
+use super::{SaelMessage, SaelSession, broken, pipeline, rule, short};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::capability::{self, Grant};
-use crate::protocol::session::broken;
 use crate::tape::Node;
 
 /// Handles WIN.

@@ -1,10 +1,8 @@
 //! The ends of connections, and the requests that stay open.
 
 use super::state::SaelConnection;
-use super::{Report, SaelSession, login};
+use super::{Report, SaelSession, broken, login, rule};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
-use crate::protocol::session::broken;
 use crate::protocol::session::memory::ConnId;
 
 /// The number of ended connections that are stored for late messages.

@@ -1,10 +1,9 @@
 //! The members of every message: kind, version, seq, trace.
 
-use super::SaelMessage;
 use super::state::{Agreed, SaelConnection};
+use super::{SaelMessage, rule};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::schema::{self, EXTRA_CODES};
 use crate::protocol::sael::token::is_token;

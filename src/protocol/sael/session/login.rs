@@ -1,13 +1,11 @@
 //! HEY and RSM, and the reaction of the server.
 
 use super::state::{Opening, REPLAYED, Replay, SaelConnection};
-use super::{Report, SaelMessage, SaelSession, bearer_token, envelope, short};
+use super::{Report, SaelMessage, SaelSession, bearer_token, broken, envelope, rule, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::token::Token;
-use crate::protocol::session::broken;
 use crate::tape::Node;
 use std::collections::BTreeSet;
 

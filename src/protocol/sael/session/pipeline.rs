@@ -1,10 +1,8 @@
 //! Checks the stages of a pipeline beyond the schema.
 
-use super::{SaelMessage, short};
-use crate::protocol::rule_names::sael as rule;
+use super::{SaelMessage, broken, rule, short};
 use crate::protocol::sael::filter::ItemFilter;
 use crate::protocol::sael::schema::stage_kinds;
-use crate::protocol::session::broken;
 use crate::tape::Node;
 
 /// The reference to the output of the previous stage.

@@ -10,9 +10,8 @@
 use super::super::message::field;
 use super::frames::{self, Effect, channel_frame, number, stream_frame};
 use super::state::{Batch, CallId, CallKey, Ending, FAILED, Flow, IdForm, OpenKind, SeqStream};
-use super::{SaikuroSession, reply};
+use super::{SaikuroSession, reply, rule};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Current, Report, broken};
 use crate::protocol::{Direction, Role};

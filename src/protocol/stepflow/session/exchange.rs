@@ -9,10 +9,9 @@
 //! ```
 
 use super::matching::{Enclosing, Matched, Sent};
-use super::{MessageTurn, StepflowSession};
+use super::{MessageTurn, StepflowSession, rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{IdSpace, PairKey};
-use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{ConnectionChange, Current, Report, Severity, broken};

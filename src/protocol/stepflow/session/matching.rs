@@ -6,10 +6,9 @@
 //! ```
 
 use super::super::schema;
-use super::{MessageTurn, RequestContext, StepflowSession, shape};
+use super::{MessageTurn, RequestContext, StepflowSession, rule, shape};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{Closed, IdSpace, PairKey, PairedRequest, SentRequest};
-use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Role, rpc};

@@ -5,9 +5,8 @@
 //!   unidirectional   audio and events
 //! ```
 
-use super::{TelequickSession, conn};
+use super::{TelequickSession, conn, rule};
 use crate::protocol::Role;
-use crate::protocol::rule_names::telequick as rule;
 use crate::protocol::session::{Current, broken};
 
 /// The second lowest bit of the id of a unidirectional stream (RFC 9000 section 2.1).
