@@ -186,12 +186,8 @@ impl<'a> CallShape<'_, 'a> {
     fn id(&self) {
         let wrong = |id: &Node<'_>| !id.is_null() && !fits(*id, &self.dialect.id);
         if let Some(id) = self.call.id.filter(wrong) {
-            let violation = if is_integer(id) {
-                rule::ID_RANGE
-            } else {
-                rule::ID_TYPE
-            };
-            broken!(self, violation, self.seen.at(id);
+            let rules = [rule::ID_TYPE, rule::ID_RANGE];
+            broken!(self, rules[usize::from(is_integer(id))], self.seen.at(id);
                 "the id is {}; it should be {}", quote(id), self.dialect.id);
         }
     }
@@ -271,7 +267,7 @@ impl<'a> CallShape<'_, 'a> {
                 "result and error are both there; an answer has one of them"),
             (Some(result), None) if result.is_null() => {
                 broken!(self, rule::NULL_RESULT, at(result);
-                "result is null: peers take it for absent and refuse the message")
+                    "result is null: peers take it for absent and refuse the message");
             }
             _ => {}
         }

@@ -210,13 +210,10 @@ impl ChildSession {
             return;
         }
         let index = ready.place.index;
-        let text = format!(
+        broken!(line, rule::ACK_ID, ack.place, index;
             "id is {}; it should be {}, as in ready (#{index})",
-            super::id(&ack.id),
-            super::id(&ready.id)
-        );
+            super::id(&ack.id), super::id(&ready.id));
         self.record_failure();
-        broken!(line, rule::ACK_ID, ack.place, index; "{text}");
     }
 
     /// Reports a connection that ends before ready is answered.
@@ -273,11 +270,6 @@ impl ChildSession {
             .map_or("an extra line".into(), |index| format!("the line #{index}"))
     }
 
-    /// Reports that answers are one invoke late because of that line.
-    pub(super) fn report_desync(&self, line: &OracleLine<'_, '_>, text: String) {
-        broken!(line, rule::DESYNC, line.id_place(), self.cause; "{text}");
-    }
-
     /// Removes and returns the first invoke of the queue if its number is below `number`.
     pub(super) fn pop_below(&mut self, number: u64) -> Option<(u64, PeerId)> {
         let first = self.queue.first_entry()?;
@@ -306,18 +298,14 @@ impl ChildSession {
         };
         let seen = line.seen;
         if let Some((last, index)) = &self.last_id {
-            let text = match (last, &id) {
-                _ if *last == id => Some(format!(
-                    "id {} was already used for #{index}",
-                    line.id_text()
-                )),
-                (PeerId::Number(last), PeerId::Number(now)) if now < last => Some(format!(
-                    "id is {now}; it should be above {last}, the id of #{index}"
-                )),
-                _ => None,
-            };
-            if let Some(text) = text {
-                broken!(line, rule::ID_ORDER, line.id_place(), *index; "{text}");
+            match (last, &id) {
+                _ if *last == id => broken!(line, rule::ID_ORDER, line.id_place(), *index;
+                    "id {} was already used for #{index}", line.id_text()),
+                (PeerId::Number(last), PeerId::Number(now)) if now < last => {
+                    broken!(line, rule::ID_ORDER, line.id_place(), *index;
+                        "id is {now}; it should be above {last}, the id of #{index}");
+                }
+                _ => {}
             }
         }
         self.last_id = Some((id, seen.index));

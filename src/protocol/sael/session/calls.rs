@@ -106,11 +106,10 @@ impl SaelSession {
                 tools.extend(is_known.then(|| (tool, message.get("input"))));
             }
             (stages, None) => {
-                let text = match stages {
+                broken!(message, rule::CALL_EMPTY, message.place(stages); "{}", match stages {
                     Some(_) => "the pipeline is empty, and there is no tool",
                     None => "INV has neither a tool nor a pipeline",
-                };
-                broken!(message, rule::CALL_EMPTY, message.place(stages); "{text}");
+                });
             }
         }
         // The tools of another server are not in this list.

@@ -56,9 +56,9 @@ fn binding(message: &SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'
     }
     let mut bound = bind.members().filter(|(_, value)| value.is_text(PREVIOUS));
     if let (true, Some((key, value))) = (first && bind.is_map(), bound.next()) {
-        let key = short(&key.text().unwrap_or_default());
         broken!(message, rule::BIND_NOTHING, message.at(value);
-            "`{key}` of the first stage is bound to $prev, but there is no previous stage");
+            "`{}` of the first stage is bound to $prev, but there is no previous stage",
+            short(&key.text().unwrap_or_default()));
     }
 }
 

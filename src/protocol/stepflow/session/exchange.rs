@@ -175,18 +175,18 @@ impl StepflowSession {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
                     return;
                 };
-                let (what, index) = (asked.describe(), asked.place.index);
+                let index = asked.place.index;
                 if status >= 300 {
                     message.answers(asked, true);
                     broken!(message, rule::REFUSED, seen.whole(), index;
-                        "{what} is refused with status {status}{}", reason(message));
+                        "{} is refused with status {status}{}", asked.describe(), reason(message));
                     if status < 500 {
                         message.report().at_most(Severity::Info);
                     }
                 } else {
                     broken!(message, rule::ANSWER_MISSING, seen.whole(), index;
-                        "the response to {what} has status {status} and no answer; no answer can \
-                        come later");
+                        "the response to {} has status {status} and no answer; no answer can come \
+                        later", asked.describe());
                 }
             }
         }

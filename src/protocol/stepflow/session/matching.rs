@@ -121,9 +121,9 @@ impl StepflowSession {
         let known = matches!(enclosing, Enclosing::Stream(_));
         let outside = within.is_none() && (known || scope.executes.is_empty());
         if outside && !message.breaks_rule && !scope.has_lost(Direction::ToServer) {
-            let what = message.method.map_or("a request", |m| m.name);
             broken!(message, rule::CALLBACK_OUTSIDE_EXECUTE, message.whole();
-                "{what} is sent while no components/execute runs");
+                "{} is sent while no components/execute runs",
+                message.method.map_or("a request", |m| m.name));
         }
         within
     }

@@ -27,9 +27,8 @@ impl TelequickSession<'_> {
             } else {
                 ("unidirectional", "a bidirectional stream of its own")
             };
-            let what = &seen.message.kind;
             broken!(seen, rule::WRONG_STREAM, seen.whole();
-                "{what} is on the {kind} stream {id}: it belongs on {way}");
+                "{} is on the {kind} stream {id}: it belongs on {way}", seen.message.kind);
         }
         if role == Role::Request
             && std::mem::replace(&mut stream.asked_here, true)
