@@ -171,7 +171,7 @@
 //!
 //! # Your own framing
 //!
-//! [`framing::CustomFraming`] has an example that goes on after bytes that are no frame.
+//! [`framing::CustomFraming`] has an example with parameters, which goes on after bytes that are no frame.
 //!
 //! # Your own protocol
 //!

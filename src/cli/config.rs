@@ -11,11 +11,10 @@ mod fixture;
 mod show;
 
 use crate::decoder::DecodeOptions;
-use crate::framing::Framing;
 use crate::framing::LengthMode;
-use crate::protocol::Direction;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::session::Severity;
+use crate::protocol::{Direction, registry};
 use crate::settings::{
     FileScope, PathRule, SETTINGS, SettingKind, SettingsFile, SnapshotRule, project_file, setting,
 };
@@ -266,7 +265,7 @@ impl Config {
             return (options, direction);
         };
         if !self.is_given("framing") {
-            let framing = rule.value("framing").and_then(Framing::from_name);
+            let framing = rule.value("framing").and_then(registry::framing_named);
             options.framing = options.framing.or(framing);
         }
         let mode = rule.value("length-mode").and_then(LengthMode::from_name);

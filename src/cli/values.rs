@@ -5,8 +5,8 @@ use crate::conversation::RuleDialect;
 use crate::diff::PathPattern;
 use crate::encoding::json;
 use crate::framing::{Framing, LengthMode};
-use crate::protocol::Direction;
 use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::{Direction, registry};
 use crate::render::format::Format;
 use crate::settings::{Setting, setting};
 use crate::span::Span;
@@ -231,7 +231,7 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
 
 /// Returns a parser for the framings that can be written.
 pub fn framing() -> impl TypedValueParser<Value = Framing> {
-    one_of(Framing::ALL.map(Framing::name), Framing::from_name)
+    one_of(registry::framing_names(), registry::framing_named)
 }
 
 /// Returns a parser for the two directions.

@@ -4,7 +4,7 @@ use super::options::FixtureOptions;
 use crate::capture::Form;
 use crate::conversation::{RuleDialect, full_name, rules_of};
 use crate::diff::PathPattern;
-use crate::framing::{Framing, LengthMode};
+use crate::framing::LengthMode;
 use crate::protocol::Direction;
 use crate::protocol::registry::{self, Signature};
 use crate::protocol::rules::COMMON;
@@ -168,13 +168,13 @@ pub(crate) static SETTINGS: [Setting; 22] = {
         Setting {
             name: "framing",
             kind: Kind::Word(|| {
-                let named = Framing::ALL.map(Framing::name);
+                let named = registry::framing_names();
                 std::iter::once("auto").chain(named).collect()
             }),
             default: "auto",
             help: "Framing of the messages; detected by default",
             places: &[Path, Fixture],
-            apply: |options, text| options.framing = Framing::from_name(text),
+            apply: |options, text| options.framing = registry::framing_named(text),
         },
         Setting {
             name: "length-mode",

@@ -6,9 +6,9 @@ use crate::cli::values::{
 };
 use crate::decoder;
 use crate::encoding::Want;
-use crate::framing::{Framing, LengthMode, Limits};
+use crate::framing::{LengthMode, Limits};
 use crate::protocol::Setting;
-use crate::protocol::registry::{Extensions, Protocols, Signature};
+use crate::protocol::registry::{self, Extensions, Protocols, Signature};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -112,7 +112,7 @@ impl WireArgs {
     pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::DecodeOptions<'p> {
         decoder::DecodeOptions {
             protocols: protocols.possible(),
-            framing: Framing::from_name(&self.framing),
+            framing: registry::framing_named(&self.framing),
             length_mode: self.length_mode,
             limits: Limits {
                 message: self.max_message,
