@@ -83,14 +83,22 @@ impl Stub {
             .spawn()
             .expect("the binary runs");
         let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut line = String::new();
-        stderr.read_line(&mut line).expect("stderr is read");
+        // A stub over QUIC first prints its certificate.
+        let mut lines = String::new();
+        let address = loop {
+            let before = lines.len();
+            let read = stderr.read_line(&mut lines).expect("stderr is read");
+            match lines[before..].trim().split_once("listening on ") {
+                Some((_, address)) => break address.to_owned(),
+                None if read == 0 => {
+                    let _ = child.wait();
+                    return Err(lines);
+                }
+                None => {}
+            }
+        };
         // The output is read, so that a full pipe does not block the process.
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        let Some((_, address)) = line.trim().split_once("listening on ") else {
-            let _ = child.wait();
-            return Err(line);
-        };
         let address = address.split(',').next().unwrap_or_default().to_owned();
         Ok(Self(child, address))
     }
@@ -595,35 +603,59 @@ fn events_belong_to_the_request_about_their_call() {
         command.args(["make", "telequick", "--to", "raw"]);
         command.args(words.split(' ')).output().unwrap().stdout
     };
+    // Over QUIC each request has a stream, and events are on one that the server opens.
     let messages = [
-        ("c2s", 1, make("StreamEvents client_id=me")),
-        ("c2s", 2, make("Originate")),
+        ("c2s", 1, 0, make("StreamEvents client_id=me")),
+        ("c2s", 2, 4, make("Originate")),
         (
             "s2c",
             3,
+            4,
             make("OriginateResponse call_sid=CA01 status=QUEUED"),
         ),
         (
             "s2c",
             53,
+            3,
             make("CallEvent call_sid=CA01 client_id=me status=RINGING"),
         ),
-        ("c2s", 60, make("Terminate call_sid=CA01")),
-        ("s2c", 61, make("TerminateResponse call_sid=CA01 status=OK")),
+        ("c2s", 60, 8, make("Terminate call_sid=CA01")),
+        (
+            "s2c",
+            61,
+            8,
+            make("TerminateResponse call_sid=CA01 status=OK"),
+        ),
         (
             "s2c",
             91,
+            3,
             make("CallEvent call_sid=CA01 client_id=me status=COMPLETED"),
         ),
     ];
-    let mut text = r#"{"wiretool":1,"protocol":"telequick","started":"2026-01-01T00:00:00Z","transport":"tcp"}"#.to_owned();
-    for (dir, t, bytes) in &messages {
-        let bytes = BASE64.encode(bytes);
-        text += &format!("\n{{\"t\":{t}000000,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{bytes}\"}}");
+    for transport in ["tcp", "quic"] {
+        let mut text = format!(
+            "{{\"wiretool\":1,\"protocol\":\"telequick\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"{transport}\"}}"
+        );
+        for (dir, t, stream, bytes) in &messages {
+            let bytes = BASE64.encode(bytes);
+            let stream = match transport {
+                "quic" => format!("\"stream\":{stream},"),
+                _ => String::new(),
+            };
+            text += &format!(
+                "\n{{\"t\":{t}000000,\"conn\":1,\"dir\":\"{dir}\",{stream}\"b64\":\"{bytes}\"}}"
+            );
+        }
+        text += "\n{\"t\":92000000,\"event\":\"end\",\"chunks\":7,\"bytes\":{}}\n";
+        let path =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-events-{transport}.jsonl"));
+        std::fs::write(&path, text).unwrap();
+        events_keep_their_requests(transport, &path);
     }
-    text += "\n{\"t\":92000000,\"event\":\"end\",\"chunks\":7,\"bytes\":{}}\n";
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("both-events.jsonl");
-    std::fs::write(&path, text).unwrap();
+}
+
+fn events_keep_their_requests(transport: &str, path: &Path) {
     let name = path.to_str().unwrap();
     let stub = ["stub", "telequick", "--from-recording", name];
     let (code, script) = run(&[&stub[..], &["--print-script"]].concat());
@@ -632,16 +664,49 @@ fn events_belong_to_the_request_about_their_call() {
     let events = rules.map(|rule| rule.matches("\"struct\":\"CallEvent\"").count());
     assert_eq!(events.collect::<Vec<_>>(), [0, 1, 1], "{script}");
     for speed in ["1", "max"] {
-        let stub = Stub::start_with("telequick", "tcp", &path, &["--speed", speed]).unwrap();
+        let stub = Stub::start_with("telequick", transport, path, &["--speed", speed]).unwrap();
         // The call is ended after its first event.
-        let replay = ["replay", name, "--timeout", "20s", "--order", "recorded"];
-        let (code, shown) = run(&[&replay[..], &["--connect", &stub.1]].concat());
-        assert_eq!(code, 0, "{shown}");
+        let trust = (transport == "quic").then_some("--insecure");
+        let again = name.replace(".jsonl", "-again.jsonl");
+        let _ = std::fs::remove_file(&again);
+        let replay = [
+            "replay",
+            name,
+            "--timeout",
+            "20s",
+            "--order",
+            "recorded",
+            "-w",
+            &again,
+            "--connect",
+            &stub.1,
+        ];
+        let (code, shown) = run(&replay.into_iter().chain(trust).collect::<Vec<_>>());
+        assert_eq!(code, 0, "{transport} {speed}: {shown}");
         assert!(
             shown.contains("3 sent, 4 answers compared, 0 differ"),
-            "{shown}"
+            "{transport} {speed}: {shown}"
+        );
+        // Each event keeps its distance to the answer before it: 50 ms and 30 ms.
+        let took = time_between(&again, "c2s", "s2c");
+        assert!(
+            speed == "max" || took >= 80_000_000,
+            "{transport}: {took} ns"
         );
     }
+}
+
+/// Returns the time from the first chunk of one direction to the last of the other, in ns.
+fn time_between(recording: &str, first: &str, last: &str) -> u64 {
+    let text = std::fs::read_to_string(recording).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let chunks: Vec<serde_json::Value> = lines.collect();
+    let time = |chunk: &&serde_json::Value| chunk["t"].as_u64().unwrap();
+    let of =
+        |dir| move |chunk: &&serde_json::Value| chunk["dir"] == dir && chunk["event"].is_null();
+    let began = chunks.iter().find(of(first)).as_ref().map(time).unwrap();
+    let ended = chunks.iter().rfind(of(last)).as_ref().map(time).unwrap();
+    ended - began
 }
 
 /// Makes a recording of WebSocket messages with their directions, with a connection for each list.
