@@ -12,10 +12,10 @@ use super::shared::Shared;
 use super::store::{NamedVersion, StoredSubscription, Update};
 use crate::capture::{EventRecord, Header, Time};
 use crate::cli::interrupt::Stop;
-use crate::conversation::{Conversation, Judge, Verdict};
+use crate::conversation::{Conversation, RuleSettings, Verdict};
 use crate::decoder::{Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
-use crate::protocol::session::{Place, SessionConfig, Waiting};
+use crate::protocol::session::{Place, Waiting};
 use crate::protocol::{Protocol, Role};
 use crate::render::DisplayOptions;
 use crate::render::findings;
@@ -177,7 +177,7 @@ impl Steps {
 pub(super) struct RuleThread {
     shared: Shared,
     steps: Arc<Steps>,
-    rules: (Judge, SessionConfig),
+    rules: RuleSettings,
     show_secrets: bool,
     parsed: Parsed,
     conversation: Option<Conversation<'static>>,
@@ -199,7 +199,7 @@ impl RuleThread {
     pub fn new(
         shared: Shared,
         steps: Arc<Steps>,
-        rules: (Judge, SessionConfig),
+        rules: RuleSettings,
         depth: u32,
         show_secrets: bool,
     ) -> Self {
@@ -239,8 +239,8 @@ impl RuleThread {
     fn step(&mut self, step: Step) {
         match step {
             Step::Begin { protocols, ordered } => {
-                let (judge, config) = self.rules.clone();
-                self.conversation = Some(Conversation::new(&protocols, &judge, config, ordered));
+                let RuleSettings { judge, session } = self.rules.clone();
+                self.conversation = Some(Conversation::new(&protocols, &judge, session, ordered));
                 self.open.clear();
                 self.is_recording = false;
             }

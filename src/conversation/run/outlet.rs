@@ -1,0 +1,67 @@
+//! Passes on what is read until the sink breaks, and keeps what comes after it.
+
+use super::kept::KeptOutput;
+use super::{Conversation, Output, Sink};
+use crate::capture::{Event, Item};
+use crate::decoder::{Decoded, Origin};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+pub(super) struct Outlet<'r, 'p, S: Sink + ?Sized> {
+    pub conversation: &'r mut Option<Conversation<'p>>,
+    pub sink: &'r mut S,
+    pub flow: ControlFlow<S::Break>,
+    kept: &'r mut VecDeque<KeptOutput>,
+}
+
+impl<'r, 'p, S: Sink + ?Sized> Outlet<'r, 'p, S> {
+    pub fn new(
+        conversation: &'r mut Option<Conversation<'p>>,
+        sink: &'r mut S,
+        kept: &'r mut VecDeque<KeptOutput>,
+    ) -> Self {
+        Self {
+            conversation,
+            sink,
+            flow: ControlFlow::Continue(()),
+            kept,
+        }
+    }
+
+    /// Returns `true` after a break: what follows waits.
+    pub fn is_paused(&self) -> bool {
+        self.flow.is_break()
+    }
+
+    /// Announces an item, before a break.
+    pub fn item(&mut self, item: &Item<'_>, origin: Origin) {
+        self.flow = self.sink.take(Output::Item(item, origin));
+    }
+
+    /// Checks a message and passes it on.
+    pub fn message(&mut self, decoded: &Decoded<'_>) {
+        if self.is_paused() {
+            let kept = Box::new(decoded.keep());
+            return self.kept.push_back(KeptOutput::Message(kept));
+        }
+        let verdict = self.conversation.as_mut().map(|all| all.see(decoded));
+        self.flow = self.sink.take(Output::Message(decoded, verdict));
+    }
+
+    /// Checks an event and passes it on.
+    pub fn event(&mut self, event: &Event<'_>) {
+        if self.is_paused() {
+            return self.kept.push_back(KeptOutput::event(event));
+        }
+        let verdict = self.conversation.as_mut().map(|all| all.event(event));
+        let findings = verdict.map_or(&[][..], |verdict| verdict.findings);
+        self.flow = self.sink.take(Output::Event(event, findings));
+    }
+
+    pub fn note(&mut self, text: &str) {
+        if self.is_paused() {
+            return self.kept.push_back(KeptOutput::Note(text.to_owned()));
+        }
+        self.flow = self.sink.take(Output::Note(text));
+    }
+}
