@@ -230,6 +230,9 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l grep -d 'On
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l skip -d 'Skip the first N matches' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l head -d 'Stop after N messages' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l tail -d 'Only the last N messages' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s A -l after-context -d 'Also show N messages after each match, as grep does' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s B -l before-context -d 'Also show N messages before each match' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s C -l context -d 'Also show N messages before and after each match' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l where -d 'Only messages that match (see wiretool help where)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dialect -d 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)' -r -f -a "document\t''
 peers\t''
@@ -1457,6 +1460,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l config -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l faults -d 'Only messages with a fault'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l pair -d 'Also show the request of an answer that matches, and the answer of a request'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l lint -d 'Check the rules of the protocol; show findings and answers'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l exact -d 'With -f json: add `wire` and `raw`, so that encode writes the same bytes'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l verify -d 'Decode as --exact does, encode again, and report bytes that differ'

@@ -98,6 +98,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         width,
         terminal,
         without_positions: false,
+        context: false,
     }
 }
 

@@ -8,7 +8,6 @@
 //! A live conversation has no input: its items are given to [`Run::item`].
 
 mod items;
-mod kept;
 mod outlet;
 mod sink;
 
@@ -16,9 +15,8 @@ use super::{Conversation, Finding};
 use crate::capture::{CaptureInput, Form, Item};
 use crate::decoder::{DecodeOptions, Decoder, KeptMessage};
 use crate::protocol::{Direction, Protocol};
-use items::ItemReader;
-use kept::{KeptOutput, WaitingItem};
-use outlet::Outlet;
+use items::{ItemReader, WaitingItem};
+use outlet::{KeptOutput, Outlet};
 pub use sink::{Output, RuleSettings, Sink};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -350,7 +348,7 @@ impl<'p> Run<'p> {
         }
         while let Some(output) = self.outputs.pop_front() {
             let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-            output.pass(&self.reader.decoder.options().protocols, &mut outlet);
+            outlet.repeat(&output, &self.reader.decoder.options().protocols);
             outlet.flow?;
         }
         while let Some(item) = self.items.pop_front() {

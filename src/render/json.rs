@@ -1,8 +1,8 @@
 //! Writes one JSON object per frame, in a format that programs can rely on.
 //!
 //! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
-//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms`. The data is exact: it
-//! is never masked or shortened.
+//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms
+//! id_form_differs context`. The data is exact: it is never masked or shortened.
 
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
@@ -47,6 +47,9 @@ pub fn write_in_parts(
     write_object(decoded, verdict, out, full);
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
+    }
+    if display.context {
+        out.extend_from_slice(b",\"context\":true");
     }
     out.push(b'}');
     if display.terminal {

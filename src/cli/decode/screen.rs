@@ -1,8 +1,10 @@
 //! Shows the frames of a run in the selected format, and the errors at its end.
 
 use super::Args;
+use super::context::{Context, Use};
 use super::counts::SourceCounts;
 use super::findings::{FindingReporter, shown, worst};
+use super::first::{FirstFrame, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
 use super::unmatched::Unmatched;
@@ -25,24 +27,6 @@ use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-
-/// The first frame, in both formats, until it is known if it is the only one.
-struct FirstFrame {
-    line: Vec<u8>,
-    tree: Vec<u8>,
-}
-
-/// The messages of the first screen, whose columns are as wide as what they show.
-#[derive(Default)]
-struct FirstScreen {
-    text: Vec<u8>,
-    messages: usize,
-}
-
-/// The maximum number of messages and of bytes that the first screen holds back.
-const FIRST_MESSAGES: usize = 50;
-const FIRST_BYTES: usize = 1 << 16;
 
 /// Shows frames as they arrive.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
@@ -60,6 +44,7 @@ pub struct DecodeScreen<'a> {
     /// The worst severity of shown messages.
     worst: Option<Severity>,
     last: VecDeque<Vec<u8>>,
+    context: Context,
     display: DisplayOptions,
     output: TextOutput,
     quiet: bool,
@@ -90,9 +75,11 @@ impl<'a> DecodeScreen<'a> {
         output: TextOutput,
     ) -> Result<Self> {
         let filter = args.filter()?;
+        let context = Context::new(&args.select.context, args.format);
+        let line = context.is_active().then_some(Format::Line);
         Ok(Self {
             args,
-            format: args.format,
+            format: args.format.or(line),
             verify: args.verify.then(Box::default),
             counts: VerifyCounts::default(),
             lookup: Lookup::new(args),
@@ -101,6 +88,7 @@ impl<'a> DecodeScreen<'a> {
             unmatched: Unmatched::new(&filter),
             filter,
             last: VecDeque::new(),
+            context,
             display,
             output,
             quiet: shared.quiet,
@@ -116,11 +104,7 @@ impl<'a> DecodeScreen<'a> {
             direction: None,
             source: SourceCounts::default(),
             closing: Vec::new(),
-            recorder: args
-                .write
-                .as_deref()
-                .map(|path| DecodeRecorder::create(path, shared.quiet))
-                .transpose()?,
+            recorder: DecodeRecorder::create(args.write.as_deref(), shared.quiet)?,
         })
     }
 
@@ -134,8 +118,8 @@ impl<'a> DecodeScreen<'a> {
             Lookup::None => {
                 let format = self.format.unwrap_or(Format::Line);
                 let (display, out) = (self.display, &mut self.scratch);
-                if self.filter.expr().uses(&Key::Latency) {
-                    // Beside a latency, the time since another line misleads.
+                if self.filter.expr().uses(&Key::Latency) || self.context.is_active() {
+                    // Beside a latency, or if lines are kept, the time since another line misleads.
                     self.renderer.restart_times();
                 }
                 self.renderer.write(format, decoded, verdict, display, out);
@@ -169,9 +153,7 @@ impl<'a> DecodeScreen<'a> {
             self.output.push(text);
             return self.output.written();
         };
-        first.text.extend_from_slice(text);
-        first.messages += 1;
-        if first.messages >= FIRST_MESSAGES || first.text.len() >= FIRST_BYTES {
+        if first.add(text) {
             self.lay_out();
         }
         Ok(())
@@ -183,18 +165,6 @@ impl<'a> DecodeScreen<'a> {
             let out = self.output.buffer();
             self.renderer.lay_out(&first.text, self.display, out);
         }
-    }
-
-    /// Returns true if the messages of the first screen are there at once.
-    fn can_hold(&self) -> bool {
-        let args = &self.args.input;
-        let paths = args.paths();
-        let is_there = |path: &PathBuf| path.is_file() || path.is_dir();
-        matches!(self.format, None | Some(Format::Line))
-            && self.display.width.is_some()
-            && !args.follow
-            && !paths.is_empty()
-            && paths.iter().all(is_there)
     }
 
     /// Writes all output that waits.
@@ -226,14 +196,10 @@ impl<'a> DecodeScreen<'a> {
         }
         let selects = !self.filter.is_open() || !self.lookup.is_none();
         let none = selects && self.shown == 0 && run.messages > 0;
-        if none && !run.quiet {
-            match &self.lookup {
-                Lookup::At(offset) => {
-                    print_message(&format!("no message contains offset {offset}"));
-                }
-                Lookup::Path(path) => print_message(&format!("no message has a field {path}")),
-                Lookup::None => run.note_no_match(self.unmatched.describe()),
-            }
+        match self.lookup.not_found() {
+            _ if !none || run.quiet => {}
+            Some(text) => print_message(&text),
+            None => run.note_no_match(self.unmatched.describe()),
         }
         // With --verify, a faulty frame that is reproduced exactly is no failure.
         let failed = match self.verify {
@@ -249,20 +215,19 @@ impl<'a> DecodeScreen<'a> {
 
     /// Shows a message if it is selected.
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        if !self.filter.matches(decoded, verdict, &mut self.scratch) {
+        if self.has_all() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
             if self.matched == 0 {
                 self.unmatched.add(decoded);
             }
-            self.renderer.skip(decoded);
-            return Ok(());
+            return self.show_context(decoded, verdict);
         }
         let judged = verdict.filter(|_| self.args.lint);
         self.worst = self.worst.max(judged.and_then(|v| worst(v.findings)));
-        let verdict = shown(verdict, self.args.lint, &self.filter);
         self.matched += 1;
         if self.matched <= self.args.select.skip {
-            return Ok(());
+            return self.show_context(decoded, verdict);
         }
+        let verdict = self.shown(verdict);
         if let Some(verify) = &mut self.verify {
             let Some(verdict) = verify.frame(decoded) else {
                 return Ok(());
@@ -276,11 +241,16 @@ impl<'a> DecodeScreen<'a> {
             }
             return self.output.written();
         }
+        let mut before = Vec::new();
+        if self.context.is_active() {
+            self.context.select(decoded, verdict, &mut before);
+        }
         if self.format == Some(Format::Json)
             && self.args.select.tail.is_none()
             && self.lookup.is_none()
         {
             self.shown += 1;
+            self.output.push(&before);
             let display = self.display;
             if decoded.message.body.len <= json::MAX_WHOLE {
                 json::write(decoded, verdict, display, self.output.buffer());
@@ -295,7 +265,8 @@ impl<'a> DecodeScreen<'a> {
             return Ok(());
         }
         let heading = self.source.heading.take().unwrap_or_default();
-        self.scratch.splice(0..0, heading.bytes());
+        self.lay_out_kept(&mut before);
+        self.scratch.splice(0..0, heading.bytes().chain(before));
         self.shown += 1;
         if let Some(most) = self.args.select.tail {
             self.last.push_back(std::mem::take(&mut self.scratch));
@@ -316,14 +287,57 @@ impl<'a> DecodeScreen<'a> {
             return Ok(());
         }
         self.release()?;
+        self.put_scratch()
+    }
+
+    /// Writes the rendered text.
+    fn put_scratch(&mut self) -> Result<()> {
         let text = std::mem::take(&mut self.scratch);
         self.put(&text)?;
         self.scratch = text;
         Ok(())
     }
-}
 
-impl DecodeScreen<'_> {
+    /// Shows or keeps a message that is not selected, if it is near a selected one or of its pair.
+    fn show_context(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+        let place = self.context.place(decoded, verdict);
+        if place == Use::Skip {
+            self.renderer.skip(decoded);
+            return Ok(());
+        }
+        self.display.context = true;
+        self.render(decoded, self.shown(verdict));
+        self.display.context = false;
+        if place == Use::Keep {
+            self.context.keep(decoded, &self.scratch);
+            return Ok(());
+        }
+        let mut before = self.source.heading.take().unwrap_or_default().into();
+        self.context.show(decoded, &mut before);
+        self.scratch.splice(0..0, before);
+        self.put_scratch()
+    }
+
+    /// Lays out texts that were kept while the first screen was held back.
+    fn lay_out_kept(&mut self, text: &mut Vec<u8>) {
+        if !text.is_empty() && self.first_screen.is_none() && self.format == Some(Format::Line) {
+            let kept = std::mem::take(text);
+            self.renderer.lay_out(&kept, self.display, text);
+        }
+    }
+
+    /// Returns what is shown of a verdict.
+    fn shown<'v>(&self, verdict: Option<Verdict<'v>>) -> Option<Verdict<'v>> {
+        let args = self.args;
+        shown(verdict, args.lint, args.select.context.pair, &self.filter)
+    }
+
+    /// Returns true if the messages that --head asks for are shown.
+    fn has_all(&self) -> bool {
+        let head = self.args.select.head;
+        head.is_some_and(|head| self.shown >= head)
+    }
+
     fn begin(&mut self, run: &Run<'_>) {
         let source = run.source();
         self.direction = source.direction;
@@ -333,11 +347,13 @@ impl DecodeScreen<'_> {
         } else {
             SourceCounts::default()
         };
-        if self.can_hold() {
+        let lines = matches!(self.format, None | Some(Format::Line));
+        if lines && self.display.width.is_some() && self.args.reads_files() {
             self.renderer.hold();
             self.first_screen.get_or_insert_default();
         }
         self.reporter.begin(&source.name);
+        self.context.restart();
     }
 
     fn item(&mut self, item: &Item<'_>) -> Result<()> {
@@ -401,30 +417,9 @@ impl DecodeScreen<'_> {
         Ok(())
     }
 
-    /// Returns the details that the next message needs.
-    pub fn wanted(&self) -> Want {
-        if self.verify.is_some() || self.args.exact {
-            return Want::ExactText;
-        }
-        let places = !self.lookup.is_none()
-            || self.args.lint
-            || self.filter.needs_session()
-            || self.delta_states.is_some();
-        let rows = matches!(self.format, Some(Format::Tree | Format::Hex))
-            || (self.format.is_none() && self.shown == 0);
-        match self.filter.want() {
-            Want::Head if rows && !places => Want::Rows,
-            _ if places || rows => Want::Places,
-            Want::Head if self.format == Some(Format::Json) => Want::Text,
-            Want::Head if self.lookup.is_none() => Want::Line,
-            want => want,
-        }
-    }
-
     /// Returns true if no more messages are needed.
     fn is_done(&self) -> bool {
-        let head = self.args.select.head;
-        head.is_some_and(|head| self.shown >= head)
+        self.has_all() && self.context.is_complete()
     }
 }
 
@@ -432,11 +427,13 @@ impl Sink for DecodeScreen<'_> {
     type Break = Result<()>;
 
     fn want(&self) -> Option<Want> {
-        Some(self.wanted())
+        let is_first = self.format.is_none() && self.shown == 0;
+        Some(self.args.want(&self.filter, self.format, is_first))
     }
 
     fn rules(&self) -> Option<RuleSettings> {
-        self.reporter.rules(self.filter.needs_session())
+        let needed = self.args.select.context.pair || self.filter.needs_session();
+        self.reporter.rules(needed)
     }
 
     fn take(&mut self, output: Output<'_>) -> Flow {

@@ -7,13 +7,19 @@
 //! ```
 
 use super::Sink;
-use super::kept::WaitingItem;
 use super::outlet::Outlet;
 use crate::capture::{Chunk, Event, EventKind, Header, Item, KeptChunk, KeptItem};
 use crate::decoder::{Decoder, FrameSink, Origin};
 use crate::protocol::Direction;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+
+/// An item that waits after a break: it is not read, or in part.
+pub(super) struct WaitingItem {
+    item: KeptItem,
+    /// The sink has taken it as an item.
+    is_announced: bool,
+}
 
 /// Reads the items of one capture.
 #[allow(clippy::struct_excessive_bools)] // each is a property of its own

@@ -1,11 +1,18 @@
 //! Passes on what is read until the sink breaks, and keeps what comes after it.
 
-use super::kept::KeptOutput;
 use super::{Conversation, Output, Sink};
-use crate::capture::{Event, Item};
-use crate::decoder::{Decoded, Origin};
+use crate::capture::{Event, Item, KeptEvent};
+use crate::decoder::{Decoded, KeptMessage, Origin};
+use crate::protocol::Protocol;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+
+/// What was read of an item after a break. Rules are checked when it is passed on.
+pub(super) enum KeptOutput {
+    Message(Box<KeptMessage>),
+    Event(Box<KeptEvent>),
+    Note(String),
+}
 
 pub(super) struct Outlet<'r, 'p, S: Sink + ?Sized> {
     pub conversation: &'r mut Option<Conversation<'p>>,
@@ -51,7 +58,9 @@ impl<'r, 'p, S: Sink + ?Sized> Outlet<'r, 'p, S> {
     /// Checks an event and passes it on.
     pub fn event(&mut self, event: &Event<'_>) {
         if self.is_paused() {
-            return self.kept.push_back(KeptOutput::event(event));
+            return self
+                .kept
+                .push_back(KeptOutput::Event(Box::new(KeptEvent::of(event))));
         }
         let verdict = self.conversation.as_mut().map(|all| all.event(event));
         let findings = verdict.map_or(&[][..], |verdict| verdict.findings);
@@ -63,5 +72,19 @@ impl<'r, 'p, S: Sink + ?Sized> Outlet<'r, 'p, S> {
             return self.kept.push_back(KeptOutput::Note(text.to_owned()));
         }
         self.flow = self.sink.take(Output::Note(text));
+    }
+
+    /// Passes on what was kept.
+    pub fn repeat(&mut self, kept: &KeptOutput, protocols: &[&dyn Protocol]) {
+        match kept {
+            KeptOutput::Message(message) => {
+                let mut protocols = protocols.iter();
+                if let Some(protocol) = protocols.find(|p| p.name() == message.protocol) {
+                    message.with(*protocol, |decoded| self.message(decoded));
+                }
+            }
+            KeptOutput::Event(event) => self.event(&event.event()),
+            KeptOutput::Note(text) => self.note(text),
+        }
     }
 }
