@@ -12,8 +12,8 @@ mod outlet;
 mod sink;
 
 use super::{Conversation, Finding};
-use crate::capture::{CaptureInput, Form, Item};
-use crate::decoder::{DecodeOptions, Decoder, KeptMessage};
+use crate::capture::{CaptureInput, Event, Form, Item};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage};
 use crate::protocol::{Direction, Protocol};
 use items::{ItemReader, WaitingItem};
 use outlet::{KeptOutput, Outlet};
@@ -298,7 +298,7 @@ impl<'p> Run<'p> {
             return Vec::new();
         };
         let mut findings = Vec::new();
-        if decoder.protocol().is_none() {
+        if decoder.protocol().is_none() && conversation.protocol().is_none() {
             findings.extend_from_slice(conversation.unrecognised(decoder).findings);
         }
         findings.extend_from_slice(conversation.finish().findings);
@@ -327,6 +327,47 @@ impl<'p> Run<'p> {
         }
         let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
         self.reader.take(item, &mut outlet, &mut self.items);
+        outlet.flow
+    }
+
+    /// Passes on the messages that a step of the decoder yields, as [`Run::item`] does with those of a chunk.
+    pub(crate) fn decode<S: Sink + ?Sized>(
+        &mut self,
+        step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        self.reader.decode(&mut outlet, step);
+        outlet.flow
+    }
+
+    /// Performs a step of the decoder whose messages are ignored.
+    pub(crate) fn ignore(&mut self, step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>)) {
+        step(&mut self.reader.decoder, &mut |_| {});
+    }
+
+    /// Passes on a message that was decoded before.
+    pub(crate) fn message<S: Sink + ?Sized>(
+        &mut self,
+        decoded: &Decoded<'_>,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        outlet.message(decoded);
+        outlet.flow
+    }
+
+    /// Tells the conversation of an event after which the decoder needs no step.
+    pub(crate) fn event<S: Sink + ?Sized>(
+        &mut self,
+        event: &Event<'_>,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        outlet.event(event);
         outlet.flow
     }
 

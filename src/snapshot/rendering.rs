@@ -298,9 +298,9 @@ impl Sink for ShownSnapshot<'_> {
                     return ControlFlow::Break(error);
                 }
             }
-            Output::Event(event, findings) => {
+            Output::Event(event, verdict) => {
                 self.now = event.origin().time.or(self.now);
-                self.findings(findings);
+                self.findings(verdict.findings);
             }
             Output::Note(text) => self.note(text),
             Output::Waiting(run, None) => {

@@ -408,7 +408,7 @@ impl<'a> DecodeScreen<'a> {
             Output::Begin(run) => self.begin(run),
             Output::Item(item, _) => self.item(item)?,
             Output::Message(decoded, verdict) => self.message(decoded, verdict)?,
-            Output::Event(event, findings) => self.reporter.event(event, findings),
+            Output::Event(event, verdict) => self.reporter.event(event, verdict.findings),
             Output::Waiting(_, Some(_)) => self.idle()?,
             Output::Waiting(run, None) => self.reporter.wait(run.conversation()),
             Output::End(run, findings) => self.end(run, findings)?,

@@ -168,10 +168,10 @@ impl LintScreen {
                 self.reporter
                     .add_message(decoded, verdict.unwrap_or_default())?;
             }
-            Output::Event(event, findings) => {
+            Output::Event(event, verdict) => {
                 let source = &mut self.reporter.source;
                 source.now = event.origin().time.or(source.now);
-                self.reporter.add(findings)?;
+                self.reporter.add(verdict.findings)?;
             }
             Output::Waiting(run, Some(silent)) => self.pause(run, silent)?,
             Output::Waiting(run, None) => self.wait(run),

@@ -67,13 +67,13 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
             },
             // The JSON output has one line per message.
             _ if format == Some(Format::Json) => {}
-            Output::Event(event, found) => {
+            Output::Event(event, verdict) => {
                 now = event.origin().time.or(now);
                 let opens = event.what == EventKind::Open;
                 if shows_events && opens {
                     write_event(event, display, &mut text);
                 }
-                write_findings(found, display, &mut text);
+                write_findings(verdict.findings, display, &mut text);
                 if shows_events && !opens {
                     write_event(event, display, &mut text);
                 }

@@ -10,10 +10,10 @@
 
 use super::shared::Shared;
 use super::store::{NamedVersion, StoredSubscription, Update};
-use crate::capture::{EventRecord, Header, Time};
+use crate::capture::{EventRecord, Header, Item, Time};
 use crate::cli::interrupt::Stop;
-use crate::conversation::{Conversation, RuleSettings, Verdict};
-use crate::decoder::{Decoded, RareParts};
+use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Source, Verdict};
+use crate::decoder::{DecodeOptions, Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
 use crate::protocol::session::{Place, Waiting};
 use crate::protocol::{Protocol, Role};
@@ -21,6 +21,8 @@ use crate::render::DisplayOptions;
 use crate::render::findings;
 use crate::render::style::{Style, shorten};
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,11 +46,8 @@ const MAX_VERSION: usize = 40;
 
 /// An item between messages.
 pub(super) enum Step {
-    /// A conversation in these protocols begins.
-    Begin {
-        protocols: Vec<&'static dyn Protocol>,
-        ordered: bool,
-    },
+    /// The conversation of a source begins, in these protocols.
+    Begin(Box<Source>, Vec<&'static dyn Protocol>),
     Header(Box<Header>),
     /// An event of a connection, and its time.
     Event(EventRecord, Option<Time>),
@@ -175,12 +174,17 @@ impl Steps {
 
 /// The thread that judges.
 pub(super) struct RuleThread {
-    shared: Shared,
     steps: Arc<Steps>,
     rules: RuleSettings,
-    show_secrets: bool,
     parsed: Parsed,
-    conversation: Option<Conversation<'static>>,
+    run: Option<Run<'static>>,
+    results: Results,
+}
+
+/// Takes what the run of the thread finds.
+struct Results {
+    shared: Shared,
+    show_secrets: bool,
     /// The number of judged messages.
     done: usize,
     updates: Vec<Update>,
@@ -204,19 +208,21 @@ impl RuleThread {
         show_secrets: bool,
     ) -> Self {
         Self {
-            shared,
             steps,
             rules,
-            show_secrets,
             parsed: Parsed::new(Want::Places, depth),
-            conversation: None,
-            done: 0,
-            updates: Vec::new(),
-            open: BTreeSet::new(),
-            is_recording: false,
-            hellos: HashSet::new(),
-            waiting: None,
-            now: None,
+            run: None,
+            results: Results {
+                shared,
+                show_secrets,
+                done: 0,
+                updates: Vec::new(),
+                open: BTreeSet::new(),
+                is_recording: false,
+                hellos: HashSet::new(),
+                waiting: None,
+                now: None,
+            },
         }
     }
 
@@ -226,86 +232,109 @@ impl RuleThread {
         #[cfg(target_os = "linux")]
         let _ = rustix::process::nice(NICE);
         loop {
-            match self.steps.next(self.done, stop) {
+            match self.steps.next(self.results.done, stop) {
                 Work::Step(next) => self.step(next),
                 Work::Messages(end, rare) => self.messages(end, &rare),
                 Work::End => return,
             }
-            let mut store = self.shared.store();
-            store.judged(self.done, &mut self.updates, self.waiting.take());
+            let results = &mut self.results;
+            let mut store = results.shared.store();
+            store.judged(results.done, &mut results.updates, results.waiting.take());
         }
     }
 
     fn step(&mut self, step: Step) {
-        match step {
-            Step::Begin { protocols, ordered } => {
-                let RuleSettings { judge, session } = self.rules.clone();
-                self.conversation = Some(Conversation::new(&protocols, &judge, session, ordered));
-                self.open.clear();
-                self.is_recording = false;
-            }
-            Step::Header(header) => {
-                self.is_recording = true;
-                if let Some(conversation) = &mut self.conversation {
-                    conversation.expect_header(&header);
-                }
-            }
-            Step::Event(event, time) => {
-                if let Some(mut conversation) = self.conversation.take() {
-                    let verdict = conversation.event(&event.event(time));
-                    self.add(verdict, self.done);
-                    self.conversation = Some(conversation);
-                }
-            }
-            Step::Pause => self.waiting = Some(self.find_open()),
-            Step::End => {
-                self.waiting = Some(self.find_open());
-                if let Some(conversation) = &mut self.conversation {
-                    let found = conversation.finish().findings;
-                    let found = found.iter().cloned().map(Update::Finding);
-                    self.updates.extend(found);
-                    self.shared.stat().finish(conversation);
-                }
-            }
+        if let Step::Begin(source, protocols) = step {
+            let options = DecodeOptions::new(protocols);
+            let rules = Some(self.rules.clone());
+            self.run = Some(Run::of_source(*source, None, options, rules));
+            return;
         }
+        let (Some(run), results) = (&mut self.run, &mut self.results) else {
+            return;
+        };
+        let ControlFlow::Continue(()) = match step {
+            Step::Begin(..) => ControlFlow::Continue(()),
+            Step::Header(header) => run.item(&Item::Header(&header), results),
+            Step::Event(event, time) => run.event(&event.event(time), results),
+            Step::Pause => run.pause(Duration::ZERO, results),
+            Step::End => run.finish(results),
+        };
     }
 
     fn messages(&mut self, end: usize, rare: &BTreeMap<usize, RareParts>) {
-        self.waiting = Some(Vec::new());
-        let part = self.shared.store().part(self.done, end);
-        let (Some(mut part), Some(mut conversation)) = (part.read(), self.conversation.take())
-        else {
-            self.done = end;
+        let Self {
+            run,
+            results,
+            parsed,
+            ..
+        } = self;
+        results.waiting = Some(Vec::new());
+        let part = results.shared.store().part(results.done, end);
+        let (Some(mut part), Some(run)) = (part.read(), run) else {
+            results.done = end;
             return;
         };
-        let shared = self.shared.clone();
-        let mut parsed = std::mem::replace(&mut self.parsed, Parsed::new(Want::Head, 0));
-        while self.done < part.end() {
-            let rare = rare.get(&self.done);
-            part.visit(self.done, rare, &mut parsed, |decoded| {
-                let verdict = conversation.see(decoded);
-                shared.stat().add_message(decoded, verdict);
-                self.now = decoded.origin.time.or(self.now);
-                if decoded.message.role == Some(Role::Request) {
-                    self.set_open(self.done, true);
-                }
-                if let Some(answer) = verdict.answer {
-                    self.updates.push(Update::Answer {
-                        to: answer.to,
-                        by: self.done,
-                        other_form: answer.id_form_differs,
-                    });
-                    if let Some(to) = usize::try_from(answer.to).ok().filter(|_| answer.last) {
-                        self.set_open(to, false);
-                    }
-                }
-                self.add(verdict, self.done + 1);
-                self.versions(decoded, verdict);
+        while results.done < part.end() {
+            let rare = rare.get(&results.done);
+            part.visit(results.done, rare, parsed, |decoded| {
+                let ControlFlow::Continue(()) = run.message(decoded, results);
             });
-            self.done += 1;
+            results.done += 1;
         }
-        self.parsed = parsed;
-        self.conversation = Some(conversation);
+    }
+}
+
+impl Sink for Results {
+    type Break = Infallible;
+
+    fn take(&mut self, output: Output<'_>) -> ControlFlow<Infallible> {
+        match output {
+            Output::Begin(_) => {
+                self.open.clear();
+                self.is_recording = false;
+            }
+            Output::Item(Item::Header(_), _) => self.is_recording = true,
+            Output::Message(decoded, verdict) => {
+                self.message(decoded, verdict.unwrap_or_default());
+            }
+            Output::Event(_, verdict) => self.add(verdict, self.done),
+            Output::Waiting(run, _) => {
+                let waiting = run.conversation().map(|one| self.find_open(one));
+                self.waiting = Some(waiting.unwrap_or_default());
+            }
+            Output::End(run, findings) => {
+                let found = findings.iter().cloned().map(Update::Finding);
+                self.updates.extend(found);
+                if let Some(conversation) = run.conversation() {
+                    self.shared.stat().finish(conversation);
+                }
+            }
+            Output::Item(..) | Output::Note(_) => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Results {
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        self.shared.stat().add_message(decoded, verdict);
+        self.now = decoded.origin.time.or(self.now);
+        if decoded.message.role == Some(Role::Request) {
+            self.set_open(self.done, true);
+        }
+        if let Some(answer) = verdict.answer {
+            self.updates.push(Update::Answer {
+                to: answer.to,
+                by: self.done,
+                other_form: answer.id_form_differs,
+            });
+            if let Some(to) = usize::try_from(answer.to).ok().filter(|_| answer.last) {
+                self.set_open(to, false);
+            }
+        }
+        self.add(verdict, self.done + 1);
+        self.versions(decoded, verdict);
     }
 
     /// Marks a message that waits for an answer, or does not any more.
@@ -321,10 +350,7 @@ impl RuleThread {
     }
 
     /// Marks the messages that wait for an answer, and returns the first of them for display.
-    fn find_open(&mut self) -> Vec<String> {
-        let Some(conversation) = &self.conversation else {
-            return Vec::new();
-        };
+    fn find_open(&mut self, conversation: &Conversation<'_>) -> Vec<String> {
         let waiting = conversation.unanswered(self.is_recording);
         let lines = self.awaited(&waiting, conversation.sides());
         let index = |one: &Waiting| usize::try_from(one.place.index).ok();

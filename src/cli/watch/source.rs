@@ -106,8 +106,8 @@ impl IndexSink {
         let known = self.batch.frames.protocols().iter().copied();
         let is_one = |known: &&dyn Protocol| protocols.iter().any(|p| p.name() == known.name());
         let protocols = known.filter(|known| is_one(&&**known)).collect();
-        let ordered = run.source().pairs.is_empty();
-        self.step(Step::Begin { protocols, ordered })?;
+        let source = Box::new(run.source().clone());
+        self.step(Step::Begin(source, protocols))?;
         let name = escape(&run.source().name).into_owned();
         self.set_status(|status| status.source = name);
         Ok(())

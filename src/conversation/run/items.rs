@@ -216,7 +216,7 @@ impl<'p> ItemReader<'p> {
     }
 
     /// Passes on the messages that a step of the decoder yields.
-    fn decode<S: Sink + ?Sized>(
+    pub fn decode<S: Sink + ?Sized>(
         &mut self,
         out: &mut Outlet<'_, '_, S>,
         step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),

@@ -63,8 +63,8 @@ impl<'r, 'p, S: Sink + ?Sized> Outlet<'r, 'p, S> {
                 .push_back(KeptOutput::Event(Box::new(KeptEvent::of(event))));
         }
         let verdict = self.conversation.as_mut().map(|all| all.event(event));
-        let findings = verdict.map_or(&[][..], |verdict| verdict.findings);
-        self.flow = self.sink.take(Output::Event(event, findings));
+        let verdict = verdict.unwrap_or_default();
+        self.flow = self.sink.take(Output::Event(event, verdict));
     }
 
     pub fn note(&mut self, text: &str) {

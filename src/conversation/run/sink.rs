@@ -19,8 +19,8 @@ pub enum Output<'a> {
     Item(&'a Item<'a>, Origin),
     /// A message. It has a verdict if rules are checked.
     Message(&'a Decoded<'a>, Option<Verdict<'a>>),
-    /// An event between messages, with the findings that follow from it.
-    Event(&'a Event<'a>, &'a [Finding]),
+    /// An event between messages, with what follows from it.
+    Event(&'a Event<'a>, Verdict<'a>),
     /// A note about bytes that the capture lacks.
     Note(&'a str),
     /// Everything that arrived is read, and nothing more arrived for this time; `None` at the end of the capture. Only
@@ -35,7 +35,8 @@ impl<'a> Output<'a> {
     pub fn findings(&self) -> &'a [Finding] {
         match self {
             Self::Message(_, verdict) => verdict.map_or(&[], |verdict| verdict.findings),
-            Self::Event(_, findings) | Self::End(_, findings) => findings,
+            Self::Event(_, verdict) => verdict.findings,
+            Self::End(_, findings) => findings,
             _ => &[],
         }
     }
