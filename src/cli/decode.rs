@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, help_heading = "Rules")]
     lint: bool,
     /// Exit 1 on a finding of this severity or worse, with --lint
-    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", default_value = options::default_of("fail-on"), value_parser = options::words("fail-on"), help_heading = "Rules")]
     fail_on: String,
     /// Output format; by default tree or line (see wiretool help lines)
     ///

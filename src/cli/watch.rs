@@ -1,8 +1,8 @@
 //! `wiretool watch`: messages of captures and of live traffic on the whole screen.
 //!
 //! ```text
-//!   reader thread   input --> pipeline --> IndexSink --> Store
-//!   rule thread     Store --> conversation --> Store: answers, findings
+//!   reader thread   input --> run --> IndexSink --> Store
+//!   rule thread     Store --> run --> Store: answers, findings
 //!   proxy thread    sockets or child --> recording, which the reader follows
 //!   this thread     keys --> Model --> View --> terminal
 //! ```
@@ -19,6 +19,7 @@ mod prompt;
 mod screen;
 mod shared;
 mod source;
+mod steps;
 mod store;
 mod take;
 mod terminal;
@@ -38,7 +39,7 @@ use crate::framing::Framing;
 use crate::transport::Inserts;
 use anyhow::{Context as _, Result};
 use edit::Editing;
-use judging::{RuleThread, Steps};
+use judging::RuleThread;
 use live::LiveTraffic;
 use model::Model;
 use screen::{run_screen, screen_file};
@@ -47,6 +48,7 @@ use source::IndexSink;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use steps::Steps;
 use store::{Store, StoreReader};
 use terminal::FullScreen;
 use view::{Theme, View};

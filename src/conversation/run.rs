@@ -10,6 +10,7 @@
 mod items;
 mod outlet;
 mod sink;
+mod source;
 
 use super::{Conversation, Finding};
 use crate::capture::{CaptureInput, Event, Form, Item};
@@ -18,6 +19,7 @@ use crate::protocol::{Direction, Protocol};
 use items::{ItemReader, WaitingItem};
 use outlet::{KeptOutput, Outlet};
 pub use sink::{Output, RuleSettings, Sink};
+pub(crate) use source::Source;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
@@ -26,26 +28,6 @@ use std::time::Duration;
 
 /// The number of bytes of a capture that are read at once; what they hold waits in memory after a break.
 const PART_BYTES: usize = 256 << 10;
-
-/// What is known about a capture before it is read.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Source {
-    /// The name of the file.
-    pub name: String,
-    /// The files of the client and of the server of each connection, if each file is one direction.
-    pub pairs: Vec<[String; 2]>,
-    /// It is one of several captures.
-    pub is_one_of_several: bool,
-    /// The connection and the direction of bytes for which the capture gives none.
-    pub conn: Option<u32>,
-    pub direction: Option<Direction>,
-    /// The index of the first message.
-    pub first_index: u64,
-    /// Ended connections are removed, because they can be many, or their numbers are reused.
-    pub removes_ended: bool,
-    /// Times are left out.
-    pub without_times: bool,
-}
 
 /// Reads one capture: owns the input, the decoder and the conversation.
 ///

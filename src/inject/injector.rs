@@ -180,7 +180,8 @@ impl<'p> Injector<'p> {
             None => {}
         }
         // If only hosts are rewritten, nothing remains to do after the end of HTTP.
-        let done = !self.plan.matches_direction(direction) && self.run.decoder().is_websocket(origin);
+        let done =
+            !self.plan.matches_direction(direction) && self.run.decoder().is_websocket(origin);
         if held > self.most || done {
             queue.flush_all();
         }

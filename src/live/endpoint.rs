@@ -305,7 +305,9 @@ impl<'p> Endpoint<'p> {
             }
             ControlFlow::Continue(())
         };
-        let step = self.run.decode(|decoder, out| decoder.push(origin, &bytes, out), &mut sink);
+        let step = self
+            .run
+            .decode(|decoder, out| decoder.push(origin, &bytes, out), &mut sink);
         let ControlFlow::Continue(()) = step;
         commands.push(Command::Send(channel, bytes));
         index
@@ -339,7 +341,9 @@ impl<'p> Endpoint<'p> {
 
     /// The pending answers, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        self.run.conversation().map_or(Vec::new(), Conversation::waiting)
+        self.run
+            .conversation()
+            .map_or(Vec::new(), Conversation::waiting)
     }
 
     /// Returns `true` if the message with this index can still be answered.

@@ -239,7 +239,8 @@ pub fn wire(decoded: &Decoded<'_>, raw: &RawFrame<'_>) -> Wire {
     let mut again = Vec::with_capacity(raw.bytes.len());
     let skipped = frame.control == Some("skipped");
     if !skipped {
-        framing::write(frame.framing, body, &wire, &mut again);
+        let writer = decoded.protocol.frame_writer(frame.framing);
+        framing::write(writer, body, &wire, &mut again);
     }
     if skipped || again != raw.bytes || !wire.set_between(raw.bytes, raw.between) {
         wire = Wire::verbatim(raw.bytes);
@@ -380,7 +381,7 @@ pub fn schema() -> String {
         }
     }
     include_str!("schema.json")
-        .replacen("\"FRAMINGS\"", &list(&Framing::ALL.map(Framing::name)), 1)
+        .replacen("\"FRAMINGS\"", &list(&registry::framing_names()), 1)
         .replacen("\"ROLES\"", &list(&Role::ALL.map(Role::name)), 1)
         .replacen(DEFINITIONS, &own, 1)
 }

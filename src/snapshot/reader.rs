@@ -1,13 +1,13 @@
 //! Feeds a fixture's bytes to its rendering.
 
 use super::rendering::ShownSnapshot;
-use super::settings::FixtureOptions;
 use super::{Error, Rendering};
 use crate::capture::{CaptureInput, Form};
 use crate::conversation::{RuleSettings, Run, Source};
 use crate::decoder::DecodeOptions;
 use crate::encoding::Want;
 use crate::protocol::registry::Protocols;
+use crate::settings::FixtureOptions;
 use std::ops::ControlFlow;
 
 /// Reads one fixture.

@@ -56,7 +56,7 @@ pub struct Args {
     #[command(flatten)]
     judging: options::RuleArgs,
     /// Exit 1 on a finding of this severity or worse
-    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", default_value = options::default_of("fail-on"), value_parser = options::words("fail-on"), help_heading = "Rules")]
     fail_on: String,
     /// Print all rules and exit
     #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files", "report"])]

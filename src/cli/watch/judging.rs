@@ -9,32 +9,27 @@
 //! result is that of a run without threads.
 
 use super::shared::Shared;
+use super::steps::{Step, Steps, Work};
 use super::store::{NamedVersion, StoredSubscription, Update};
-use crate::capture::{EventRecord, Header, Item, Time};
+use crate::capture::Item;
 use crate::cli::interrupt::Stop;
-use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Source, Verdict};
+use crate::conversation::{Conversation, Finding, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
+use crate::protocol::Role;
 use crate::protocol::session::{Place, Waiting};
-use crate::protocol::{Protocol, Role};
 use crate::render::DisplayOptions;
 use crate::render::findings;
 use crate::render::style::{Style, shorten};
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The maximum number of steps, and of rare parts, that wait. The reader waits for space.
-const MAX_STEPS: usize = 1 << 12;
-/// The number of messages after which their results are stored.
-const MAX_PART: usize = 1 << 10;
 /// The increase of the thread's nice value.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
-/// The time after which a waiting thread looks if it must stop.
-const LOOK: Duration = Duration::from_millis(50);
 /// The maximum number of awaited messages that are listed.
 const MAX_WAITING: usize = 20;
 /// The maximum number of messages that wait for an answer.
@@ -43,134 +38,6 @@ const MAX_OPEN: usize = 1 << 16;
 const MAX_HELLOS: usize = 1 << 10;
 /// The maximum number of characters of a version.
 const MAX_VERSION: usize = 40;
-
-/// An item between messages.
-pub(super) enum Step {
-    /// The conversation of a source begins, in these protocols.
-    Begin(Box<Source>, Vec<&'static dyn Protocol>),
-    Header(Box<Header>),
-    /// An event of a connection, and its time.
-    Event(EventRecord, Option<Time>),
-    /// The traffic pauses: awaited messages are shown.
-    Pause,
-    /// The conversation ends.
-    End,
-}
-
-/// The steps that wait, and how many messages are stored.
-#[derive(Default)]
-pub(super) struct Steps {
-    state: Mutex<StepState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct StepState {
-    /// Each with the number of messages before it.
-    steps: VecDeque<(usize, Step)>,
-    /// The parts of messages that cannot be decoded again.
-    rare: BTreeMap<usize, RareParts>,
-    stored: usize,
-    /// No more steps and messages come.
-    closed: bool,
-    /// Nobody takes the steps.
-    left: bool,
-}
-
-/// The next work of the thread.
-enum Work {
-    Step(Step),
-    /// The messages up to this one.
-    Messages(usize, BTreeMap<usize, RareParts>),
-    End,
-}
-
-impl Steps {
-    fn lock(&self) -> MutexGuard<'_, StepState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns true if another step must wait: all messages before it must be stored then.
-    pub fn is_full(&self) -> bool {
-        let state = self.lock();
-        state.steps.len().max(state.rare.len()) >= MAX_STEPS
-    }
-
-    fn wait_for_space(&self) -> MutexGuard<'_, StepState> {
-        let is_full = |state: &mut StepState| {
-            !state.left && state.steps.len().max(state.rare.len()) >= MAX_STEPS
-        };
-        let waited = self.changed.wait_while(self.lock(), is_full);
-        waited.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds a step after this number of messages.
-    pub fn push(&self, after: usize, step: Step) {
-        let mut state = self.wait_for_space();
-        if !state.left {
-            state.steps.push_back((after, step));
-            self.changed.notify_all();
-        }
-    }
-
-    /// Adds what cannot be decoded again of a message.
-    pub fn push_rare(&self, index: usize, parts: RareParts) {
-        let mut state = self.wait_for_space();
-        if !state.left {
-            state.rare.insert(index, parts);
-        }
-    }
-
-    /// Sets the number of messages that are in the store.
-    pub fn set_stored(&self, count: usize) {
-        self.lock().stored = count;
-        self.changed.notify_all();
-    }
-
-    /// Says that no more steps and messages come.
-    pub fn close(&self) {
-        self.lock().closed = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits for the next work after `done` messages.
-    fn next(&self, done: usize, stop: &Stop) -> Work {
-        let mut state = self.lock();
-        loop {
-            if stop.exit().is_some() {
-                return Work::End;
-            }
-            let first = state.steps.front().map(|(after, _)| *after);
-            if first.is_some_and(|after| after <= done)
-                && let Some((_, step)) = state.steps.pop_front()
-            {
-                self.changed.notify_all();
-                return Work::Step(step);
-            }
-            let end = state.stored.min(first.unwrap_or(usize::MAX));
-            if end > done {
-                let end = end.min(done + MAX_PART);
-                let later = state.rare.split_off(&end);
-                let rare = std::mem::replace(&mut state.rare, later);
-                self.changed.notify_all();
-                return Work::Messages(end, rare);
-            }
-            if state.closed {
-                return Work::End;
-            }
-            let waited = self.changed.wait_timeout(state, LOOK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    fn leave(&self) {
-        let mut state = self.lock();
-        state.left = true;
-        state.steps.clear();
-        state.rare.clear();
-        self.changed.notify_all();
-    }
-}
 
 /// The thread that judges.
 pub(super) struct RuleThread {
@@ -244,21 +111,19 @@ impl RuleThread {
     }
 
     fn step(&mut self, step: Step) {
-        if let Step::Begin(source, protocols) = step {
-            let options = DecodeOptions::new(protocols);
-            let rules = Some(self.rules.clone());
-            self.run = Some(Run::of_source(*source, None, options, rules));
-            return;
-        }
-        let (Some(run), results) = (&mut self.run, &mut self.results) else {
-            return;
-        };
-        let ControlFlow::Continue(()) = match step {
-            Step::Begin(..) => ControlFlow::Continue(()),
-            Step::Header(header) => run.item(&Item::Header(&header), results),
-            Step::Event(event, time) => run.event(&event.event(time), results),
-            Step::Pause => run.pause(Duration::ZERO, results),
-            Step::End => run.finish(results),
+        let results = &mut self.results;
+        let ControlFlow::Continue(()) = match (step, &mut self.run) {
+            (Step::Begin(source, protocols), run) => {
+                let options = DecodeOptions::new(protocols);
+                let rules = Some(self.rules.clone());
+                *run = Some(Run::of_source(*source, None, options, rules));
+                ControlFlow::Continue(())
+            }
+            (_, None) => ControlFlow::Continue(()),
+            (Step::Header(header), Some(run)) => run.item(&Item::Header(&header), results),
+            (Step::Event(event, time), Some(run)) => run.event(&event.event(time), results),
+            (Step::Pause, Some(run)) => run.pause(Duration::ZERO, results),
+            (Step::End, Some(run)) => run.finish(results),
         };
     }
 
@@ -295,17 +160,14 @@ impl Sink for Results {
                 self.is_recording = false;
             }
             Output::Item(Item::Header(_), _) => self.is_recording = true,
-            Output::Message(decoded, verdict) => {
-                self.message(decoded, verdict.unwrap_or_default());
-            }
+            Output::Message(decoded, verdict) => self.message(decoded, verdict.unwrap_or_default()),
             Output::Event(_, verdict) => self.add(verdict, self.done),
             Output::Waiting(run, _) => {
                 let waiting = run.conversation().map(|one| self.find_open(one));
                 self.waiting = Some(waiting.unwrap_or_default());
             }
             Output::End(run, findings) => {
-                let found = findings.iter().cloned().map(Update::Finding);
-                self.updates.extend(found);
+                self.find(findings);
                 if let Some(conversation) = run.conversation() {
                     self.shared.stat().finish(conversation);
                 }
@@ -370,10 +232,14 @@ impl Results {
         lines
     }
 
+    fn find(&mut self, findings: &[Finding]) {
+        let found = findings.iter().cloned().map(Update::Finding);
+        self.updates.extend(found);
+    }
+
     /// Stores findings and subscriptions after this number of messages.
     fn add(&mut self, verdict: Verdict<'_>, after: usize) {
-        let found = verdict.findings.iter().cloned().map(Update::Finding);
-        self.updates.extend(found);
+        self.find(verdict.findings);
         for change in verdict.subscriptions {
             let Ok(request) = usize::try_from(change.request) else {
                 continue;

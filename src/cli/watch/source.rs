@@ -1,8 +1,8 @@
-//! Fills the store: a sink of the pipeline on a thread of its own.
+//! Fills the store: the sink of a run on a thread of its own.
 
 use super::entry::Entry;
-use super::judging::{Step, Steps};
 use super::shared::Shared;
+use super::steps::{Step, Steps};
 use super::store::{Batch, ConnChange, InputStatus, Update};
 use crate::capture::{Event, EventKind, Header, Item};
 use crate::cli::input::{Flow, InputRun, unless_failed};

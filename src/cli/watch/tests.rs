@@ -1,9 +1,10 @@
 //! Shared parts of the tests of the screen, and the law of the store: a stored message is the message.
 
-use super::judging::{RuleThread, Steps};
+use super::judging::RuleThread;
 use super::model::Model;
 use super::shared::Shared;
 use super::source::{IndexSink, input_run};
+use super::steps::Steps;
 use super::store::{Store, StoreReader};
 use crate::capture::{Form, Item};
 use crate::cli::input::{self, Flow, InputRun};

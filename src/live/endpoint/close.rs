@@ -59,7 +59,8 @@ impl Endpoint<'_> {
         if *how == Ended::Eof {
             return false;
         }
-        self.run.ignore(|decoder, out| decoder.close(Some(conn), out));
+        self.run
+            .ignore(|decoder, out| decoder.close(Some(conn), out));
         match &mut self.http {
             None => self.peer.closed(conn, now),
             Some(http) => {

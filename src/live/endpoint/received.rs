@@ -2,12 +2,15 @@
 
 use super::http_session::{Effect, peer_conn};
 use super::{Endpoint, MessageObserver, Received, SessionEvent, origin};
-use crate::conversation::{Output, Verdict};\nuse crate::decoder::{Decoded, Decoder, FrameSink};
+use crate::conversation::{Output, Verdict};
+use crate::decoder::{Decoded, Decoder, FrameSink};
 use crate::framing::EventStream;
 use crate::live::codec::Signal;
 use crate::live::handler::{Channel, Command};
+use crate::protocol::peer::Outgoing;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
+use std::ops::ControlFlow;
 
 impl<'p> Endpoint<'p> {
     /// Bytes of the peer.
@@ -50,14 +53,16 @@ impl<'p> Endpoint<'p> {
             closes,
         } = taken;
         let partial = self
-            .decoder
+            .run
+            .decoder()
             .partial_bytes(origin(channel, self.side().other(), now));
         if let Some(codec) = self.codecs.get_mut(&conn).filter(|_| !partial.is_empty()) {
             codec.partial(partial, &mut bytes);
         }
         self.send_bytes(conn, bytes, now, commands);
         let events = self
-            .decoder
+            .run
+            .decoder()
             .event_stream(origin(channel, self.side().other(), now));
         let last_id = events.last_id.map(str::to_owned);
         let events = EventStream {
@@ -148,7 +153,9 @@ impl<'p> Endpoint<'p> {
         };
         let mut sink = |output: Output<'_>| -> ControlFlow<()> {
             match output {
-                Output::Message(decoded, verdict) if !take(decoded, verdict.unwrap_or_default()) => {
+                Output::Message(decoded, verdict)
+                    if !take(decoded, verdict.unwrap_or_default()) =>
+                {
                     ControlFlow::Break(())
                 }
                 _ => ControlFlow::Continue(()),

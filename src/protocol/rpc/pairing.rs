@@ -12,9 +12,9 @@ use super::violation::ShapeViolation;
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::schema::check::number;
+use crate::protocol::session::Current;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
 
@@ -213,7 +213,6 @@ impl<S> Pairing<S> {
         &mut self,
         key: &PairKey,
         shape: &CallShape<'_, '_>,
-        report: &mut Report,
     ) -> bool {
         let open = self.open.get_mut(key);
         let Some((asked, request)) = open.filter(|(_, request)| !request.may_be_missed) else {
@@ -221,12 +220,7 @@ impl<S> Pairing<S> {
         };
         let what = asked.describe();
         let text = |id: &str| format!("the id {id} belongs to {what}, which is not answered yet");
-        shape.report_id_flaw(
-            ShapeViolation::DuplicateId,
-            Some(asked.place.index),
-            text,
-            report,
-        );
+        shape.report_id_flaw(ShapeViolation::DuplicateId, Some(asked.place.index), text);
         request.had_duplicate = true;
         if request.duplicates.len() < MAX_DUPLICATES {
             request.duplicates.push(shape.asked());
@@ -252,7 +246,6 @@ impl<S> Pairing<S> {
         id_space: IdSpace,
         direction: Option<Direction>,
         shape: &CallShape<'_, '_>,
-        report: &mut Report,
     ) -> PairedRequest {
         let requester = direction.map_or(Direction::ToServer, Direction::other);
         let key = shape
@@ -281,12 +274,7 @@ impl<S> Pairing<S> {
         {
             let asked_id = short(&asked.id);
             let text = |id: &str| format!("the id is {id}, but the request has {asked_id}");
-            shape.report_id_flaw(
-                ShapeViolation::IdTypeChanged,
-                Some(asked.place.index),
-                text,
-                report,
-            );
+            shape.report_id_flaw(ShapeViolation::IdTypeChanged, Some(asked.place.index), text);
             return PairedRequest::Retyped(key);
         }
         PairedRequest::Nothing(key)
@@ -297,19 +285,13 @@ impl<S> Pairing<S> {
         &mut self,
         key: &PairKey,
         shape: &CallShape<'_, '_>,
-        report: &mut Report,
     ) {
         self.unmatched.insert(key.clone(), ());
         if let Some(answer) = self.answered.get(key) {
             let text = |id: &str| {
                 format!("the request with the id {id} was answered before, by #{answer}")
             };
-            return shape.report_id_flaw(
-                ShapeViolation::AnsweredTwice,
-                Some(*answer),
-                text,
-                report,
-            );
+            return shape.report_id_flaw(ShapeViolation::AnsweredTwice, Some(*answer), text);
         }
         let own = self.open.get(&key.reversed());
         let own = own.map(|(asked, _)| (asked.describe(), asked.place.index));
@@ -319,27 +301,22 @@ impl<S> Pairing<S> {
             }
             None => format!("no open request has the id {id}"),
         };
-        shape.report_id_flaw(ShapeViolation::Orphan, None, text, report);
+        shape.report_id_flaw(ShapeViolation::Orphan, None, text);
     }
 
     /// Closes a request that is answered.
-    pub(in crate::protocol) fn close(
-        &mut self,
-        key: &PairKey,
-        seen: &Seen<'_>,
-        report: &mut Report,
-    ) -> Closed<S> {
+    pub(in crate::protocol) fn close(&mut self, key: &PairKey, seen: Current<'_, '_>) -> Closed<S> {
         if let Some((asked, request)) = self.open.get_mut(key)
             && !request.duplicates.is_empty()
         {
             let first = std::mem::replace(asked, request.duplicates.remove(0));
-            report.answers(&first, seen, true);
+            seen.answers(&first, true);
             return Closed::Twin;
         }
         let Some((asked, request)) = self.open.close(key) else {
             return Closed::Nothing;
         };
-        report.answers(&asked, seen, true);
+        seen.answers(&asked, true);
         self.answered.insert(key.clone(), seen.index);
         Closed::Last(asked, request)
     }

@@ -5,9 +5,10 @@ use crate::protocol::correlation::{OpenRequest, OpenRequests};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
 use crate::protocol::rpc::lone_cr;
+use crate::protocol::rule_names::oracle as rule;
 use crate::protocol::session::memory::Reported;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Place, Report, Seen, Waiting};
+use crate::protocol::session::{Place, Report, Seen, Waiting, broken};
 use crate::protocol::{Direction, rpc};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::{BTreeMap, VecDeque};
@@ -216,15 +217,15 @@ impl ChildSession {
             super::id(&ready.id)
         );
         self.record_failure();
-        line.broken_by("ack-id", ack.place, index, text);
+        broken!(line, rule::ACK_ID, ack.place, index; "{text}");
     }
 
     /// Reports a connection that ends before ready is answered.
     pub(super) fn report_unacknowledged(&mut self, report: &mut Report) {
         if let ReadyStage::Announced(ready, _) = &self.stage {
             if !self.ready_unread {
-                let text = "ready is not acknowledged, and the connection is closed";
-                report.broken("unanswered", ready.place, text);
+                broken!(report, rule::UNANSWERED, ready.place;
+                    "ready is not acknowledged, and the connection is closed");
             }
             self.record_failure();
         }
@@ -275,7 +276,7 @@ impl ChildSession {
 
     /// Reports that answers are one invoke late because of that line.
     pub(super) fn report_desync(&self, line: &OracleLine<'_, '_>, text: String) {
-        line.broken_by("desync", line.id_place(), self.cause, text);
+        broken!(line, rule::DESYNC, line.id_place(), self.cause; "{text}");
     }
 
     /// Removes and returns the first invoke of the queue if its number is below `number`.
@@ -317,7 +318,7 @@ impl ChildSession {
                 _ => None,
             };
             if let Some(text) = text {
-                line.broken_by("id-order", line.id_place(), *index, text);
+                broken!(line, rule::ID_ORDER, line.id_place(), *index; "{text}");
             }
         }
         self.last_id = Some((id, seen.index));

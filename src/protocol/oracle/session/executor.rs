@@ -4,6 +4,8 @@ use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
 use super::{LAG, OracleLine, OracleSession, close, felts, shape};
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rule_names::oracle as rule;
+use crate::protocol::session::broken;
 
 impl OracleSession<'_> {
     pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>) {
@@ -19,8 +21,8 @@ impl OracleSession<'_> {
         {
             let kind = &seen.message.kind;
             let what = if kind.is_empty() { "something" } else { kind };
-            let text = format!("the executor sends {what} first; it should wait for ready");
-            line.broken("speaks-before-ready", seen.whole(), text);
+            broken!(line, rule::SPEAKS_BEFORE_READY, seen.whole();
+                "the executor sends {what} first; it should wait for ready");
         }
         child.executor_sent = true;
         if line.faulty {
@@ -76,18 +78,16 @@ impl OracleSession<'_> {
             return;
         };
         if let Some(shut_down) = child.shut_down
-            && child.reported.first("invoke-after-shutdown")
+            && child.reported.first(rule::INVOKE_AFTER_SHUTDOWN)
         {
-            let text = format!(
+            broken!(line, rule::INVOKE_AFTER_SHUTDOWN, seen.whole(), shut_down;
                 "{} is after shutdown (#{shut_down}): no more requests are allowed",
-                seen.message.kind
-            );
-            line.broken_by("invoke-after-shutdown", seen.whole(), shut_down, text);
+                seen.message.kind);
         }
         if let ReadyStage::Announced(ready, _) = &child.stage {
             let ready = ready.place.index;
-            let text = format!("ready (#{ready}) is not acknowledged yet; this should come first");
-            line.broken_by("invoke-unacknowledged", seen.whole(), ready, text);
+            broken!(line, rule::INVOKE_UNACKNOWLEDGED, seen.whole(), ready;
+                "ready (#{ready}) is not acknowledged yet; this should come first");
             child.record_failure();
         }
         let Some(id) = line.id() else {
@@ -102,9 +102,8 @@ impl OracleSession<'_> {
             && matches!(child.stage, ReadyStage::Serving)
         {
             let before = before.index;
-            let text =
-                format!("#{before} is not answered yet: one invoke should end before the next");
-            line.broken_by("overlap", seen.whole(), before, text);
+            broken!(line, rule::OVERLAP, seen.whole(), before;
+                "#{before} is not answered yet: one invoke should end before the next");
         }
         child.unreadable = None;
         let number = child.asked;
@@ -164,8 +163,8 @@ fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>) {
         stage => {
             child.stage = stage;
             if child.in_step {
-                let text = format!("id {} belongs to no request of the oracle", line.id_text());
-                line.broken("stray-ack", ack.place, text);
+                broken!(line, rule::STRAY_ACK, ack.place;
+                    "id {} belongs to no request of the oracle", line.id_text());
             }
         }
     }

@@ -3,6 +3,8 @@
 use super::child::{ChildSession, PeerId, ReadyStage, invokes};
 use super::{OracleLine, OracleSession, close, felts, shape};
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rule_names::oracle as rule;
+use crate::protocol::session::broken;
 use crate::protocol::session::text::short;
 use crate::protocol::{Role, rpc};
 
@@ -33,9 +35,9 @@ impl OracleSession<'_> {
         };
         let due = due.and_then(|place| place.origin.time);
         if let Some(text) = rpc::unflushed(&seen, due, child.ends.closed)
-            && child.reported.first("answer-after-eof")
+            && child.reported.first(rule::ANSWER_AFTER_EOF)
         {
-            line.broken("answer-after-eof", seen.whole(), text);
+            broken!(line, rule::ANSWER_AFTER_EOF, seen.whole(); "{text}");
         }
         if matches!(child.stage, ReadyStage::Silent) && handle_first_line(child, line, is_ready) {
             // The line is wrong, but its request is still recorded.
@@ -48,41 +50,33 @@ impl OracleSession<'_> {
         match &child.stage {
             // A peer with a longer timeout than the executor may continue.
             ReadyStage::Failed if is_ready && !line.faulty => return child.announce(line),
-            ReadyStage::Refused(by) if child.reported.first("alive-after-refusal") => {
+            ReadyStage::Refused(by) if child.reported.first(rule::ALIVE_AFTER_REFUSAL) => {
                 let by = by.index;
-                let text =
-                    format!("the executor refused ready (#{by}): the oracle should have ended");
-                line.broken_by("alive-after-refusal", seen.whole(), by, text);
+                broken!(line, rule::ALIVE_AFTER_REFUSAL, seen.whole(), by;
+                    "the executor refused ready (#{by}): the oracle should have ended");
             }
             _ => {}
         }
         if let Some(shut_down) = child.shut_down
             && !child.is_late
-            && child.reported.first("output-after-shutdown")
+            && child.reported.first(rule::OUTPUT_AFTER_SHUTDOWN)
         {
-            let text = format!("this is after shutdown (#{shut_down}): no more output is allowed");
-            line.broken_by("output-after-shutdown", seen.whole(), shut_down, text);
+            broken!(line, rule::OUTPUT_AFTER_SHUTDOWN, seen.whole(), shut_down;
+                "this is after shutdown (#{shut_down}): no more output is allowed");
         }
         if line.is_answer() {
             return self.answer(line);
         }
         if !line.faulty {
             if is_ready {
-                let text = "ready was sent before: the executor takes this for an answer";
-                line.broken("ready-twice", seen.whole(), text);
+                broken!(line, rule::READY_TWICE, seen.whole();
+                    "ready was sent before: the executor takes this for an answer");
             } else {
                 let answers = line.call.result.or(line.call.error).is_some();
-                let text = format!(
+                broken!(line, rule::ORACLE_ASKS, line.place(line.call.method);
                     "{} makes this a {}; {}",
-                    shape::method(line),
-                    line.role().map_or("message", Role::name),
-                    if answers {
-                        "an answer should have no method"
-                    } else {
-                        "the oracle should only answer"
-                    }
-                );
-                line.broken("oracle-asks", line.place(line.call.method), text);
+                    shape::method(line), line.role().map_or("message", Role::name),
+                    if answers { "an answer should have no method" } else { "the oracle should only answer" });
             }
         }
         child.record_extra_line(seen.index);
@@ -126,12 +120,8 @@ impl OracleSession<'_> {
             && let Some((asked, invoke)) = self.open.close(&(conn, id))
         {
             let index = asked.place.index;
-            let text = format!(
-                "id is {}; it should be {}, as in #{index}",
-                line.id_text(),
-                short(&asked.id)
-            );
-            line.broken_by("answer-id", line.id_place(), index, text);
+            broken!(line, rule::ANSWER_ID, line.id_place(), index;
+                "id is {}; it should be {}, as in #{index}", line.id_text(), short(&asked.id));
             line.answers(&asked, true);
             felts::result(line, invoke.signature(self.signatures));
             child.restart_at(number);
@@ -143,11 +133,11 @@ impl OracleSession<'_> {
             return child.record_extra_line(seen.index);
         }
         if let Some((_, by)) = &again {
-            let text = format!("id {} was answered by #{by}", line.id_text());
-            line.broken_by("extra-line", place, *by, text);
+            broken!(line, rule::EXTRA_LINE, place, *by;
+                "id {} was answered by #{by}", line.id_text());
         } else {
-            let text = format!("id {} belongs to no open request", line.id_text());
-            line.broken("extra-line", place, text);
+            broken!(line, rule::EXTRA_LINE, place;
+                "id {} belongs to no open request", line.id_text());
         }
         child.record_extra_line(seen.index);
         if let Some((_, id)) = due
@@ -158,12 +148,9 @@ impl OracleSession<'_> {
                 .open
                 .get(&(conn, id))
                 .map(|(asked, _)| describe_invoke(asked));
-            let text = format!(
+            broken!(line, rule::DESYNC, place, seen.index;
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
-                line.id_text(),
-                reader.unwrap_or_default()
-            );
-            line.broken_by("desync", place, seen.index, text);
+                line.id_text(), reader.as_deref().unwrap_or_default());
         }
     }
 
@@ -211,11 +198,8 @@ impl OracleSession<'_> {
             };
             if before >= child.read && child.in_step {
                 let by = line.index;
-                let text = format!(
-                    "{} has no answer, and #{by} answers a later one",
-                    asked.describe()
-                );
-                line.broken_by("unanswered", asked.place, by, text);
+                broken!(line, rule::UNANSWERED, asked.place, by;
+                    "{} has no answer, and #{by} answers a later one", asked.describe());
             }
         }
     }
@@ -243,8 +227,8 @@ fn handle_first_line(child: &mut ChildSession, line: &OracleLine<'_, '_>, is_rea
             ("", _) => "no message".to_owned(),
             (kind, _) => kind.to_owned(),
         };
-        let text = format!("the oracle starts with {kind}; it should start with the request ready");
-        line.broken("first-not-ready", line.place(line.call.method), text);
+        broken!(line, rule::FIRST_NOT_READY, line.place(line.call.method);
+            "the oracle starts with {kind}; it should start with the request ready");
     }
     true
 }

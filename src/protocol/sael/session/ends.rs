@@ -3,6 +3,8 @@
 use super::state::SaelConnection;
 use super::{Report, SaelSession, login};
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rule_names::sael as rule;
+use crate::protocol::session::broken;
 use crate::protocol::session::memory::ConnId;
 
 /// The number of ended connections that are stored for late messages.
@@ -58,8 +60,7 @@ impl SaelSession {
         };
         for ((of, _), asked, call) in calls {
             if call.needs_answer() && !call.dropped && !is_mute(*of) {
-                let text = format!("{} has no answer", describe(asked));
-                report.broken("unanswered", asked.place, text);
+                broken!(report, rule::UNANSWERED, asked.place; "{} has no answer", describe(asked));
             }
         }
         // At the end of the input they stay: `waiting` lists them afterwards.
@@ -81,8 +82,8 @@ impl SaelSession {
         }
         let session = conn.session;
         for (rule, live, what) in [
-            ("dropped-call", false, "call"),
-            ("dropped-subscription", true, "subscription"),
+            (rule::DROPPED_CALL, false, "call"),
+            (rule::DROPPED_SUBSCRIPTION, true, "subscription"),
         ] {
             if !left[usize::from(live)] {
                 continue;
@@ -103,11 +104,8 @@ impl SaelSession {
                 n => format!(", and {n} more {what}{}", if n > 1 { "s" } else { "" }),
             };
             let is = if more > 0 { "are" } else { "is" };
-            let text = format!(
-                "{}{others} {is} open while the client closes the connection",
-                describe(first)
-            );
-            report.broken_by(rule, first.place, by, text);
+            broken!(report, rule, first.place, by;
+                "{}{others} {is} open while the client closes the connection", describe(first));
             // Their missing answers follow from that.
             self.calls.retain(session, |_, _, call| {
                 call.dropped |= call.conn == id && !live && call.needs_answer();

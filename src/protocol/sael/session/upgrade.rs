@@ -4,6 +4,8 @@ use super::state::{Agreed, SaelConnection};
 use super::{SaelMessage, short};
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
+use crate::protocol::rule_names::sael as rule;
+use crate::protocol::session::broken;
 use crate::span::Span;
 
 /// The field that offers subprotocols and selects one.
@@ -43,12 +45,10 @@ pub(super) fn head(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
                 } else {
                     short(&String::from_utf8_lossy(name))
                 };
-                let text = format!(
-                    "subprotocol `{shown}` has `{}`, which a token cannot contain",
-                    odd.escape_ascii()
-                );
                 let place = message.span(Span::new(place.start, place.end));
-                message.broken("subprotocol-name", place, text);
+                broken!(message, rule::SUBPROTOCOL_NAME, place;
+                    "subprotocol `{shown}` has `{}`, which a token cannot contain",
+                    odd.escape_ascii());
             }
         }
     }

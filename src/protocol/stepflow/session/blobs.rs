@@ -2,6 +2,8 @@
 
 use super::MessageTurn;
 use crate::protocol::Direction;
+use crate::protocol::rule_names::stepflow as rule;
+use crate::protocol::session::broken;
 use foldhash::HashSet;
 use std::collections::BTreeMap;
 
@@ -51,8 +53,8 @@ impl Blobs {
     /// Handles the answer to the request with this index. A runtime may also have blobs of earlier runs.
     pub(super) fn handle_answer(&mut self, index: u64, message: &MessageTurn<'_, '_>, well: bool) {
         if let Some(shown) = self.unknown.remove(&index).filter(|_| !well) {
-            let text = format!("the runtime refuses blob {shown}…: it has sent no such id before");
-            message.broken_by("blob-unknown", message.whole(), index, text);
+            broken!(message, rule::BLOB_UNKNOWN, message.whole(), index;
+                "the runtime refuses blob {shown}…: it has sent no such id before");
         }
     }
 }
