@@ -8,7 +8,6 @@
 //! A live conversation has no input: its items are given to [`Run::item`].
 
 mod items;
-mod outlet;
 mod sink;
 mod source;
 
@@ -16,8 +15,7 @@ use super::{Conversation, Finding};
 use crate::capture::{CaptureInput, Event, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage};
 use crate::protocol::{Direction, Protocol};
-use items::{ItemReader, WaitingItem};
-use outlet::{KeptOutput, Outlet};
+use items::{ItemReader, KeptOutput, Outlet, WaitingItem};
 pub use sink::{Output, RuleSettings, Sink};
 pub(crate) use source::Source;
 use std::collections::VecDeque;
