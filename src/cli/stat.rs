@@ -7,6 +7,7 @@ use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
+use super::unmatched::Unmatched;
 use crate::capture::Item;
 use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
@@ -55,9 +56,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
     let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    let filter = args.condition.filter();
     let mut screen = StatScreen {
         stats: Vec::new(),
-        filter: args.condition.filter(),
+        unmatched: Unmatched::new(&filter),
+        filter,
         scratch: Vec::new(),
         recording: false,
         json: args.format.is_json(),
@@ -73,7 +76,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let none = screen.counted == 0 && run.messages > 0;
     if none {
-        run.note_no_match(None);
+        run.note_no_match(screen.unmatched.describe());
     }
     Ok(Exit::negative_if(run.is_bad || none))
 }
@@ -82,6 +85,7 @@ struct StatScreen {
     /// One for each protocol, in the order of their first message.
     stats: Vec<(&'static str, Stat)>,
     filter: Filter,
+    unmatched: Unmatched,
     scratch: Vec<u8>,
     recording: bool,
     json: bool,
@@ -136,6 +140,8 @@ impl StatScreen {
             self.stat(decoded.protocol.name())
                 .add_message(decoded, verdict);
             self.counted += 1;
+        } else if self.counted == 0 {
+            self.unmatched.add(decoded);
         }
     }
 

@@ -11,6 +11,7 @@ use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
 use super::report::ReportArgs;
+use super::unmatched::Unmatched;
 use crate::capture::Item;
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
@@ -103,10 +104,12 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.stall = args.stall;
     run.counts_each_source = true;
     run.findings_explain = true;
+    let filter = args.condition.filter();
     let mut screen = LintScreen {
         rules,
         reporter: FindingWriter {
-            filter: args.condition.filter(),
+            unmatched: Unmatched::new(&filter),
+            filter,
             scratch: Vec::new(),
             quiet: shared.quiet,
             json: as_json,
@@ -152,7 +155,7 @@ impl LintScreen {
         }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
         if none {
-            run.note_no_match(None);
+            run.note_no_match(reporter.unmatched.describe());
         }
         let found = reporter
             .fail_on
