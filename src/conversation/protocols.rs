@@ -31,7 +31,7 @@ pub(super) struct ConnectionProtocols<'p> {
 
 impl<'p> Conversation<'p> {
     /// Returns this conversation, and those of further protocols.
-    pub fn each_protocol(&self) -> impl Iterator<Item = &Self> {
+    pub(crate) fn each_protocol(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.protocols_of.others)
     }
 

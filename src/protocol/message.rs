@@ -124,7 +124,7 @@ impl<'a> Message<'a> {
 
     /// Returns true if the value alone represents the body: the body is valid, and every JSON reader accepts its
     /// strings.
-    pub fn value_is_complete(&self) -> bool {
+    pub(crate) fn value_is_complete(&self) -> bool {
         self.valid
             && self
                 .value

@@ -20,7 +20,7 @@ use crate::span::Span;
 use crate::tape::{Node, Tape};
 
 /// The maximum size of a message whose text is written in one piece, in bytes.
-pub const MAX_WHOLE: u32 = 256 << 10;
+pub(crate) const MAX_WHOLE: u32 = 256 << 10;
 
 /// Writes one line, with its line end. A verdict adds the findings and the request that the message answers.
 pub fn write(
@@ -33,7 +33,7 @@ pub fn write(
 }
 
 /// Writes one line as [`write()`] does. In a message longer than [`MAX_WHOLE`], `full` may empty `out` several times.
-pub fn write_in_parts(
+pub(crate) fn write_in_parts(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     display: DisplayOptions,
@@ -218,7 +218,11 @@ fn explicit_encoding(
 }
 
 /// Returns the body of a message, read back from its JSON.
-pub fn encode_body(decoded: &Decoded<'_>, message: Node<'_>, form: MessageForm) -> Option<Vec<u8>> {
+pub(crate) fn encode_body(
+    decoded: &Decoded<'_>,
+    message: Node<'_>,
+    form: MessageForm,
+) -> Option<Vec<u8>> {
     let options = WriteOptions {
         // The body is written unchanged, valid or not.
         force: true,

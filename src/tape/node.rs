@@ -210,7 +210,7 @@ impl<'a> Node<'a> {
 
     /// Returns the bytes of its text with unresolved escapes; empty if it is not text.
     #[inline]
-    pub fn raw_text(self) -> &'a [u8] {
+    pub(crate) fn raw_text(self) -> &'a [u8] {
         let e = self.tape.entry(self.index);
         match e.kind {
             EntryKind::Str => self.content(e, 0),
@@ -221,7 +221,7 @@ impl<'a> Node<'a> {
 
     /// Returns the raw bytes of text or of bytes.
     #[inline]
-    pub fn raw_content(self) -> Option<&'a [u8]> {
+    pub(crate) fn raw_content(self) -> Option<&'a [u8]> {
         let e = self.tape.entry(self.index);
         match e.kind {
             EntryKind::Str | EntryKind::Bin | EntryKind::Ext => Some(self.content(e, 0)),
@@ -242,7 +242,7 @@ impl<'a> Node<'a> {
 
     /// Returns the bytes of a key, escapes resolved; empty if it is not text.
     #[inline]
-    pub fn key_bytes(self) -> Cow<'a, [u8]> {
+    pub(crate) fn key_bytes(self) -> Cow<'a, [u8]> {
         let e = self.tape.entry(self.index);
         match e.kind {
             EntryKind::JsonEscaped => self.resolved(),
@@ -306,7 +306,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns a number as written in JSON.
-    pub fn number_text(self) -> Option<&'a str> {
+    pub(crate) fn number_text(self) -> Option<&'a str> {
         match self.value() {
             Value::Scalar(Scalar::Number(s)) => std::str::from_utf8(s).ok(),
             _ => None,
@@ -401,7 +401,7 @@ impl<'a> Iterator for Children<'a> {
 }
 
 /// Resolves the escapes of valid JSON text. A lone surrogate becomes U+FFFD.
-pub fn unescape(text: &str) -> Cow<'_, str> {
+pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
     }

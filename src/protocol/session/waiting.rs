@@ -21,7 +21,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// Returns the name of the side that must send next; `sides` are the usual names of the protocol.
-    pub fn expected_sender(&self, sides: [&'static str; 2]) -> Option<&'static str> {
+    pub(crate) fn expected_sender(&self, sides: [&'static str; 2]) -> Option<&'static str> {
         let [to_server, to_client] = sides;
         let usual = match self.owes? {
             Direction::ToServer => to_server,
