@@ -52,6 +52,8 @@ pub use recording::{
     ChunkSource, EventRecord, Header, ItemRecorder, Record, RecordError, RecordingWriter,
 };
 pub use time::Time;
+#[cfg(feature = "render")]
+pub(crate) use time::push_time;
 
 use chunk::ItemSink;
 use form::FormReader;

@@ -402,12 +402,14 @@ impl<'a> Iterator for Children<'a> {
 
 /// Resolves the escapes of valid JSON text. A lone surrogate becomes U+FFFD.
 pub fn unescape(text: &str) -> Cow<'_, str> {
-    if !text.contains('\\') {
+    let escape_in = |text: &str| memchr::memchr(b'\\', text.as_bytes());
+    let mut next = escape_in(text);
+    if next.is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find('\\') {
+    while let Some(at) = next {
         out.push_str(&rest[..at]);
         let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
         rest = rest.get(at + 2..).unwrap_or_default();
@@ -424,6 +426,7 @@ pub fn unescape(text: &str) -> Cow<'_, str> {
             }
             c => c as char,
         });
+        next = escape_in(rest);
     }
     out.push_str(rest);
     Cow::Owned(out)
