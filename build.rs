@@ -1,6 +1,9 @@
-//! Packs the examples of rules, the recordings in `fixtures/PROTOCOL/rules`, into one compressed file.
+//! Writes the names of rules as constants, and packs their examples, the recordings in `fixtures/PROTOCOL/rules`, into one
+//! compressed file.
 //!
 //! ```text
+//!   ## seq-gap in src/protocol/saikuro/rules.md     saikuro::SEQ_GAP, the number of the name among all names in order
+//!
 //!   saikuro/seq-gap.fires.jsonl 1234 LF, then that number of bytes, and so on
 //! ```
 //!
@@ -8,6 +11,7 @@
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -19,7 +23,9 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(is_package)");
     println!("cargo::rerun-if-changed=build.rs");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("examples.z");
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    fs::write(out.join("rules.rs"), rules(&root.join("src/protocol"))?)?;
+    let out = out.join("examples.z");
     let mut files = Vec::new();
     for protocol in entries(&root.join("fixtures"))? {
         let folder = protocol.join("rules");
@@ -45,6 +51,44 @@ fn main() -> io::Result<()> {
         packed.write_all(&text)?;
     }
     fs::write(out, packed.finish()?)
+}
+
+/// Returns a list of all names; a module with the names in the rules files of each folder, and one with all.
+fn rules(protocols: &Path) -> io::Result<String> {
+    let mut all = BTreeSet::new();
+    let mut modules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for folder in entries(protocols)?.into_iter().chain([protocols.into()]) {
+        if !folder.is_dir() {
+            continue;
+        }
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let module = match folder.file_name() {
+            Some(name) if folder != protocols => name.to_string_lossy().into_owned(),
+            _ => "common".to_owned(),
+        };
+        let is_rules = |file: &PathBuf| file.extension().is_some_and(|end| end == "md");
+        for file in entries(&folder)?.into_iter().filter(is_rules) {
+            println!("cargo::rerun-if-changed={}", file.display());
+            let text = fs::read_to_string(&file)?;
+            let names = text.lines().filter_map(|line| line.strip_prefix("## "));
+            let names: Vec<String> = names.map(str::to_owned).collect();
+            all.extend(names.iter().cloned());
+            modules.entry(module.clone()).or_default().extend(names);
+        }
+    }
+    let list: Vec<&String> = all.iter().collect();
+    let mut text = format!("const NAMES: [&str; {}] = {list:?};\n", list.len());
+    modules.insert("all".to_owned(), all.clone());
+    for (module, names) in &modules {
+        text += &format!("pub(crate) mod {module} {{\nuse super::RuleId;\n");
+        for name in names {
+            let number = all.range::<String, _>(..name).count();
+            let constant = name.to_uppercase().replace('-', "_");
+            text += &format!("pub(crate) const {constant}: RuleId = RuleId({number});\n");
+        }
+        text += "}\n";
+    }
+    Ok(text)
 }
 
 /// Returns the entries of a folder, in order.

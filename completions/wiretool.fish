@@ -230,6 +230,9 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l grep -d 'On
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l skip -d 'Skip the first N matches' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l head -d 'Stop after N messages' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l tail -d 'Only the last N messages' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s A -l after-context -d 'Also show N messages after each match, as grep does' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s B -l before-context -d 'Also show N messages before each match' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s C -l context -d 'Also show N messages before and after each match' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l where -d 'Only messages that match (see wiretool help where)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dialect -d 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)' -r -f -a "document\t''
 peers\t''
@@ -1457,6 +1460,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l config -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l faults -d 'Only messages with a fault'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l pair -d 'Also show the request of an answer that matches, and the answer of a request'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l lint -d 'Check the rules of the protocol; show findings and answers'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l exact -d 'With -f json: add `wire` and `raw`, so that encode writes the same bytes'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l verify -d 'Decode as --exact does, encode again, and report bytes that differ'
@@ -4883,7 +4887,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l signature -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l max-message -d 'Limit for the size of a message, also after inflation: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l max-depth -d 'Limit for the depth of nesting' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l where -d 'Only messages that match (see wiretool help where)' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH`, `KIND SUBJECT:PATH` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l ignore-file -d 'Ignore the paths of this file: `[ignore]` with `paths = [...]`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l learn -d 'Write the paths that differ to this file, for --ignore-file, and exit 0' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s f -l format -d 'Output format' -r -f -a "text\t'A few lines per message that differs'
@@ -7697,7 +7701,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l order -d 'B
 recorded\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l speed -d 'Pause between messages: as recorded (1), faster (2x), slower (0.5), or none (max)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l repeat -d 'Replay N times, one session after another' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH`, `KIND SUBJECT:PATH` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore-file -d 'Ignore the paths of this file: `[ignore]` with `paths = [...]`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s f -l format -d 'Format of divergences' -r -f -a "text\t'One block per divergence'
 json\t'One JSON object per divergence, and a summary'"

@@ -261,14 +261,7 @@ impl<'p> Encoder<'p> {
             ));
         };
         let framing_name = text("framing").unwrap_or_default();
-        let own = || {
-            protocol
-                .descriptor()
-                .framings
-                .iter()
-                .find(|f| f.name() == framing_name)
-        };
-        let known = Framing::from_name(&framing_name).or_else(|| own().copied());
+        let known = protocol.framing_named(&framing_name);
         let Some(framing) = self.options.framing.or(known) else {
             return Err(Refusal::new(
                 "framing",
@@ -388,7 +381,8 @@ impl<'p> Encoder<'p> {
             wire.fill_defaults(target.framing, body, from_client, mask);
         }
         let joiner = self.joiners.entry((conn, target.direction)).or_default();
-        joiner.push(target.framing, body, &wire, out);
+        let writer = target.protocol.frame_writer(target.framing);
+        joiner.push(writer, body, &wire, out);
     }
 
     /// Returns the frames that still wait for a message that never came.

@@ -171,7 +171,7 @@
 //!
 //! # Your own framing
 //!
-//! [`framing::CustomFraming`] has an example that goes on after bytes that are no frame.
+//! [`framing::CustomFraming`] has an example with parameters, which goes on after bytes that are no frame.
 //!
 //! # Your own protocol
 //!
@@ -223,11 +223,15 @@ pub mod render;
 #[cfg(feature = "select")]
 pub mod select;
 #[cfg(feature = "snapshot")]
+mod settings;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod span;
 #[cfg(feature = "cli")]
 mod stat;
 pub mod tape;
+#[cfg(feature = "snapshot")]
+mod toml_text;
 #[cfg(feature = "cli")]
 mod transport;
 #[cfg(feature = "cli")]

@@ -172,7 +172,7 @@ impl Verifier {
             return Some(different(decoded, &raw, &[]));
         };
         framing::write(
-            decoded.frame.framing,
+            decoded.protocol.frame_writer(decoded.frame.framing),
             &printed.body,
             &printed.wire,
             &mut self.again,

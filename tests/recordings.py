@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Converts captures with a known read order into recordings: recordings.py CAPTURES OUT
 
-CAPTURES holds saikuro/NAME.N.chunks.jsonl, sael/NAME.chunks.jsonl, stepflow/NAME/timeline.jsonl and oracle/*/NAME.jsonl,
-each beside the bytes of both directions; OUT gets PROTOCOL-NAME.jsonl. Times count from 2026-01-01.
+CAPTURES holds saikuro/NAME.N.chunks.jsonl, sael/NAME.chunks.jsonl, stepflow/NAME/timeline.jsonl, oracle/*/NAME.jsonl,
+NAME.chunks.jsonl of the JSON-RPC family and telequick/mixed.expected.jsonl, each beside the bytes of both directions; OUT
+gets PROTOCOL-NAME.jsonl. Times count from 2026-01-01.
 """
 
 import base64
@@ -129,6 +130,53 @@ def oracle(path, out):
     recording.end(t)
 
 
+def family(chunks, out, protocol):
+    """mcp, lsp, acp and jsonrpc: the pipes of a process, or several connections."""
+    stem = str(chunks)[: -len(".chunks.jsonl")]
+    name = pathlib.Path(stem).name
+    reads = lines(chunks)
+    stdio = pathlib.Path(f"{stem}.c2s.bin").exists()
+    transport = "stdio" if stdio else "ws" if "ws-" in name else "tcp" if "tcp-" in name else "http"
+    recording = Recording(out / f"{protocol}-{name}.jsonl", protocol, transport)
+    data, t, ended = {}, 0, {}
+    if stdio:
+        recording.line(t=0, conn=0, event="open")
+    for read in reads:
+        t, conn = round(read["t"] * 1e9), read.get("conn", 0)
+        stream = read.get("dir")
+        if read.get("open"):
+            recording.line(t=t, conn=conn, event="open")
+        elif "exit" in read:
+            recording.line(t=t, conn=conn, event="exit", status=read["exit"])
+        elif stream:
+            path = f"{stem}.{stream}.bin" if stdio else f"{stem}.{conn}.{stream}.bin"
+            if path not in data:
+                data[path] = pathlib.Path(path).read_bytes()
+            recording.chunk(t, conn, stream, data[path][read["off"] : read["off"] + read["len"]])
+            if read.get("eof"):
+                recording.line(t=t, conn=conn, dir=stream, event="eof")
+                ended.setdefault(conn, set()).add(stream)
+                if len(ended[conn]) == 2 and not stdio:
+                    recording.line(t=t, conn=conn, event="close")
+    recording.end(t)
+
+
+def telequick(capture, out):
+    """telequick: the frames of a session in their order, 1 ms apart. Audio frames go in both directions, in turn."""
+    data = pathlib.Path(f"{capture}.bin").read_bytes()
+    recording = Recording(out / f"telequick-{capture.name}.jsonl", "telequick", "tcp")
+    recording.line(t=0, conn=0, event="open")
+    t = 0
+    for frame in lines(f"{capture}.expected.jsonl"):
+        t += 1_000_000
+        at = frame["offset"]
+        directions = {"s2c-event": "s2c", "either": ("c2s", "s2c")[frame["index"] % 2]}
+        direction = directions.get(frame["dir"], frame["dir"])
+        recording.chunk(t, 0, direction, data[at : at + frame["frame_len"]])
+    recording.line(t=t, conn=0, event="close")
+    recording.end(t)
+
+
 def main():
     captures, out = map(pathlib.Path, sys.argv[1:3])
     out.mkdir(parents=True, exist_ok=True)
@@ -141,6 +189,10 @@ def main():
     for path in sorted((captures / "oracle").glob("*/*.jsonl")):
         if not path.name.endswith(".executor.jsonl"):
             oracle(path, out)
+    for protocol in ("mcp", "lsp", "acp", "jsonrpc"):
+        for path in sorted((captures / protocol).glob("*.chunks.jsonl")):
+            family(path, out, protocol)
+    telequick(captures / "telequick" / "mixed", out)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,22 @@
 #[path = "sixth/quiz.rs"]
 mod quiz;
 
-use quiz::Quiz;
+use quiz::{LENGTH_FIELD, LengthField, Quiz};
+use std::sync::LazyLock;
 use wiretool::conversation::{Conversation, Judge, Verdict};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::diff::{Diff, DiffSide, Difference, Ignore};
 use wiretool::encode::{self, Encoder};
 use wiretool::error::Refusal;
+use wiretool::framing::Framing;
 use wiretool::protocol::make::{IdGen, Words};
 use wiretool::protocol::peer::{PeerConfig, PeerReply, Request, with_json};
 use wiretool::protocol::session::{Behavior, SessionConfig};
 use wiretool::protocol::{Direction, Notes, Protocol};
 use wiretool::render::{DisplayOptions, json, line, tree};
+
+static QUIZ: LazyLock<Quiz> = LazyLock::new(Quiz::default);
+static QUIZ_PROTOCOL: LazyLock<&dyn Protocol> = LazyLock::new(|| &*QUIZ);
 
 const SESSION: [(Direction, &str); 3] = [
     (Direction::ToServer, "{\"ask\":1,\"about\":\"time\"}\n"),
@@ -24,7 +29,7 @@ const SESSION: [(Direction, &str); 3] = [
 
 /// Decodes the messages of a connection.
 fn decode(talk: &[(Direction, &str)], tell: &mut dyn FnMut(&Decoded<'_>)) {
-    let mut decoder = Decoder::new(DecodeOptions::new(vec![&Quiz]));
+    let mut decoder = Decoder::new(DecodeOptions::new(vec![&*QUIZ]));
     for (direction, text) in talk {
         let origin = Origin {
             direction: Some(*direction),
@@ -67,7 +72,7 @@ fn quiz_is_decoded_and_shown() {
 #[test]
 fn quiz_is_detected_among_all_protocols() {
     let mut protocols = wiretool::protocol::registry::all().to_vec();
-    protocols.push(&Quiz);
+    protocols.push(&*QUIZ);
     let mut decoder = Decoder::new(DecodeOptions::new(protocols));
     let mut found = Vec::new();
     let mut tell = |decoded: &Decoded<'_>| found.push(decoded.protocol.name());
@@ -78,43 +83,118 @@ fn quiz_is_detected_among_all_protocols() {
     assert_eq!(found, ["quiz", "quiz"]);
 }
 
+/// A protocol whose peers write a mark, reserved bytes up to the length at `offset`, and reserved bytes up to the body.
+fn quiz(mark: &str, offset: usize, width: usize, header: usize) -> Quiz {
+    let mark = mark.as_bytes().to_vec();
+    let length = LengthField {
+        mark,
+        offset,
+        width,
+        header,
+    };
+    Quiz { length }
+}
+
+/// Decodes bytes in pieces of a size: the framing, the fault and the body of each frame.
+fn frames_of(decoder: &mut Decoder<'_>, stream: &[u8], size: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut tell = |decoded: &Decoded<'_>| {
+        let frame = decoded.frame;
+        let (framing, body) = (frame.framing.name(), frame.view.body().escape_ascii());
+        let fault = frame.fault.as_ref().map_or("", |fault| fault.error.code);
+        let control = frame.control.unwrap_or_default();
+        found.push(format!("{framing} {body} {fault}{control}"));
+    };
+    for piece in stream.chunks(size) {
+        decoder.push(Origin::default(), piece, &mut tell);
+    }
+    decoder.finish(&mut tell);
+    found
+}
+
 #[test]
-fn own_framing_is_detected_in_any_split() {
-    let texts = [SESSION[0].1.trim_end(), SESSION[1].1.trim_end()];
-    let stream = texts.map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len()));
-    let stream = stream.concat().into_bytes();
-    for size in 1..=stream.len() {
-        let mut decoder = Decoder::new(DecodeOptions::new(vec![&Quiz]));
-        let mut found = Vec::new();
-        let mut tell = |decoded: &Decoded<'_>| {
-            let framing = decoded.frame.framing.name();
-            found.push((framing, decoded.frame.view.body().to_vec()));
-        };
-        for piece in stream.chunks(size) {
-            decoder.push(Origin::default(), piece, &mut tell);
+fn own_framing_is_detected_in_any_split_and_with_any_parameters() {
+    let bodies = [r#"{"ask":1,"about":"time"}"#, r#"{"answer":1,"is":"noon"}"#];
+    for (quiz, head) in [
+        (Quiz::default(), &b"Q\0\0\x18"[..]),
+        (quiz("", 0, 1, 1), b"\x18"),
+        (quiz("quiz", 6, 4, 12), b"quiz\0\0\0\0\0\x18\0\0"),
+    ] {
+        let stream = bodies.map(|body| [head, body.as_bytes()].concat()).concat();
+        for size in 1..=stream.len() {
+            let mut decoder = Decoder::new(DecodeOptions::new(vec![&quiz]));
+            let found = frames_of(&mut decoder, &stream, size);
+            let want = bodies.map(|body| format!("quiz-length {} ", body.escape_default()));
+            assert_eq!(found, want, "{:?} in pieces of {size}", quiz.length);
         }
-        decoder.finish(&mut tell);
-        let want = texts.map(|text| ("quiz-length", text.as_bytes().to_vec()));
+    }
+}
+
+#[test]
+fn own_framing_continues_after_bytes_that_are_no_frame() {
+    let stream = b"Q\0\0\x18{\"ask\":1,\"about\":\"time\"}what is this\0Q\0\0\x18{\"answer\":1,\"is\":\"noon\"}";
+    for size in 1..=stream.len() {
+        let mut options = DecodeOptions::new(vec![&*QUIZ]);
+        options.framing = QUIZ_PROTOCOL.framing_named("quiz-length");
+        let found = frames_of(&mut Decoder::new(options), stream, size);
+        let want = [
+            r#"quiz-length {\"ask\":1,\"about\":\"time\"} "#,
+            r"quiz-length what is this\x00 bad-length",
+            r#"quiz-length {\"answer\":1,\"is\":\"noon\"} "#,
+        ];
         assert_eq!(found, want, "in pieces of {size}");
+    }
+}
+
+#[test]
+fn own_framing_continues_after_missing_bytes() {
+    let mut options = DecodeOptions::new(vec![&*QUIZ]);
+    options.framing = Some(Framing::Custom(LENGTH_FIELD));
+    let mut decoder = Decoder::new(options);
+    let mut found = Vec::new();
+    let mut tell = |decoded: &Decoded<'_>| {
+        let frame = decoded.frame;
+        let what = frame.fault.as_ref().map(|fault| fault.error.code);
+        found.push((frame.offset, what.or(frame.control)));
+    };
+    let message = b"Q\0\0\x18{\"ask\":1,\"about\":\"time\"}";
+    decoder.push(Origin::default(), &message[..10], &mut tell);
+    decoder.gap(Origin::default(), 100, &mut tell);
+    decoder.push(Origin::default(), b"the end of another one", &mut tell);
+    decoder.push(Origin::default(), message, &mut tell);
+    decoder.finish(&mut tell);
+    assert_eq!(
+        found,
+        [(0, Some("gap")), (110, Some("skipped")), (132, None)]
+    );
+}
+
+#[test]
+fn own_framing_has_a_name() {
+    let framing = QUIZ_PROTOCOL.framing_named("quiz-length");
+    assert_eq!(framing, Some(Framing::Custom(LENGTH_FIELD)));
+    assert_eq!(QUIZ_PROTOCOL.framing_named("lines"), Some(Framing::Lines));
+    assert_eq!(QUIZ_PROTOCOL.framing_named("quiz-lines"), None);
+    for wrong in ["", "a name of more than 23 bytes", "a\0b"] {
+        assert_eq!(Framing::custom(wrong), None, "{wrong}");
     }
 }
 
 #[test]
 fn own_framing_is_written() {
     let line = r#"{"v":1,"index":0,"offset":0,"len":46,"framing":"quiz-length","protocol":"quiz","message":{"answer":1,"is":"noon"}}"#;
-    let options = encode::EncodeOptions::lines(vec![&Quiz]);
+    let quiz = quiz("Q?", 4, 3, 8);
+    let options = encode::EncodeOptions::lines(vec![&quiz]);
     let mut encoder = Encoder::new(options, IdGen::new(1));
     let written = with_json(line, |message| encoder.encode(message)).unwrap();
-    let written = String::from_utf8(written.unwrap().bytes).unwrap();
-    assert_eq!(
-        written,
-        "Content-Length: 24\r\n\r\n{\"answer\":1,\"is\":\"noon\"}"
-    );
+    let written = written.unwrap().bytes.escape_ascii().to_string();
+    let want = r#"Q?\x00\x00\x00\x00\x18\x00{\"answer\":1,\"is\":\"noon\"}"#;
+    assert_eq!(written, want);
 }
 
 /// Writes one message.
 fn encode(text: &str) -> Result<String, Refusal> {
-    let options = encode::EncodeOptions::new(&Quiz);
+    let options = encode::EncodeOptions::new(&*QUIZ);
     let mut encoder = Encoder::new(options, IdGen::new(1));
     let written = with_json(text, |message| encoder.encode(message)).unwrap()?;
     Ok(String::from_utf8(written.bytes).unwrap())
@@ -129,14 +209,14 @@ fn quiz_is_encoded_and_made() {
 
     let words = ["time".to_owned()];
     let mut words = Words::new(&words, |_| false);
-    let made = Quiz.make("ask", &mut words, &mut IdGen::new(1)).unwrap();
+    let made = QUIZ.make("ask", &mut words, &mut IdGen::new(1)).unwrap();
     assert_eq!(made.message, r#"{"ask":0,"about":"time"}"#);
 }
 
 #[test]
 fn quiz_rules_give_findings() {
     let mut conversation =
-        Conversation::new(&[&Quiz], &Judge::default(), SessionConfig::default(), true);
+        Conversation::new(&[&*QUIZ], &Judge::default(), SessionConfig::default(), true);
     let mut reported = Vec::new();
     decode(&SESSION, &mut |decoded| {
         let findings = conversation.see(decoded).findings;
@@ -148,7 +228,7 @@ fn quiz_rules_give_findings() {
 #[test]
 fn quiz_pairs_answers_and_checks_members() {
     let mut conversation =
-        Conversation::new(&[&Quiz], &Judge::default(), SessionConfig::default(), true);
+        Conversation::new(&[&*QUIZ], &Judge::default(), SessionConfig::default(), true);
     let mut pairs = Vec::new();
     let talk = [
         SESSION[0],
@@ -174,14 +254,14 @@ fn quiz_recordings_are_compared() {
     };
     let (left, right) = (side(&SESSION[..2]), side(&[SESSION[0], SESSION[2]]));
     let ignore = Ignore::new(
-        Quiz.descriptor()
+        QUIZ.descriptor()
             .marks
             .generated
             .iter()
             .map(|one| one.path.as_ref()),
     );
     let mut reported = Vec::new();
-    Diff::new(&Quiz, &ignore, &left, &right, 128).run(&mut |difference| {
+    Diff::new(&*QUIZ, &ignore, &left, &right, 128).run(&mut |difference| {
         if let Difference::Fields(_, _, fields) = difference {
             reported.extend(fields.into_iter().map(|field| field.path));
         }
@@ -191,7 +271,7 @@ fn quiz_recordings_are_compared() {
 
 #[test]
 fn quiz_is_sent_and_answered() {
-    let mut master = Quiz.peer(Direction::ToClient, &PeerConfig::default());
+    let mut master = QUIZ.peer(Direction::ToClient, &PeerConfig::default());
     let mut output = Vec::new();
     decode(&SESSION[..1], &mut |decoded| {
         let request = Request::of(&decoded.seen());

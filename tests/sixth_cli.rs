@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 fn main() -> ExitCode {
     if std::env::var_os(SWITCH).is_some() {
-        return wiretool::cli::run(std::env::args_os(), &[&Quiz]);
+        return wiretool::cli::run(std::env::args_os(), &[Box::leak(Box::new(Quiz::default()))]);
     }
     let wanted: Vec<String> = std::env::args()
         .skip(1)
@@ -28,7 +28,8 @@ fn main() -> ExitCode {
 }
 
 const SWITCH: &str = "WIRETOOL_QUIZ";
-const TESTS: [(&str, fn()); 5] = [
+const TESTS: [(&str, fn()); 6] = [
+    ("quiz_framing_is_chosen", quiz_framing_is_chosen),
     ("quiz_is_listed_and_detected", quiz_is_listed_and_detected),
     ("quiz_recordings_are_linted", quiz_recordings_are_linted),
     ("quiz_messages_are_made", quiz_messages_are_made),
@@ -94,6 +95,31 @@ fn quiz_is_listed_and_detected() {
     assert!(shown.contains("ask") && shown.contains("time"), "{shown}");
     let (_, _, text) = run(&["decode", "-p", "quizz"], "");
     assert!(text.contains("quiz"), "{text}");
+}
+
+fn quiz_framing_is_chosen() {
+    let args = [
+        "decode",
+        "-p",
+        "quiz",
+        "--framing",
+        "quiz-length",
+        "-f",
+        "json",
+    ];
+    let stream = "Q\0\0\x18{\"ask\":1,\"about\":\"time\"}";
+    let (code, shown, text) = run(&args, stream);
+    assert_eq!(code, Some(0), "{shown}{text}");
+    assert!(shown.contains(r#""framing":"quiz-length""#), "{shown}");
+    let (code, written, text) = run(&["encode"], &shown);
+    assert_eq!((code, written.as_str()), (Some(0), stream), "{text}");
+    let (_, shown, _) = run(
+        &["decode", "-p", "quiz", "--where", "framing=quiz-length"],
+        stream,
+    );
+    assert!(shown.contains("time"), "{shown}");
+    let (_, _, text) = run(&["decode", "--framing", "quiz-len"], stream);
+    assert!(text.contains("quiz-length"), "{text}");
 }
 
 fn quiz_recordings_are_linted() {

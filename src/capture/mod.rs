@@ -28,6 +28,7 @@ mod kept;
 mod lines;
 #[cfg(feature = "cli")]
 pub(crate) mod lookalike;
+mod pasted;
 #[cfg(feature = "pcap")]
 mod pcap;
 mod printed;

@@ -7,23 +7,21 @@
 //! The project's file is the first `wiretool.toml` from the current folder upwards, up to the root of the repository. It comes
 //! with the files that were checked out, so it can only change how input is read and shown.
 
-mod file;
 mod fixture;
-mod known;
 mod show;
 
 use crate::decoder::DecodeOptions;
-use crate::framing::Framing;
 use crate::framing::LengthMode;
-use crate::protocol::Direction;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::session::Severity;
-use crate::snapshot::{fits, project_file};
+use crate::protocol::{Direction, registry};
+use crate::settings::{
+    FileScope, PathRule, SETTINGS, SettingKind, SettingsFile, SnapshotRule, project_file, setting,
+};
 use anyhow::{Result, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 pub use fixture::FixtureConfigs;
-use known::{KNOWN, Known, SettingKind};
 pub use show::{Args, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -57,38 +55,14 @@ pub struct SettingValue {
     origin: SettingOrigin,
 }
 
-/// The settings for files with some paths.
-#[derive(Clone, Debug)]
-struct FileRule {
-    pattern: String,
-    /// The folder that the pattern is relative to.
-    folder: PathBuf,
-    protocol: Option<String>,
-    framing: Option<Framing>,
-    direction: Option<Direction>,
-    length_mode: Option<LengthMode>,
-    origin: SettingOrigin,
-}
-
-/// The settings for snapshots of fixtures.
-#[derive(Clone, Debug)]
-struct SnapshotRule {
-    /// The folder that paths and patterns are relative to.
-    folder: PathBuf,
-    flags: String,
-    /// Patterns of files that are not fixtures.
-    skip: Vec<String>,
-    origin: SettingOrigin,
-}
-
 /// All settings.
 #[derive(Debug, Default)]
 pub struct Config {
     values: BTreeMap<&'static str, SettingValue>,
     rules: Vec<(String, Severity, SettingOrigin)>,
     ignore: Option<SettingValue>,
-    files: Vec<FileRule>,
-    snapshot: Option<SnapshotRule>,
+    files: Vec<(PathRule, SettingOrigin)>,
+    snapshot: Option<(SnapshotRule, SettingOrigin)>,
     /// The file of `--config`, which replaces the project's file.
     named: Option<PathBuf>,
     /// The flags on the command line, by the names of their fields.
@@ -96,11 +70,11 @@ pub struct Config {
     warnings: Vec<String>,
 }
 
-static SETTINGS: OnceLock<Config> = OnceLock::new();
+static CONFIG: OnceLock<Config> = OnceLock::new();
 
 /// Returns the settings of this run.
 pub fn settings() -> &'static Config {
-    SETTINGS.get_or_init(Config::default)
+    CONFIG.get_or_init(Config::default)
 }
 
 /// Reads files and variables, after the command line was parsed. Returns warnings.
@@ -117,16 +91,20 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
         level = matches.subcommand().map(|(_, below)| below);
     }
     if let Some(path) = user_file().filter(|path| path.is_file()) {
-        file::read(&path, false, &mut settings)?;
+        settings.add(SettingsFile::read(&path, FileScope::User)?);
     }
     let named = matches.get_one::<PathBuf>("config").cloned();
     let named = named.or_else(|| variable("WIRETOOL_CONFIG").map(PathBuf::from));
     settings.named.clone_from(&named);
     let here = || project_file(&std::env::current_dir().ok()?);
+    let scope = match named {
+        Some(_) => FileScope::Named,
+        None => FileScope::Project,
+    };
     if let Some(path) = named.or_else(here) {
-        file::read(&path, true, &mut settings)?;
+        settings.add(SettingsFile::read(&path, scope)?);
     }
-    for known in &KNOWN {
+    for known in SETTINGS.iter().filter(|known| known.is_in_files()) {
         let name = known.variable();
         let Some(text) = variable(&name) else {
             continue;
@@ -143,7 +121,7 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
             }
         }
         let origin = SettingOrigin::Variable(name);
-        settings.set(known.key, SettingValue { texts, origin });
+        settings.set(known.name, SettingValue { texts, origin });
     }
     if let (true, Some(mut color)) = (settings.is_given("color"), matches.get_raw("color")) {
         let text = color.next().unwrap_or_default().to_string_lossy();
@@ -153,7 +131,7 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
         };
         settings.set("color", value);
     }
-    let _ = SETTINGS.set(settings);
+    let _ = CONFIG.set(settings);
     Ok(&self::settings().warnings)
 }
 
@@ -170,6 +148,32 @@ fn user_file() -> Option<PathBuf> {
 }
 
 impl Config {
+    /// Adds a file; its settings precede those of the files before it.
+    fn add(&mut self, file: SettingsFile) {
+        let origin = |line| SettingOrigin::File(file.path.clone(), line);
+        for (setting, texts, line) in file.values {
+            let origin = origin(line);
+            self.values
+                .insert(setting.name, SettingValue { texts, origin });
+        }
+        let rules = file.rules.into_iter();
+        self.rules
+            .extend(rules.map(|(rule, severity, line)| (rule, severity, origin(line))));
+        if let Some((texts, line)) = file.ignore {
+            let origin = origin(line);
+            self.ignore = Some(SettingValue { texts, origin });
+        }
+        let rules = file.path_rules.into_iter();
+        let rules = rules.map(|rule| (origin(rule.line), rule));
+        self.files
+            .splice(0..0, rules.map(|(origin, rule)| (rule, origin)));
+        if let Some(rule) = file.snapshot {
+            let origin = origin(rule.line);
+            self.snapshot = Some((rule, origin));
+        }
+        self.warnings.extend(file.warnings);
+    }
+
     fn set(&mut self, key: &'static str, value: SettingValue) {
         self.values.insert(key, value);
     }
@@ -185,7 +189,12 @@ impl Config {
 
     /// Returns the protocol of all inputs; `None` also if it depends on the path of the input.
     pub fn protocol(&self) -> Option<&str> {
-        if self.files.iter().any(|rule| rule.protocol.is_some()) && !self.is_protocol_set() {
+        if self
+            .files
+            .iter()
+            .any(|(rule, _)| rule.value("protocol").is_some())
+            && !self.is_protocol_set()
+        {
             return None;
         }
         self.text("protocol")
@@ -243,8 +252,9 @@ impl Config {
         path: &Path,
     ) -> (DecodeOptions<'p>, Option<Direction>) {
         let mut options = options.clone();
-        let rule = self.files.iter().find(|rule| rule.matches(path));
-        let name = rule.and_then(|rule| rule.protocol.as_deref());
+        let mut rules = self.files.iter().map(|(rule, _)| rule);
+        let rule = rules.find(|rule| rule.matches(path));
+        let name = rule.and_then(|rule| rule.value("protocol"));
         if let Some(name) = name
             .or(self.text("protocol"))
             .filter(|_| !self.is_protocol_set())
@@ -255,12 +265,15 @@ impl Config {
             return (options, direction);
         };
         if !self.is_given("framing") {
-            options.framing = options.framing.or(rule.framing);
+            let framing = rule.value("framing").and_then(registry::framing_named);
+            options.framing = options.framing.or(framing);
         }
-        if let Some(mode) = rule.length_mode.filter(|_| !self.is_given("length_mode")) {
+        let mode = rule.value("length-mode").and_then(LengthMode::from_name);
+        if let Some(mode) = mode.filter(|_| !self.is_given("length_mode")) {
             options.length_mode = mode;
         }
-        (options, direction.or(rule.direction))
+        let direction = direction.or(rule.value("dir").and_then(Direction::from_name));
+        (options, direction)
     }
 
     /// Returns true if a setting may be the default of a flag.
@@ -274,10 +287,10 @@ impl Config {
         command
             .mut_args(|arg| {
                 let key = arg.get_id().as_str().replace('_', "-");
-                let Some(known) = Known::find(&key) else {
+                let Some(known) = setting(&key).filter(|known| known.is_in_files()) else {
                     return arg;
                 };
-                let text = self.text(known.key);
+                let text = self.text(known.name);
                 let passed = matches!(known.kind, SettingKind::File | SettingKind::Signatures)
                     || key == "protocol";
                 match text {
@@ -290,11 +303,5 @@ impl Config {
                 }
             })
             .mut_subcommands(|below| self.apply_defaults(below))
-    }
-}
-
-impl FileRule {
-    fn matches(&self, path: &Path) -> bool {
-        fits(&self.folder, &self.pattern, path)
     }
 }

@@ -1,11 +1,12 @@
 //! `wiretool decode`: shows the messages of a capture.
 
+mod context;
 mod counts;
 mod findings;
+mod first;
 mod lookup;
 mod recorder;
 mod screen;
-mod unmatched;
 
 use super::Exit;
 use super::input::{self, FrameDisplay as _};
@@ -32,6 +33,8 @@ Examples:
   wiretool decode -p oracle --dir s2c out.log  name what cannot be detected
   wiretool decode --where 'latency>10ms' FILE  only slow answers
   wiretool decode --where fault FILE           only messages with faults
+  wiretool decode --where outcome=error --pair FILE  failed calls, with their requests
+  wiretool decode --grep timeout -C 3 FILE     and 3 messages around each, as grep does
   wiretool decode -f hex --head 1 FILE         the bytes of the first message
   wiretool decode a.pcap --port 7000 -w x.jsonl  a packet capture becomes a recording
   wiretool decode --path params.selector FILE  where is this field?
@@ -63,7 +66,7 @@ pub struct Args {
     #[arg(long, help_heading = "Rules")]
     lint: bool,
     /// Exit 1 on a finding of this severity or worse, with --lint
-    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", default_value = options::default_of("fail-on"), value_parser = options::words("fail-on"), help_heading = "Rules")]
     fail_on: String,
     /// Output format; by default tree or line (see wiretool help lines)
     ///
@@ -121,6 +124,31 @@ impl Args {
         };
         Ok(select.filter())
     }
+
+    /// Returns true if all of the input is there at once.
+    fn reads_files(&self) -> bool {
+        let paths = self.input.paths();
+        let is_there = |path: &PathBuf| path.is_file() || path.is_dir();
+        !self.input.follow && !paths.is_empty() && paths.iter().all(is_there)
+    }
+
+    /// Returns what the output needs of each message. `is_first`: it may be the only one.
+    fn want(&self, filter: &Filter, format: Option<Format>, is_first: bool) -> Want {
+        if self.verify || self.exact {
+            return Want::ExactText;
+        }
+        let looks_up = self.at.is_some() || self.path.is_some();
+        let judges = self.lint || self.select.context.pair || filter.needs_session();
+        let places = looks_up || judges || self.state;
+        let rows = is_first || matches!(format, Some(Format::Tree | Format::Hex));
+        match filter.want() {
+            Want::Head if rows && !places => Want::Rows,
+            _ if places || rows => Want::Places,
+            Want::Head if format == Some(Format::Json) => Want::Text,
+            Want::Head => Want::Line,
+            want => want,
+        }
+    }
 }
 
 /// The messages that are shown.
@@ -157,6 +185,8 @@ struct DecodeSelection {
     /// Only the last N messages
     #[arg(long, value_name = "N", conflicts_with = "head")]
     tail: Option<usize>,
+    #[command(flatten)]
+    context: context::ContextArgs,
 }
 
 impl DecodeSelection {

@@ -89,6 +89,7 @@ fn hint(given: &str) -> String {
 const USUAL: &[&str] = &[
     "claims",
     "connect",
+    "context",
     "fault",
     "filter",
     "follow",
@@ -104,6 +105,7 @@ const USUAL: &[&str] = &[
     "listen",
     "once",
     "output",
+    "pair",
     "protocol",
     "scope",
     "script",

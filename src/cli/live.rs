@@ -92,7 +92,7 @@ pub struct LintArgs {
     /// Exit 1 on a finding of this severity or worse, with --lint [default: error]
     ///
     /// If it is given, every message is checked: traffic waits while the checks are slower than the traffic.
-    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::words("fail-on"), help_heading = "Rules")]
     fail_on: Option<String>,
     #[command(flatten)]
     judging: options::RuleArgs,

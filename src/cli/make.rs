@@ -23,7 +23,7 @@ Examples:
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     /// Protocol of the message
-    #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
+    #[arg(value_name = "PROTOCOL", value_parser = options::words("protocol"))]
     protocol: String,
     /// Kind and arguments; `KEY=VALUE` sets other fields
     #[arg(value_name = "WORD", allow_negative_numbers = true)]

@@ -53,6 +53,7 @@ mod terminal_input;
 pub(crate) mod tests;
 mod tls;
 mod topics;
+mod unmatched;
 mod values;
 mod watch;
 

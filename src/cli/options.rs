@@ -3,22 +3,21 @@
 mod wire;
 
 use crate::capture::{Form, PacketOptions};
-use crate::conversation::{Judge, RuleDialect, full_name, rules_of};
+use crate::conversation::{Judge, RuleDialect};
 use crate::protocol::correlation::MAX_ENTRIES;
-use crate::protocol::rules::COMMON;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
 use crate::render::DisplayOptions;
 use crate::render::style::Style;
-use crate::select::{Expr, Filter, Select, glob};
-use crate::words::nearest;
+use crate::select::{Expr, Filter, Select};
+use crate::settings::{is_rule, nearest_rule};
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 pub use super::values::{
-    FAIL_ON, OutputFormat, dialect, direction, form, format, framing, framing_names, length_mode,
-    names, parse_duration, parse_pattern, protocol_names, read_secret, size, text_or_json,
+    OutputFormat, default_of, dialect, direction, form, format, framing, help_of, length_mode,
+    names, parse_duration, parse_pattern, read_secret, size, text_or_json, words,
     written_length_mode,
 };
 pub use wire::{WireArgs, protocols_for_writing};
@@ -30,8 +29,7 @@ pub const HELP: &str =
 /// Flags that every command has.
 #[derive(Args)]
 pub struct SharedArgs {
-    /// Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
+    #[arg(long, help = help_of("color"), global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub color: Color,
     /// Print no notes and no summary; of lint and snapshot test, only the exit code tells the result
     #[arg(short, long, global = true, hide_short_help = true)]
@@ -98,6 +96,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         width,
         terminal,
         without_positions: false,
+        context: false,
     }
 }
 
@@ -108,8 +107,7 @@ pub struct InputArgs {
     /// Captures to read, or folders of them; `-` or none: stdin
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Form of the input; detected by default (see wiretool help inputs)
-    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = form(), hide_possible_values = true, hide_default_value = true)]
+    #[arg(long, help = help_of("from"), value_name = "FORM", default_value = default_of("from"), value_parser = form(), hide_possible_values = true, hide_default_value = true)]
     pub from: Form,
     /// Direction of the bytes, if the input has none; with a recording: show only this direction
     #[arg(long, value_name = "c2s|s2c", value_parser = direction())]
@@ -179,20 +177,8 @@ impl WhereArgs {
 }
 
 /// Returns a question that suggests the most similar rule.
-pub fn nearest_rule(name: &str) -> String {
-    let all: Vec<String> = registry::all()
-        .iter()
-        .copied()
-        .flat_map(|protocol| rules_of(protocol).map(|rule| full_name(protocol.name(), rule)))
-        .collect();
-    // The name of the protocol may be missing.
-    let bare = all
-        .iter()
-        .find(|full| full.rsplit('/').next() == Some(name));
-    let near = bare
-        .map(String::as_str)
-        .or_else(|| nearest(name, all.iter().map(String::as_str)));
-    match near {
+pub fn nearest_rule_hint(name: &str) -> String {
+    match nearest_rule(name) {
         Some(near) => format!("; did you mean {near}?"),
         None => "; lint --rules lists them".to_owned(),
     }
@@ -202,14 +188,11 @@ pub fn nearest_rule(name: &str) -> String {
 #[derive(Args)]
 #[command(next_help_heading = "Rules")]
 pub struct RuleArgs {
-    /// Rules to follow: of the document, of real peers, or of both (see wiretool help words)
-    #[arg(long, value_name = "DIALECT", default_value = "both", value_parser = dialect())]
+    #[arg(long, help = help_of("dialect"), value_name = "DIALECT", default_value = default_of("dialect"), value_parser = dialect())]
     pub dialect: RuleDialect,
-    /// Turn this rule off; `*` matches any text (repeatable)
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(long, help = help_of("allow"), value_name = "RULE", value_delimiter = ',')]
     pub allow: Vec<String>,
-    /// Make this rule an error; `*` matches any text (repeatable)
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(long, help = help_of("deny"), value_name = "RULE", value_delimiter = ',')]
     pub deny: Vec<String>,
     /// File with the key that signs sael tokens, to check signatures; a final line end is ignored
     #[arg(long, value_name = "FILE")]
@@ -228,13 +211,8 @@ impl RuleArgs {
         };
         for (names, severity) in [(&self.allow, Severity::Off), (&self.deny, Severity::Error)] {
             for name in names {
-                let known = registry::all().iter().copied().any(|protocol| {
-                    rules_of(protocol).any(|rule| glob(name, &full_name(protocol.name(), rule)))
-                });
-                // Input of an unknown protocol may contain HTTP.
-                let mut http = COMMON.iter().map(|rule| full_name("http", rule));
-                let known = known || http.any(|rule| glob(name, &rule));
-                anyhow::ensure!(known, "no rule is called {name}{}", nearest_rule(name));
+                let hint = || nearest_rule_hint(name);
+                anyhow::ensure!(is_rule(name), "no rule is called {name}{}", hint());
                 judge.levels.push((name.clone(), severity));
             }
         }

@@ -54,7 +54,7 @@ pub struct Args {
     #[command(flatten)]
     callee: Callee,
     /// Protocol, if the recording does not name it
-    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()), help_heading = "Protocol")]
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::words("protocol"), help_heading = "Protocol")]
     protocol: Option<String>,
     /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE", help_heading = "Protocol")]
@@ -93,7 +93,7 @@ pub struct Args {
     /// Continue after an answer that differs
     #[arg(long, help_heading = "Replay")]
     keep_going: bool,
-    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
+    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH`, `KIND SUBJECT:PATH` (repeatable)
     #[arg(long, value_name = "PATH", value_parser = options::parse_pattern, help_heading = "Comparison")]
     ignore: Vec<String>,
     /// Ignore the paths of this file: `[ignore]` with `paths = [...]`

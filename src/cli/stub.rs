@@ -19,12 +19,13 @@ use crate::live::codec::ConnectionConfig;
 use crate::live::script::compile::compile;
 use crate::live::script::print;
 use crate::live::script::value::OpenValue;
-use crate::live::script::{RuleCondition, Script, ScriptError, ScriptRule};
+use crate::live::script::{RuleCondition, Script, ScriptRule};
 use crate::live::speed::Speed;
 use crate::live::stub::{OnMiss, Stub, StubConfig};
 use crate::protocol::peer::{Offer, PeerConfig};
 use crate::protocol::{Direction, Protocol, Setting};
 use crate::redact::{RedactConfig, RedactError, redact};
+use crate::toml_text::TomlError;
 use crate::transport::{
     Accepting, Address, BoundListener, CONNECT_TIMEOUT, ListenOutcome, MessagePrinter, Setup, call,
     serve_stdio,
@@ -62,7 +63,7 @@ Exit codes:
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
     /// Protocol
-    #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
+    #[arg(value_name = "PROTOCOL", value_parser = options::words("protocol"))]
     protocol: String,
     /// Answer from this script (see wiretool help scripts)
     #[arg(long, value_name = "FILE", help_heading = "Answers")]
@@ -123,7 +124,7 @@ pub struct Args {
     #[command(flatten)]
     tls: TlsArgs,
     /// Framing of the messages; the default depends on the address
-    #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = options::names(options::framing_names()), help_heading = "Protocol")]
+    #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = options::words("framing"), help_heading = "Protocol")]
     framing: String,
     /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = options::length_mode(), help_heading = "Protocol")]
@@ -164,7 +165,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let framing = framing(args, protocol)?;
     let mut script = match read_script(args, protocol) {
         Ok(script) => script,
-        Err(error) if error.is::<ScriptError>() => {
+        Err(error) if error.is::<TomlError>() => {
             print_lines(&error.to_string());
             return Ok(Exit::Error);
         }

@@ -8,6 +8,7 @@ use crate::framing::{Framing, LengthMode};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::{Direction, registry};
 use crate::render::format::Format;
+use crate::settings::{Setting, setting};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 use anyhow::{Context as _, Result, ensure};
@@ -20,9 +21,6 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use crate::words::size;
-
-/// The severities that fail a command.
-pub const FAIL_ON: [&str; 4] = ["info", "warning", "error", "never"];
 
 /// Reads a text of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
@@ -83,14 +81,24 @@ fn without_line_end(path: &Path, mut bytes: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>
     Ok((bytes, end.to_vec()))
 }
 
-pub fn protocol_names() -> Vec<&'static str> {
-    registry::names().collect()
+/// Returns the words of a setting, such as the names of protocols.
+pub fn words_of(name: &str) -> Vec<&'static str> {
+    setting(name).map(Setting::words).unwrap_or_default()
 }
 
-pub fn framing_names() -> Vec<&'static str> {
-    std::iter::once("auto")
-        .chain(Framing::ALL.map(Framing::name))
-        .collect()
+/// Returns the default of a setting.
+pub fn default_of(name: &str) -> &'static str {
+    setting(name).map_or("", |setting| setting.default)
+}
+
+/// Returns the help of a setting.
+pub fn help_of(name: &str) -> &'static str {
+    setting(name).map_or("", |setting| setting.help)
+}
+
+/// Returns a parser for the words of a setting.
+pub fn words(name: &str) -> Names {
+    names(words_of(name))
 }
 
 /// Parses a duration: `5s`, `500ms`, `2m`.
@@ -177,10 +185,7 @@ fn one_of<T: Clone + Send + Sync + 'static>(
 
 /// Returns a parser for the forms of input.
 pub fn form() -> impl TypedValueParser<Value = Form> {
-    let forms = Form::ALL
-        .into_iter()
-        .filter(|form| *form != Form::Unreadable);
-    one_of(forms.map(Form::name), Form::from_name)
+    one_of(words_of("from"), Form::from_name)
 }
 
 /// A format of the output of a command that shows no messages.
@@ -224,14 +229,14 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
     parser.try_map(|name| Format::from_name(&name).ok_or("no format has this name"))
 }
 
-/// Returns a parser for the framings.
+/// Returns a parser for the framings that can be written.
 pub fn framing() -> impl TypedValueParser<Value = Framing> {
-    one_of(Framing::ALL.map(Framing::name), Framing::from_name)
+    one_of(registry::framing_names(), registry::framing_named)
 }
 
 /// Returns a parser for the two directions.
 pub fn direction() -> impl TypedValueParser<Value = Direction> {
-    one_of(["c2s", "s2c"], Direction::from_name)
+    one_of(words_of("dir"), Direction::from_name)
 }
 
 /// Returns a parser for the length modes that can be written.
@@ -241,13 +246,10 @@ pub fn written_length_mode() -> impl TypedValueParser<Value = LengthMode> {
 
 /// Returns a parser for the length modes.
 pub fn length_mode() -> impl TypedValueParser<Value = LengthMode> {
-    one_of(["auto", "exclusive", "inclusive"], LengthMode::from_name)
+    one_of(words_of("length-mode"), LengthMode::from_name)
 }
 
 /// Returns a parser for the dialects of rules.
 pub fn dialect() -> impl TypedValueParser<Value = RuleDialect> {
-    one_of(
-        RuleDialect::ALL.map(RuleDialect::name),
-        RuleDialect::from_name,
-    )
+    one_of(words_of("dialect"), RuleDialect::from_name)
 }

@@ -4,7 +4,8 @@ use super::Conversation;
 use crate::decoder::Decoded;
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
-use crate::protocol::session::{Place, name_of};
+use crate::protocol::rule_names::common as rule;
+use crate::protocol::session::{Place, RuleId, broken, name_of};
 use crate::protocol::{Role, with_name};
 use crate::tape::Node;
 
@@ -13,10 +14,10 @@ const MAX_TEXT: usize = 120;
 
 impl Conversation<'_> {
     /// Returns the rule that covers a fault.
-    pub(super) fn rule_of_fault(&self, code: &str) -> &'static str {
+    pub(super) fn rule_of_fault(&self, code: &str) -> RuleId {
         let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
         let own = rules.iter().find(|r| r.faults.contains(&code));
-        own.map_or("malformed", |r| r.name)
+        own.map_or(rule::MALFORMED, |r| r.id)
     }
 
     /// Reports a message that says that its call failed.
@@ -49,6 +50,6 @@ impl Conversation<'_> {
             len: u64::from(span.len),
             ..whole
         });
-        self.report.broken("call-failed", place, text);
+        broken!(self.report, rule::CALL_FAILED, place; "{text}");
     }
 }

@@ -1,5 +1,6 @@
 //! The severity of broken rules, as set by the user.
 
+use crate::protocol::rule_names::RuleSet;
 use crate::protocol::rules::{COMMON, Rule, Severity};
 use crate::protocol::{Protocol, registry};
 use crate::words::glob;
@@ -49,6 +50,12 @@ impl Judge {
     /// Returns the severity of a broken rule.
     pub fn severity(&self, protocol: &str, rule: &Rule) -> Severity {
         self.limited_severity(protocol, rule, Severity::Error)
+    }
+
+    /// Returns the rules of a protocol that are off.
+    pub(super) fn off(&self, protocol: &dyn Protocol) -> RuleSet {
+        let is_off = |rule: &&Rule| self.severity(protocol.name(), rule) == Severity::Off;
+        rules_of(protocol).filter(is_off).map(|r| r.id).collect()
     }
 
     /// Returns the severity of a broken rule, at most `at_most` unless the user sets it.

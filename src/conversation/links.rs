@@ -11,8 +11,9 @@ use crate::decoder::{Decoder, Metadata, SideEvent};
 use crate::escape::shorten;
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
+use crate::protocol::rule_names::common as rule;
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{ConnectionChange, Place, Report, Seen};
+use crate::protocol::session::{ConnectionChange, Place, Report, Seen, broken};
 use crate::protocol::{self, Direction, Origin, is_unidirectional};
 use std::collections::BTreeMap;
 
@@ -93,11 +94,8 @@ impl Links {
             return;
         };
         if status != 101 {
-            let text = format!(
-                "the upgrade to WebSocket is refused: {}",
-                shortened(start.as_bytes())
-            );
-            report.broken_by("upgrade-refused", seen.whole(), place.index, text);
+            broken!(report, rule::UPGRADE_REFUSED, seen.whole(), place.index;
+                "the upgrade to WebSocket is refused: {}", shortened(start.as_bytes()));
         } else if let Some(chosen) =
             list_elements(head, PROTOCOL).find(|name| !is_offered(&offers, name))
         {
@@ -112,17 +110,9 @@ impl Links {
             } else {
                 shortened(chosen)
             };
-            let text = match offers.len() {
-                0 => {
-                    format!(
-                        "the server selects the subprotocol `{chosen}`, but the client offers none"
-                    )
-                }
-                _ => format!(
-                    "the server selects the subprotocol `{chosen}`, but the client does not offer it"
-                ),
-            };
-            report.broken_by("subprotocol-not-offered", seen.whole(), place.index, text);
+            broken!(report, rule::SUBPROTOCOL_NOT_OFFERED, seen.whole(), place.index;
+                "the server selects the subprotocol `{chosen}`, but the client {}",
+                if offers.is_empty() { "offers none" } else { "does not offer it" });
         }
     }
 
@@ -209,8 +199,8 @@ impl Links {
 impl ConnectionLink {
     fn report_unanswered(&mut self, report: &mut Report) {
         if let Some(Upgrade { place, .. }) = self.upgrade.take() {
-            let text = "the upgrade to WebSocket has no answer";
-            report.broken("upgrade-unanswered", place, text);
+            broken!(report, rule::UPGRADE_UNANSWERED, place;
+                "the upgrade to WebSocket has no answer");
         }
     }
 }

@@ -31,9 +31,11 @@ mod tests;
 
 use crate::capture::{Event, EventKind, Header};
 use crate::decoder::{Decoded, Origin};
+use crate::protocol::rule_names::common as rule;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
-    Broken, ConnectionChange, Need, Place, Report, Rule, Session, SessionConfig, Severity, Waiting,
+    Broken, ConnectionChange, Need, Place, Report, Rule, RuleSet, Session, SessionConfig, Severity,
+    Waiting, broken,
 };
 use crate::protocol::{Direction, Protocol};
 pub(crate) use damage::Consequences;
@@ -186,7 +188,7 @@ impl<'p> Conversation<'p> {
                 break;
             }
             let rule = self.rule_of_fault(fault.code);
-            self.report.broken(rule, place, text);
+            broken!(self.report, rule, place; "{text}");
         }
         self.faults = self.report.broken.len();
         self.injected.record(decoded);
@@ -339,6 +341,9 @@ impl<'p> Conversation<'p> {
     fn create_session(&mut self) {
         if self.session.is_none() {
             self.session = self.protocol.map(|p| p.behavior().session(&self.config));
+            self.report.off = self
+                .protocol
+                .map_or(RuleSet::default(), |p| self.judge.off(p));
         }
     }
 
@@ -362,11 +367,8 @@ impl<'p> Conversation<'p> {
         let refused = self.session.as_ref().map_or(0, |s| s.refused());
         if refused > 0 && !self.limit_reported {
             self.limit_reported = true;
-            let text = format!(
-                "{} requests wait for an answer: later ones are not tracked",
-                self.config.max_open
-            );
-            self.report.broken("open-limit", self.last, text);
+            broken!(self.report, rule::OPEN_LIMIT, self.last;
+                "{} requests wait for an answer: later ones are not tracked", self.config.max_open);
         }
         // What a held finding needs can only be there after one of these changes.
         let seen = (self.facts.has_both_directions(), self.facts.has_messages);
@@ -375,12 +377,11 @@ impl<'p> Conversation<'p> {
                 self.add_finding(broken, false);
             }
         }
-        for (n, broken) in std::mem::take(&mut self.report.broken)
-            .into_iter()
-            .enumerate()
-        {
+        let mut reported = std::mem::take(&mut self.report.broken);
+        for (n, broken) in reported.drain(..).enumerate() {
             self.add_finding(broken, n < self.faults);
         }
+        self.report.broken = reported;
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     }
 
@@ -392,8 +393,8 @@ impl<'p> Conversation<'p> {
         let rule = own
             .iter()
             .chain(COMMON.iter())
-            .find(|r| r.name == broken.rule);
-        debug_assert!(rule.is_some(), "{} is not a rule", broken.rule);
+            .find(|r| r.id == broken.rule);
+        debug_assert!(rule.is_some(), "{:?} is not a rule of {name}", broken.rule);
         let Some(rule) = rule else {
             return;
         };

@@ -11,7 +11,7 @@ mod candidate;
 
 use super::DecodeOptions;
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Framer, Framing, header_framings, starts_http3};
+use crate::framing::{Framing, header_framings, starts_http3};
 use crate::protocol::{Direction, Lane, Protocol};
 use candidate::{Candidate, is_single_value};
 
@@ -81,13 +81,8 @@ impl<'p> Detector<'p> {
             let any_layout = lines || is_single_value(framings) && options.framing.is_none();
             let values = (any_layout && lane.conn.is_none()).then_some(&Framing::Values);
             for &framing in framings.iter().chain(values) {
-                let mut framer = Framer::new(
-                    framing,
-                    options.limits,
-                    protocol.descriptor().hints,
-                    options.length_mode,
-                    options.resync,
-                );
+                let (limits, mode) = (options.limits, options.length_mode);
+                let mut framer = protocol.framer(framing, limits, mode, options.resync);
                 framer.set_stream(lane.stream);
                 candidates.push(Candidate {
                     protocol: *protocol,

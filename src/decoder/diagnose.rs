@@ -4,7 +4,7 @@
 use super::attempt::{is_message, starts_with_message};
 use super::{Metadata, SideEvent, length_repair};
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Measured, Step};
+use crate::framing::{Frame, Framing, Head, LengthMode, Limits, Measured, Step};
 use crate::protocol::{Context, Evidence, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
@@ -228,13 +228,7 @@ fn other_framing(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<Framing> 
 /// Returns `true` if all these bytes are messages of the protocol in this framing.
 fn reads_as(bytes: &[u8], framing: Framing, protocol: &dyn Protocol) -> bool {
     let limits = Limits::default();
-    let mut framer = Framer::new(
-        framing,
-        limits,
-        protocol.descriptor().hints,
-        LengthMode::Auto,
-        true,
-    );
+    let mut framer = protocol.framer(framing, limits, LengthMode::Auto, true);
     let mut parsed = Parsed::new(Want::Head, limits.depth);
     let (mut at, mut messages) = (0, 0);
     loop {

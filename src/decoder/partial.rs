@@ -112,7 +112,7 @@ impl Decoder<'_> {
         let framer = || {
             let options = &self.options;
             let (limits, mode) = (options.limits, options.length_mode);
-            Framer::new(framing, limits, protocol.descriptor().hints, mode, false)
+            protocol.framer(framing, limits, mode, false)
         };
         Some(match framer().step(bytes, 0, false) {
             Step::Incomplete(_) => {

@@ -12,13 +12,12 @@ use crate::protocol::{Direction, Lane, Protocol};
 
 impl Decoder<'_> {
     pub(super) fn framer(&self, protocol: &dyn Protocol, framing: Framing, resync: bool) -> Framer {
-        let hints = protocol.descriptor().hints;
         let DecodeOptions {
             limits,
             length_mode,
             ..
         } = self.options;
-        Framer::new(framing, limits, hints, length_mode, resync)
+        protocol.framer(framing, limits, length_mode, resync)
     }
 
     pub(super) fn open_stream(&mut self, key: Lane, framing: Framing) {

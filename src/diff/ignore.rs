@@ -42,6 +42,17 @@ impl<'a> MessageName<'a> {
     }
 }
 
+/// `call math.add`, `request tools/call`.
+impl std::fmt::Display for MessageName<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.kind.is_empty() { "-" } else { self.kind })?;
+        match self.subject.unwrap_or_default() {
+            "" => Ok(()),
+            subject => write!(f, " {subject}"),
+        }
+    }
+}
+
 /// The part of a value that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareDepth {

@@ -192,7 +192,7 @@ impl<'d> Diff<'d> {
         for (which, side) in self.sides.into_iter().enumerate() {
             for (at, message) in side.messages.iter().enumerate() {
                 if message.reply_to.and_then(|to| side.find(to)).is_none() {
-                    let group = groups.entry(message.kind_and_subject()).or_default();
+                    let group = groups.entry(message.name().to_string()).or_default();
                     group[which].push(at);
                 }
             }

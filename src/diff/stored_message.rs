@@ -168,7 +168,7 @@ impl StoredMessage {
         }
     }
 
-    /// Its kind and subject.
+    /// What corresponding messages have in common: its kind and subject. Its name may be generated.
     pub(crate) fn name(&self) -> MessageName<'_> {
         MessageName {
             kind: &self.kind,
@@ -178,23 +178,11 @@ impl StoredMessage {
 
     /// `call math.add`, `request tools/call echo`.
     pub fn what(&self) -> String {
-        self.about(self.name.as_deref())
-    }
-
-    /// Returns what corresponding messages have in common: `call math.add`, `request tools/call`. A name may be generated.
-    pub(crate) fn kind_and_subject(&self) -> String {
-        self.about(None)
-    }
-
-    fn about(&self, name: Option<&str>) -> String {
-        let kind = if self.kind.is_empty() {
-            "-"
-        } else {
-            &self.kind
+        let about = with_name(self.subject.as_deref(), self.name.as_deref());
+        let name = MessageName {
+            kind: &self.kind,
+            subject: Some(&about),
         };
-        match with_name(self.subject.as_deref(), name).as_ref() {
-            "" => kind.to_owned(),
-            about => format!("{kind} {about}"),
-        }
+        name.to_string()
     }
 }

@@ -1,7 +1,8 @@
 //! Splits one direction of a stream into frames.
 
+use super::custom::CustomReader;
 use super::http::EventStream;
-use super::{Buffer, Framing, FramingReader, Hints, LengthMode, Limits, Step};
+use super::{Buffer, CustomFraming, Framing, Hints, LengthMode, Limits, Step};
 use super::{content_length, http, http3, lines, method, prefix, values, websocket};
 use std::fmt;
 
@@ -53,11 +54,25 @@ enum Inner {
     Http(Box<http::HttpFraming>),
     Http3(http3::Http3Framing),
     Values(values::ValuesFraming),
-    Custom(Box<dyn FramingReader>),
+    Custom(CustomReader),
 }
 
 impl Framer {
-    /// Creates a framer at the start of a stream.
+    /// Creates a framer at the start of a stream in a framing from outside this crate. `resync` is `true` to search for
+    /// the next frame after a bad one.
+    pub fn custom(framing: &dyn CustomFraming, limits: Limits, resync: bool) -> Self {
+        let kind = Inner::Custom(CustomReader::new(framing));
+        let framing = Framing::Custom(framing.name());
+        Self {
+            framing,
+            limits,
+            resync,
+            kind,
+        }
+    }
+
+    /// Creates a framer at the start of a stream. A name of a framing from outside this crate does not say how to read
+    /// it, so that the stream is one message: use [`Framer::custom`].
     pub fn new(
         framing: Framing,
         limits: Limits,
@@ -80,7 +95,7 @@ impl Framer {
             Framing::Values | Framing::Header | Framing::Message => {
                 Inner::Values(values::ValuesFraming::new(framing))
             }
-            Framing::Custom(custom) => Inner::Custom((custom.reader)()),
+            Framing::Custom(_) => Inner::Values(values::ValuesFraming::new(Framing::Message)),
         };
         Self {
             framing,
@@ -148,7 +163,7 @@ impl Framer {
             Inner::WebSocket(f) => f.seek(),
             Inner::Http(f) => f.seek(),
             Inner::Http3(f) => f.seek(),
-            Inner::Values(f) => *f = values::ValuesFraming::new(self.framing),
+            Inner::Values(f) => f.seek(),
             Inner::Custom(f) => f.seek(),
         }
     }

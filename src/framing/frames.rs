@@ -93,6 +93,16 @@ pub enum BufferStep<'b> {
 }
 
 impl Framer {
+    /// Splits a buffer that holds one direction of a stream from its start.
+    pub fn frames(self, buffer: &[u8]) -> Frames<'_> {
+        let framer = self;
+        Frames {
+            framer,
+            buffer,
+            at: 0,
+        }
+    }
+
     /// Reads the window. Its first byte has the stream offset `base`; `eof` means that no more
     /// bytes follow. The frame borrows only from the window; an assembled body is copied.
     pub fn next<'w>(&mut self, window: &'w [u8], base: u64, eof: bool) -> BufferStep<'w> {
@@ -124,11 +134,7 @@ pub struct Frames<'b> {
 /// assert_eq!((all.len(), all[1].body(), all[1].offset), (2, &b"there"[..], 6));
 /// ```
 pub fn frames(buffer: &[u8], framing: Framing, hints: Hints, limits: Limits) -> Frames<'_> {
-    Frames {
-        framer: Framer::new(framing, limits, hints, LengthMode::default(), true),
-        buffer,
-        at: 0,
-    }
+    Framer::new(framing, limits, hints, LengthMode::default(), true).frames(buffer)
 }
 
 impl<'b> Iterator for Frames<'b> {

@@ -39,7 +39,7 @@ mod write;
 
 pub(crate) use backlog::Backlog;
 pub(crate) use content_length::{FrameStart, frame_start, header_length, starts_block};
-pub use custom::{CustomFraming, FramingReader};
+pub use custom::{CustomFraming, FramingName, FramingReader};
 pub(crate) use first_line::header_framings;
 #[cfg(feature = "diff")]
 pub(crate) use frame::OwnedPlaces;
@@ -54,7 +54,7 @@ pub use input::Buffer;
 pub use method::Measured;
 pub(crate) use websocket::{WebSocketHeader, unmask};
 pub use wire::Wire;
-pub(crate) use write::{FrameJoiner, write};
+pub(crate) use write::{FrameJoiner, FrameWriter, write};
 
 /// The fault codes of framing, each with its meaning.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -105,8 +105,8 @@ pub enum Framing {
     Header,
     /// The whole input is one message.
     Message,
-    /// A framing from outside this crate, with its protocol.
-    Custom(&'static CustomFraming),
+    /// A framing from outside this crate: a [`CustomFraming`] with this name.
+    Custom(FramingName),
 }
 
 impl Framing {
@@ -125,8 +125,16 @@ impl Framing {
         Self::Message,
     ];
 
+    /// Returns the framing from outside this crate with this name; `None` if it cannot be a name.
+    pub const fn custom(name: &str) -> Option<Self> {
+        match FramingName::new(name) {
+            Some(name) => Some(Self::Custom(name)),
+            None => None,
+        }
+    }
+
     /// The name in flags and output.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Lines => "lines",
             Self::Prefix => "prefix",
@@ -139,11 +147,12 @@ impl Framing {
             Self::Values => "values",
             Self::Header => "header",
             Self::Message => "message",
-            Self::Custom(framing) => framing.name,
+            Self::Custom(name) => name.as_str(),
         }
     }
 
-    /// Returns the framing with this name.
+    /// Returns the framing of this crate with this name. [`framing_named`](crate::protocol::registry::framing_named) also
+    /// knows those of protocols.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }

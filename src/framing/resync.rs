@@ -41,33 +41,55 @@ impl Resync {
 
     /// Starts to skip from the start of the window, where no frame can be.
     pub(super) fn start<'a>(&mut self, input: Buffer<'a>, error: DecodeError) -> Step<'a> {
+        self.lose(error);
+        self.next(input)
+    }
+
+    /// Starts to skip at the start of the next window, where no frame can be.
+    pub(super) fn lose(&mut self, error: DecodeError) {
         self.active = true;
         self.error = Some(error);
         self.searched = 1;
-        self.next(input)
     }
 
     /// Handles missing bytes before the window: skips to the next frame. Without a test for a
     /// frame's start, a frame is assumed to start at once.
     pub(super) fn seek(&mut self) {
+        self.search();
         self.active = self.plausible.is_some();
+    }
+
+    /// Searches for a frame from the start of the next window on.
+    pub(super) fn search(&mut self) {
+        self.active = true;
         self.error = None;
         self.searched = 0;
     }
 
     /// Returns the next skipped run; `Took(0)` if a frame starts at once.
     pub(super) fn next<'a>(&mut self, input: Buffer<'a>) -> Step<'a> {
+        let plausible = self.plausible;
+        self.next_at(input, |bytes| Some(plausible.is_some_and(|p| p(bytes))))
+    }
+
+    /// Returns the next skipped run up to bytes for which `is_start` is true. If it does not know, a frame starts only
+    /// at once, after missing bytes.
+    pub(super) fn next_at<'a>(
+        &mut self,
+        input: Buffer<'a>,
+        is_start: impl Fn(&[u8]) -> Option<bool>,
+    ) -> Step<'a> {
         let Buffer { window, eof, .. } = input;
         if window.is_empty() {
             return Step::Incomplete(None);
         }
-        let plausible = self.plausible.filter(|_| input.resync);
         let mut found = None;
         while let Some(rest) = window.get(self.searched..)
             && self.searched < RUN
             && (rest.len() >= PLAUSIBLE || (eof && !rest.is_empty()))
         {
-            if plausible.is_some_and(|p| p(rest)) {
+            if input.resync && is_start(rest).unwrap_or(self.searched == 0 && self.error.is_none())
+            {
                 found = Some(self.searched);
                 break;
             }

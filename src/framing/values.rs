@@ -70,6 +70,11 @@ impl ValuesFraming {
         }
     }
 
+    /// Drops the partial message.
+    pub(super) fn seek(&mut self) {
+        *self = Self::new(self.framing);
+    }
+
     /// Returns `true` if a message starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         !self.dropping

@@ -7,10 +7,25 @@
 //!
 //! A writer writes the given values, correct or not: tests and bug reports need both.
 
-use super::{Framing, Wire, content_length, http, lines, method, prefix, websocket};
+use super::{CustomFraming, Framing, Wire, content_length, http, lines, method, prefix, websocket};
+
+/// A framing, and how it is written if it is from outside this crate.
+#[derive(Clone, Copy)]
+pub struct FrameWriter<'p> {
+    pub framing: Framing,
+    pub custom: Option<&'p dyn CustomFraming>,
+}
+
+impl From<Framing> for FrameWriter<'_> {
+    fn from(framing: Framing) -> Self {
+        let custom = None;
+        Self { framing, custom }
+    }
+}
 
 /// Writes one frame around a body, without the bytes before it in the stream.
-pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+pub fn write<'p>(writer: impl Into<FrameWriter<'p>>, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    let FrameWriter { framing, custom } = writer.into();
     if let Some(hex) = &wire.hex {
         out.extend_from_slice(hex);
         return;
@@ -26,7 +41,10 @@ pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         Framing::ContentLength => content_length::write(body, wire, out),
         Framing::WebSocket => websocket::write(body, wire, out),
         Framing::Http => http::write(body, wire, out),
-        Framing::Custom(custom) => (custom.write)(body, wire, out),
+        Framing::Custom(_) => match custom {
+            Some(custom) => custom.write(body, wire, out),
+            None => wire.payload(body, out),
+        },
     }
 }
 
@@ -38,21 +56,21 @@ pub struct FrameJoiner {
 
 impl FrameJoiner {
     /// Appends the next frame of the stream, with the bytes before it.
-    pub fn push(&mut self, framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    pub fn push(&mut self, writer: FrameWriter<'_>, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         if wire.inside {
             let mut frame = wire.before.clone();
-            write(framing, body, wire, &mut frame);
+            write(writer, body, wire, &mut frame);
             self.held.push(frame);
             return;
         }
         if wire.between.is_empty() {
             self.finish(out);
             out.extend_from_slice(&wire.before);
-            return write(framing, body, wire, out);
+            return write(writer, body, wire, out);
         }
         out.extend_from_slice(&wire.before);
         let mut frame = Vec::new();
-        write(framing, body, wire, &mut frame);
+        write(writer, body, wire, &mut frame);
         let ends = match wire.hex {
             Some(_) => Vec::new(),
             None => websocket::ends(&frame),
@@ -181,9 +199,9 @@ mod tests {
             ..Wire::default()
         };
         let (mut weave, mut out) = (FrameJoiner::default(), Vec::new());
-        weave.push(Framing::WebSocket, b"", &ping, &mut out);
+        weave.push(Framing::WebSocket.into(), b"", &ping, &mut out);
         assert_eq!(out, b"");
-        weave.push(Framing::WebSocket, b"ab", &message, &mut out);
+        weave.push(Framing::WebSocket.into(), b"ab", &message, &mut out);
         assert_eq!(out, b"x\x01\x01a\x89\x00\x80\x01b");
         let hex = Wire {
             between: vec![3],
@@ -191,8 +209,8 @@ mod tests {
             ..Wire::verbatim(b"\x01\x01a\x80\x01b")
         };
         out.clear();
-        weave.push(Framing::WebSocket, b"", &ping, &mut out);
-        weave.push(Framing::WebSocket, b"", &hex, &mut out);
+        weave.push(Framing::WebSocket.into(), b"", &ping, &mut out);
+        weave.push(Framing::WebSocket.into(), b"", &hex, &mut out);
         assert_eq!(out, b"x\x01\x01a\x89\x00\x80\x01b");
     }
 

@@ -341,8 +341,14 @@ impl<'p> Codec<'p> {
             transport.post(&self.config, &body, recorded, &session(root), out);
         } else {
             let id = to.map(str::to_owned).or_else(|| id(root));
-            let is_request = root.get("method").is_some();
-            transport.answer(&body, id.as_deref(), is_request, out)?;
+            let status = match (root.get("method"), root.get("id")) {
+                (Some(_), _) => None,
+                // MCP: "If the server cannot accept the input, it MUST return an HTTP error status code", with "a
+                // JSON-RPC error response that has no `id`".
+                (None, answered) if answered.is_none_or(Node::is_null) => Some("400 Bad Request"),
+                _ => Some("200 OK"),
+            };
+            transport.answer(&body, id.as_deref(), status, out)?;
         }
         Ok(())
     }

@@ -222,7 +222,7 @@ impl Plan<'_> {
     /// them.
     pub(super) fn push_key(&self, stored: &StoredMessage) -> (u32, String) {
         let conn = stored.conn.filter(|_| !self.has_event_streams());
-        (conn.unwrap_or_default(), stored.kind_and_subject())
+        (conn.unwrap_or_default(), stored.name().to_string())
     }
 
     /// Returns `true` if the client opens event streams.

@@ -25,7 +25,6 @@ use crate::protocol::{Direction, Protocol};
 use crate::select::{Expr, Key, KeyTest, Operand, Test};
 use request::RequestPattern;
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::Arc;
 use value::{Fill, OpenValue};
 
@@ -250,32 +249,3 @@ impl BytesTemplate {
         }
     }
 }
-
-/// The reason why a script is refused: its position, and how to correct it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptError {
-    pub(super) name: String,
-    pub(super) line: usize,
-    pub(super) column: usize,
-    /// The line, and the length in characters of the wrong part.
-    pub(super) shown: (String, usize),
-    /// The text.
-    pub text: String,
-}
-
-impl fmt::Display for ScriptError {
-    /// `my.toml:3:1: unknown key resutl: did you mean result?`, the line, and a caret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (line, wide) = &self.shown;
-        writeln!(
-            f,
-            "{}:{}:{}: {}",
-            self.name, self.line, self.column, self.text
-        )?;
-        writeln!(f, "  {line}")?;
-        let before = " ".repeat(self.column.saturating_sub(1));
-        write!(f, "  {before}{}", "^".repeat((*wide).max(1)))
-    }
-}
-
-impl std::error::Error for ScriptError {}

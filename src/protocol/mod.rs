@@ -25,6 +25,7 @@ pub mod oracle;
 pub mod peer;
 pub mod registry;
 mod rpc;
+pub(crate) mod rule_names;
 #[cfg(feature = "rules")]
 pub mod rules;
 pub mod sael;
@@ -38,7 +39,9 @@ pub mod telequick;
 
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::{Frame, LengthMode};
+use crate::framing::{
+    CustomFraming, Frame, FrameWriter, Framer, Framing, FramingName, LengthMode, Limits,
+};
 use crate::tape::Node;
 pub use context::Context;
 pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
@@ -48,6 +51,7 @@ pub use message::{Evidence, Message};
 pub use notes::{Notes, Remark};
 pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
+pub use rule_names::RuleId;
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -274,6 +278,11 @@ pub trait Protocol: Sync {
     fn name(&self) -> &'static str {
         self.descriptor().name
     }
+    /// Returns a framing that [`Descriptor::framings`] names and this crate does not have.
+    fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
+        let _ = name;
+        None
+    }
     /// Interprets one frame. The value is stored in `parsed`.
     fn read<'a>(
         &'a self,
@@ -322,6 +331,38 @@ pub trait Protocol: Sync {
     #[cfg(feature = "rules")]
     fn behavior(&self) -> &dyn session::Behavior {
         &session::Passive
+    }
+}
+
+impl dyn Protocol + '_ {
+    /// Returns the framing with this name: one of this crate, or one of the protocol's own.
+    pub fn framing_named(&self, name: &str) -> Option<Framing> {
+        let own = self.descriptor().framings.iter();
+        Framing::from_name(name).or_else(|| own.copied().find(|own| own.name() == name))
+    }
+
+    /// Creates a framer at the start of a stream of this protocol. `resync` is `true` to search for the next frame after a
+    /// bad one.
+    pub fn framer(
+        &self,
+        framing: Framing,
+        limits: Limits,
+        mode: LengthMode,
+        resync: bool,
+    ) -> Framer {
+        match self.frame_writer(framing).custom {
+            Some(custom) => Framer::custom(custom, limits, resync),
+            None => Framer::new(framing, limits, self.descriptor().hints, mode, resync),
+        }
+    }
+
+    /// Returns how frames of this protocol are written in a framing.
+    pub(crate) fn frame_writer(&self, framing: Framing) -> FrameWriter<'_> {
+        let custom = match framing {
+            Framing::Custom(name) => self.custom_framing(name),
+            _ => None,
+        };
+        FrameWriter { framing, custom }
     }
 }
 

@@ -4,6 +4,7 @@ use super::Protocol;
 use super::oracle::Oracle;
 pub(crate) use super::oracle::cairo_serde::Signature;
 use super::telequick::{Schema, Telequick};
+use crate::framing::Framing;
 use std::sync::OnceLock;
 
 static BUILTIN: &[&dyn Protocol] = &[
@@ -42,6 +43,21 @@ pub(crate) fn extend(further: &[&'static dyn Protocol]) {
 /// Returns the protocol with this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
     all().iter().copied().find(|p| p.name() == name)
+}
+
+/// Returns the framing with this name: one of this crate, or one of a protocol's own.
+pub fn framing_named(name: &str) -> Option<Framing> {
+    all().iter().find_map(|p| p.framing_named(name))
+}
+
+/// Returns the names of all framings: those of this crate, and those that protocols bring.
+pub fn framing_names() -> Vec<&'static str> {
+    let framings = all().iter().flat_map(|p| p.descriptor().framings);
+    let own = framings.filter(|framing| matches!(framing, Framing::Custom(_)));
+    let mut names: Vec<_> = Framing::ALL.iter().chain(own).map(Framing::name).collect();
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(*name));
+    names
 }
 
 /// Returns the names of all protocols.

@@ -1,4 +1,5 @@
-//! The rules for conversations. Each protocol lists its rules in `rules.md`; sessions name them.
+//! The rules for conversations. Each protocol lists its rules in `rules.md`; sessions name them by the constants that
+//! `build.rs` makes of their names: `rule::SEQ_GAP`.
 //!
 //! ```text
 //!   # A group of rules
@@ -19,6 +20,7 @@
 //!
 //! Its examples are `fixtures/PROTOCOL/rules/NAME.fires.jsonl` and `NAME.passes.jsonl`.
 
+use super::rule_names::RuleId;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -133,6 +135,8 @@ pub type FindExample = fn(&str) -> Option<Example>;
 pub struct Rule {
     /// The name after that of the protocol: `seq-gap` of `saikuro/seq-gap`. It never changes.
     pub name: &'static str,
+    /// The number of the name.
+    pub id: RuleId,
     /// The severity by the document alone.
     pub document: Severity,
     /// The severity for real peers alone.
@@ -160,6 +164,7 @@ impl Rule {
     /// The values that most rules have: name, severities, clause and why are still to be set.
     pub const PLAIN: Self = Self {
         name: "",
+        id: RuleId::own(0),
         document: Severity::Off,
         peers: Severity::Off,
         clause: "",
@@ -230,7 +235,11 @@ fn wrong(field: &str, wanted: impl Into<String>, got: impl Into<String>) -> Rule
 
 /// Reads a file of rules of this crate; a test reads all of them.
 pub(crate) fn built_in(text: &'static str, examples: Option<FindExample>) -> Vec<Rule> {
-    parse(text, examples).unwrap_or_else(|error| unreachable!("{error}"))
+    let mut rules = parse(text, examples).unwrap_or_else(|error| unreachable!("{error}"));
+    for rule in &mut rules {
+        rule.id = RuleId::of(rule.name).unwrap_or(rule.id);
+    }
+    rules
 }
 
 /// Reads a file of rules. A line that is not in the form of the file, and a rule without severities, clause or
@@ -247,6 +256,7 @@ pub fn parse(text: &'static str, examples: Option<FindExample>) -> Result<Vec<Ru
             }
             let rule = Rule {
                 name,
+                id: RuleId::own(u16::try_from(rules.len()).unwrap_or(u16::MAX)),
                 examples,
                 ..Rule::PLAIN
             };

@@ -39,6 +39,7 @@ mod releases;
 pub(super) mod validate;
 
 use super::make::IdGen;
+use super::rule_names::RuleId;
 use super::{Direction, Role};
 use crate::error::Result;
 use crate::tape::Node;
@@ -193,9 +194,8 @@ pub struct Member {
     pub default: Default,
     /// The properties beyond its type.
     pub marks: &'static [Mark],
-    /// The lint rules that it breaks: `[missing or excluded by another member, wrong value]`. An empty name means no
-    /// rule.
-    pub rules: [&'static str; 2],
+    /// The lint rules that it breaks: `[missing or excluded by another member, wrong value]`.
+    pub rules: [Option<RuleId>; 2],
 }
 
 /// A kind of message, or one form of it.
@@ -262,7 +262,7 @@ const fn member(name: &'static str, ty: Type, presence: Presence) -> Member {
         releases: Releases::ALL,
         default: Default::Absent,
         marks: &[],
-        rules: [""; 2],
+        rules: [None; 2],
     }
 }
 
@@ -316,9 +316,15 @@ impl Member {
         self
     }
 
-    /// Sets the lint rules that it breaks: missing or excluded by another member, and wrong value.
-    pub const fn rules(mut self, missing: &'static str, wrong: &'static str) -> Self {
-        self.rules = [missing, wrong];
+    /// Sets the lint rule that it breaks if it is missing, or excluded by another member.
+    pub const fn missing(mut self, rule: RuleId) -> Self {
+        self.rules[0] = Some(rule);
+        self
+    }
+
+    /// Sets the lint rule that a wrong value breaks.
+    pub const fn wrong(mut self, rule: RuleId) -> Self {
+        self.rules[1] = Some(rule);
         self
     }
 

@@ -21,6 +21,7 @@ mod waiting;
 pub use super::correlation::OpenRequest;
 pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
+pub(crate) use super::rule_names::{RuleId, RuleSet};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Message, Origin};
 pub(crate) use current::Current;
@@ -48,11 +49,11 @@ pub enum ConnectionChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
-    /// The name of the rule.
-    pub rule: &'static str,
+    /// The rule.
+    pub rule: RuleId,
     /// The position of the bytes that break it.
     pub place: Place,
-    /// One sentence: the actual value and the expected value.
+    /// One sentence: the actual value and the expected value. Empty if the rule is off.
     pub text: String,
     /// Another message that is involved.
     pub related: Option<u64>,
@@ -106,7 +107,26 @@ pub struct Report {
     pub answer: Option<Answer>,
     /// The subscriptions that begin or end.
     pub subscriptions: Vec<SubscriptionChange>,
+    /// The rules that are off: their texts are not written.
+    pub(crate) off: RuleSet,
 }
+
+/// Reports a broken rule: to whom, the rule, its place, another message that is involved or may be, and the text with the
+/// actual value and the expected value. The text is written only if the rule is on.
+///
+/// ```text
+///   broken!(seen, rule::SEQ_GAP, seen.at(node), first; "seq is {got}; it should be {next}");
+/// ```
+#[macro_export]
+macro_rules! broken {
+    ($to:expr, $rule:expr, $place:expr; $($text:tt)+) => {
+        $to.add($rule, $place, None, &|| ::std::format!($($text)+))
+    };
+    ($to:expr, $rule:expr, $place:expr, $related:expr; $($text:tt)+) => {
+        $to.add($rule, $place, Option::<u64>::from($related), &|| ::std::format!($($text)+))
+    };
+}
+pub use crate::broken;
 
 impl Report {
     /// Removes all results.
@@ -122,27 +142,22 @@ impl Report {
         self.subscriptions.push(change);
     }
 
-    /// Adds a broken rule. The text states the actual value and the expected value. Few messages break a rule: `cold`
-    /// keeps the code that writes the text apart from the code that every message runs.
+    /// Adds a broken rule; see [`broken!`]. Few messages break a rule: `cold` keeps the code that writes the text apart from
+    /// the code that every message runs.
     #[cold]
-    pub fn broken(&mut self, rule: &'static str, place: Place, text: impl Into<String>) {
-        self.broken_by(rule, place, None, text);
-    }
-
-    /// Adds a broken rule that involves another message, or may involve one.
-    #[cold]
-    pub fn broken_by(
+    pub fn add(
         &mut self,
-        rule: &'static str,
+        rule: RuleId,
         place: Place,
-        related: impl Into<Option<u64>>,
-        text: impl Into<String>,
+        related: Option<u64>,
+        text: &dyn Fn() -> String,
     ) {
+        let is_off = self.off.contains(rule);
         self.broken.push(Broken {
             rule,
             place,
-            text: text.into(),
-            related: related.into(),
+            text: if is_off { String::new() } else { text() },
+            related,
             at_most: Severity::Error,
         });
     }

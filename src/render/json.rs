@@ -1,8 +1,8 @@
 //! Writes one JSON object per frame, in a format that programs can rely on.
 //!
 //! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
-//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms`. The data is exact: it
-//! is never masked or shortened.
+//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms
+//! id_form_differs context`. The data is exact: it is never masked or shortened.
 
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
@@ -48,6 +48,9 @@ pub fn write_in_parts(
     write_object(decoded, verdict, out, full);
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
+    }
+    if display.context {
+        out.extend_from_slice(b",\"context\":true");
     }
     out.push(b'}');
     if display.terminal {
@@ -232,7 +235,8 @@ pub fn wire(decoded: &Decoded<'_>, raw: &RawFrame<'_>) -> Wire {
     let mut again = Vec::with_capacity(raw.bytes.len());
     let skipped = frame.control == Some("skipped");
     if !skipped {
-        framing::write(frame.framing, body, &wire, &mut again);
+        let writer = decoded.protocol.frame_writer(frame.framing);
+        framing::write(writer, body, &wire, &mut again);
     }
     if skipped || again != raw.bytes || !wire.set_between(raw.bytes, raw.between) {
         wire = Wire::verbatim(raw.bytes);
@@ -373,7 +377,7 @@ pub fn schema() -> String {
         }
     }
     include_str!("schema.json")
-        .replacen("\"FRAMINGS\"", &list(&Framing::ALL.map(Framing::name)), 1)
+        .replacen("\"FRAMINGS\"", &list(&registry::framing_names()), 1)
         .replacen("\"ROLES\"", &list(&Role::ALL.map(Role::name)), 1)
         .replacen(DEFINITIONS, &own, 1)
 }

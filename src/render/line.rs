@@ -16,7 +16,7 @@ mod shown;
 
 use super::style::{Highlight, escape};
 use super::wrap::write_wrapped;
-use super::{DisplayOptions, arrow, findings, kind_text, short_id, subject};
+use super::{DisplayOptions, arrow, context_sign, findings, kind_text, short_id, subject};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
@@ -203,6 +203,7 @@ impl Lines {
             }
         };
         push(Column::Index, Highlight::Dim, &|cell| {
+            cell.push_str(context_sign(display));
             cell.push('#');
             push_number(decoded.index, cell);
         });
@@ -234,6 +235,7 @@ impl Lines {
         let highlight = match message.role {
             Some(Role::Error) => Highlight::Error,
             Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
+            _ if display.context => Highlight::Dim,
             _ => Highlight::Kind,
         };
         push(Column::Kind, highlight, &|cell| {

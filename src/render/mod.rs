@@ -31,6 +31,8 @@ pub struct DisplayOptions {
     pub terminal: bool,
     /// Offsets and lengths are left out, because they differ if values are left out.
     pub without_positions: bool,
+    /// The message is not selected itself: it is near one that is, or of its pair.
+    pub context: bool,
 }
 
 /// Returns the kind of a message, with `?` if it is a guess, or `none` if it has no kind.
@@ -52,6 +54,11 @@ pub(crate) fn short_id(id: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(id),
         Some(((first, _), (last, _))) => Cow::Owned([&id[..first], "…", &id[last..]].concat()),
     }
+}
+
+/// Returns the sign before the number of a message that is not selected itself, as grep marks such lines.
+const fn context_sign(display: DisplayOptions) -> &'static str {
+    if display.context { "-" } else { "" }
 }
 
 /// Returns an arrow for a direction, or a dot if it is unknown.

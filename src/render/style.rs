@@ -1,5 +1,7 @@
 //! Escapes text from the wire and adds color. No other file writes color codes.
 
+use colored::Color;
+
 pub use crate::escape::{escape, escape_json, is_active, shorten};
 
 /// The meaning of a piece of text, from which its color follows.
@@ -50,41 +52,50 @@ impl Style {
     }
 }
 
-#[cfg(feature = "cli")]
+impl Highlight {
+    /// Returns the attribute and the color, as parameters of a control sequence (ECMA-48, SGR).
+    fn code(self) -> (&'static str, Option<Color>) {
+        match self {
+            Self::Plain => ("", None),
+            Self::Dim => ("2", None),
+            Self::Kind => ("1", None),
+            Self::Key => ("", Some(Color::Cyan)),
+            Self::Text | Self::ToClient => ("", Some(Color::Green)),
+            Self::Number => ("", Some(Color::Yellow)),
+            Self::Error => ("1", Some(Color::Red)),
+            Self::Note => ("", Some(Color::Magenta)),
+            Self::ToServer => ("", Some(Color::Blue)),
+        }
+    }
+
+    /// Adds the control sequence that switches it on. The one of `colored` depends on a switch of the whole process.
+    fn push_code(self, out: &mut String) {
+        let (attribute, color) = self.code();
+        let color = color.map(|color| color.to_fg_str());
+        let separator = match color {
+            Some(_) if !attribute.is_empty() => ";",
+            _ => "",
+        };
+        let color = color.as_deref().unwrap_or_default();
+        for part in ["\u{1b}[", attribute, separator, color, "m"] {
+            out.push_str(part);
+        }
+    }
+}
+
 fn paint(out: &mut String, highlight: Highlight, text: &str) {
-    use colored::Colorize as _;
-    use std::fmt::Write as _;
-    // The caller has decided about color, from the flag, the environment and the terminal.
-    colored::control::set_override(true);
-    let painted = match highlight {
-        Highlight::Plain => text.normal(),
-        Highlight::Dim => text.dimmed(),
-        Highlight::Kind => text.bold(),
-        Highlight::Key => text.cyan(),
-        Highlight::Text => text.green(),
-        Highlight::Number => text.yellow(),
-        Highlight::Error => text.red().bold(),
-        Highlight::Note => text.magenta(),
-        Highlight::ToServer => text.blue(),
-        Highlight::ToClient => text.green(),
-    };
-    let _ = write!(out, "{painted}");
+    if highlight == Highlight::Plain {
+        return out.push_str(text);
+    }
+    highlight.push_code(out);
+    out.push_str(text);
+    out.push_str("\u{1b}[0m");
 }
 
 /// Splits text that [`Style::push`] has written with color into its parts: for a screen that draws colors itself. Text
 /// from the wire cannot contain color codes, because it is escaped.
 #[cfg(feature = "cli")]
 pub(crate) fn split(text: &str) -> Vec<(Highlight, &str)> {
-    /// The codes of each highlight.
-    static CODES: std::sync::LazyLock<Vec<(String, Highlight)>> = std::sync::LazyLock::new(|| {
-        let tones = ALL_TONES.iter().map(|highlight| {
-            let mut painted = String::new();
-            paint(&mut painted, *highlight, "x");
-            let code = painted.split('x').next().unwrap_or_default();
-            (code.to_owned(), *highlight)
-        });
-        tones.filter(|(code, _)| !code.is_empty()).collect()
-    });
     let (mut parts, mut highlight, mut rest) = (Vec::new(), Highlight::Plain, text);
     while !rest.is_empty() {
         let end = rest.find('\u{1b}').unwrap_or(rest.len());
@@ -94,8 +105,12 @@ pub(crate) fn split(text: &str) -> Vec<(Highlight, &str)> {
         }
         let code = after.find('m').map_or(after.len(), |at| at + 1);
         let (code, after) = after.split_at(code);
-        let known = CODES.iter().find(|(known, _)| known == code);
-        highlight = known.map_or(Highlight::Plain, |(_, highlight)| *highlight);
+        let known = ALL_TONES.into_iter().find(|highlight| {
+            let mut own = String::new();
+            highlight.push_code(&mut own);
+            code == own
+        });
+        highlight = known.unwrap_or(Highlight::Plain);
         rest = after;
     }
     parts
@@ -115,14 +130,22 @@ const ALL_TONES: [Highlight; 10] = [
     Highlight::ToClient,
 ];
 
-#[cfg(not(feature = "cli"))]
-fn paint(out: &mut String, _: Highlight, text: &str) {
-    out.push_str(text);
-}
-
 #[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn color_is_a_property_of_the_style_alone() {
+        let painted = |color, highlight| {
+            let mut text = String::new();
+            Style { color }.push(&mut text, highlight, "x");
+            text
+        };
+        assert_eq!(painted(true, Highlight::Error), "\u{1b}[1;31mx\u{1b}[0m");
+        assert_eq!(painted(true, Highlight::Key), "\u{1b}[36mx\u{1b}[0m");
+        assert_eq!(painted(false, Highlight::Error), "x");
+        assert_eq!(painted(true, Highlight::Plain), "x");
+    }
 
     #[test]
     fn written_text_splits_into_its_tones() {

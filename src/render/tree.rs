@@ -11,7 +11,7 @@ use super::fields::{FrameField, MAX_FIELDS, fields};
 use super::style::{Highlight, shorten};
 use super::subject::subject;
 use super::wrap::write_wrapped;
-use super::{DisplayOptions, arrow, findings, kind_text};
+use super::{DisplayOptions, arrow, context_sign, findings, kind_text};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Places;
@@ -182,7 +182,8 @@ pub(super) fn write_title(
     out: &mut String,
 ) {
     let (message, frame, style) = (decoded.message, decoded.frame, display.style);
-    style.push(out, Highlight::Dim, &format!("#{} ", decoded.index));
+    let sign = context_sign(display);
+    style.push(out, Highlight::Dim, &format!("{sign}#{} ", decoded.index));
     style.push(
         out,
         Highlight::Dim,

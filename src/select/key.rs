@@ -1,7 +1,7 @@
 //! The keys of conditions: those of JSON output, and paths in a message.
 
 use crate::encoding;
-use crate::framing::{self, Framing};
+use crate::framing;
 use crate::path::Path;
 use crate::protocol::rules::COMMON;
 use crate::protocol::{Direction, Role, registry};
@@ -153,7 +153,7 @@ impl Key {
             Self::Dir => one_of("a direction", word, &directions.map(Direction::name)),
             Self::Outcome => one_of("an outcome", word, &["error"]),
             Self::Role => one_of("a role", word, &Role::ALL.map(Role::name)),
-            Self::Framing => one_of("a framing", word, &Framing::ALL.map(Framing::name)),
+            Self::Framing => one_of("a framing", word, &registry::framing_names()),
             Self::Protocol => one_of("a protocol", word, &registry::names().collect::<Vec<_>>()),
             Self::Fault | Self::Faults => one_of("a fault code", word, &fault_codes()),
             Self::Findings => rule(word),

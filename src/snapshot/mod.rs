@@ -22,20 +22,18 @@
 
 mod changes;
 mod hidden_values;
-mod project;
+mod options;
 mod reader;
 mod rendering;
-mod settings;
 mod stored;
 mod summary;
 
 pub(crate) use changes::{LineChange, changes};
-pub(crate) use project::{fits, project_file};
-pub(crate) use settings::FixtureOptions;
 pub(crate) use stored::Stored;
 pub use stored::{pending_beside, snapshot_beside};
 pub(crate) use summary::SnapshotSummary;
 
+use crate::settings::FixtureOptions;
 use reader::FixtureReader;
 use std::fs::File;
 use std::io::Read as _;
@@ -122,7 +120,9 @@ pub(crate) struct Rendering {
 /// ```
 pub fn render(fixture: impl AsRef<Path>) -> Result<String, Error> {
     let fixture = fixture.as_ref();
-    render_as(fixture, &FixtureOptions::of_project(fixture)?).map(|rendering| rendering.text)
+    let options = FixtureOptions::of_project(fixture);
+    let options = options.map_err(|error| Error::Words(error.to_string()))?;
+    render_as(fixture, &options).map(|rendering| rendering.text)
 }
 
 /// Returns `true` if a file starts like a capture: with a message of a protocol, or with flags.

@@ -1,7 +1,6 @@
 //! Feeds a fixture's bytes to its rendering.
 
 use super::rendering::ShownSnapshot;
-use super::settings::FixtureOptions;
 use super::{Error, Rendering};
 use crate::capture::{CaptureInput, Form, Item};
 use crate::conversation::Conversation;
@@ -11,6 +10,7 @@ use crate::encoding::Want;
 use crate::protocol::Protocol;
 use crate::protocol::registry::Protocols;
 use crate::protocol::session::SessionConfig;
+use crate::settings::FixtureOptions;
 
 /// Reads one fixture.
 pub(super) struct FixtureReader<'h> {

@@ -7,7 +7,6 @@
 //! ```
 
 use super::hidden_values::{HiddenValues, each_hidden, values_of};
-use super::settings::FixtureOptions;
 use super::{Error, LeftOut, MAX_RENDERING, VOLATILE};
 use crate::capture::{Event, Problem};
 use crate::conversation::pipeline::PipelineSink;
@@ -26,6 +25,7 @@ use crate::render::line::Lines;
 use crate::render::masking::count_secrets;
 use crate::render::tree::Detail;
 use crate::render::{DisplayOptions, findings, hex, json, tree};
+use crate::settings::FixtureOptions;
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Tape};
 

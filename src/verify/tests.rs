@@ -218,10 +218,12 @@ impl Output {
         };
         let key = (decoded.origin.conn, decoded.origin.direction);
         let stream = self.streams.entry(key).or_default();
-        self.weaves
-            .entry(key)
-            .or_default()
-            .push(decoded.frame.framing, &body, &wire, stream);
+        self.weaves.entry(key).or_default().push(
+            decoded.frame.framing.into(),
+            &body,
+            &wire,
+            stream,
+        );
         self.lines.push(
             String::from_utf8(line)
                 .expect("UTF-8")

@@ -30,6 +30,25 @@ const SKIPPED: &[(&str, &str)] = &[
         "saikuro-11-doc-shaped.1",
         "a channel is closed by the recording and by the protocol, where all is said at once",
     ),
+    (
+        "mcp-raw-stdio-memory-7",
+        "the opening is refused, then repeated: a stub has one answer to each kind of hello",
+    ),
+    (
+        "mcp-sse-everything-nodev1",
+        "a stub has no event stream of the older HTTP+SSE transport",
+    ),
+    (
+        "jsonrpc-ws-aria2",
+        "it has messages over WebSocket and over HTTP, and replay sends all in one way",
+    ),
+];
+
+/// Sessions that break a rule and are played all the same.
+const BROKEN_BUT_PLAYED: &[&str] = &[
+    "mcp-http-everything-nodev1",
+    "jsonrpc-tcp-jayson",
+    "jsonrpc-ws-aria2-calls",
 ];
 
 /// A stub that listens. It is killed when this value is dropped.
@@ -90,10 +109,15 @@ enum SessionOutcome {
 /// The minimum number of played sessions of each protocol. A smaller number means that valid sessions are classified as
 /// unhealthy.
 const MIN_PLAYED: &[(&str, usize)] = &[
+    ("acp", 10),
+    ("jsonrpc", 4),
+    ("lsp", 11),
+    ("mcp", 19),
     ("oracle", 51),
     ("sael", 14),
     ("saikuro", 3),
     ("stepflow", 1),
+    ("telequick", 1),
 ];
 
 /// The protocol of a session.
@@ -106,11 +130,12 @@ fn protocol_of(path: &Path) -> String {
 fn play(path: &Path) -> Result<SessionOutcome, String> {
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap();
     // Sessions that the document allows are played even if a real peer refuses them.
-    let is_healthy = ["both", "document"].iter().any(|dialect| {
-        let mut lint = common::wiretool();
-        lint.args(["lint", "-q", "--dialect", dialect]).arg(path);
-        lint.output().expect("the binary runs").status.success()
-    });
+    let is_healthy = BROKEN_BUT_PLAYED.contains(&name)
+        || ["both", "document"].iter().any(|dialect| {
+            let mut lint = common::wiretool();
+            lint.args(["lint", "-q", "--dialect", dialect]).arg(path);
+            lint.output().expect("the binary runs").status.success()
+        });
     if SKIPPED.iter().any(|(left, _)| *left == name) {
         return Ok(SessionOutcome::Skipped);
     }
@@ -119,11 +144,9 @@ fn play(path: &Path) -> Result<SessionOutcome, String> {
     }
     let protocol = &protocol_of(path);
     let text = std::fs::read_to_string(path).unwrap();
-    let is_stdio = text
-        .lines()
-        .next()
-        .unwrap()
-        .contains(r#""transport":"stdio""#);
+    let head: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let transport = head["transport"].as_str().unwrap();
+    let is_stdio = transport == "stdio";
     // A session that ended before the client sent a message.
     if !text.contains(r#""dir":"c2s""#) {
         return Ok(SessionOutcome::Skipped);
@@ -132,7 +155,7 @@ fn play(path: &Path) -> Result<SessionOutcome, String> {
         "sael" => "ws",
         "saikuro" if text.contains("GET /") => "ws",
         "stepflow" => "http",
-        _ => "tcp",
+        _ => transport,
     };
     let mut replay = common::wiretool();
     replay.arg("replay").arg(path).args(["--timeout", "20s"]);
@@ -355,6 +378,215 @@ fn calls_of_server_are_replayed() {
     );
 }
 
+/// Calls of a server have new ids, also those without parameters.
+#[test]
+fn calls_of_server_have_ids_of_one_sequence() {
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{},"sampling":{}},"clientInfo":{"name":"c","version":"1"}}}"#;
+    let initialized = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let tool = |id| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t{id}"}}}}"#
+        )
+    };
+    let roots = r#"{"jsonrpc":"2.0","id":0,"method":"roots/list"}"#;
+    let roots_are = r#"{"jsonrpc":"2.0","id":0,"result":{"roots":[]}}"#;
+    let sample = r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":9}}"#;
+    let sampled = r#"{"jsonrpc":"2.0","id":1,"result":{"role":"assistant","content":{"type":"text","text":"a"},"model":"m"}}"#;
+    let result = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[]}}}}"#);
+    let (one, two) = (tool(1), tool(2));
+    let (first, second) = (result(1), result(2));
+    let lines = [
+        ("c2s", initialize),
+        ("s2c", initialized),
+        ("c2s", ready),
+        ("c2s", &one),
+        ("s2c", roots),
+        ("c2s", roots_are),
+        ("s2c", &first),
+        ("c2s", &two),
+        ("s2c", sample),
+        ("c2s", sampled),
+        ("s2c", &second),
+    ];
+    plays(
+        "calls-without-params",
+        "mcp",
+        &lines,
+        "6 sent, 5 answers compared",
+    );
+}
+
+/// Updates belong to the open turn, also if an earlier turn had a tool call with the same id.
+#[test]
+fn updates_belong_to_the_open_turn() {
+    let prompt = |id, text| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"s1","prompt":[{{"type":"text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let update = |title| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s1","update":{{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"{title}"}}}}}}"#
+        )
+    };
+    let end = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"stopReason":"end_turn"}}}}"#);
+    let (one, two) = (prompt(2, "a"), prompt(3, "b"));
+    let (first, second) = (update("first"), update("second"));
+    let text = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}}}"#;
+    let (one_ends, two_ends) = (end(2), end(3));
+    let lines = [
+        (
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}"#,
+        ),
+        (
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
+        ),
+        (
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#,
+        ),
+        (
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}"#,
+        ),
+        ("c2s", &one),
+        ("s2c", &first),
+        ("s2c", &one_ends),
+        ("c2s", &two),
+        ("s2c", text),
+        ("s2c", &second),
+        ("s2c", &two_ends),
+    ];
+    plays("turns", "acp", &lines, "4 sent, 7 answers compared");
+}
+
+/// Replays lines against a stub that plays them, over stdio.
+fn plays(name: &str, protocol: &str, lines: &[(&str, &str)], counts: &str) {
+    let path = recorded(name, protocol, lines);
+    let path = path.to_str().unwrap();
+    let binary = env!("CARGO_BIN_EXE_wiretool");
+    let stub = [
+        "--",
+        binary,
+        "stub",
+        protocol,
+        "-q",
+        "--from-recording",
+        path,
+    ];
+    let (code, sent) = run(&[&["replay", path, "--timeout", "20s"][..], &stub].concat());
+    assert_eq!(code, 0, "{sent}");
+    assert!(sent.contains(&format!("{counts}, 0 differ")), "{sent}");
+}
+
+/// An error without an id answers the request of its exchange, also that of the opening. An answer to a callback is
+/// posted on another connection if the exchange of its own is a stream.
+#[test]
+fn answers_over_http_belong_to_their_exchanges() {
+    let opening = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+    let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request"}}"#;
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    for (name, request) in [("opening", opening), ("request", list)] {
+        let messages = [("c2s", 0, request), ("s2c", 400, refused)];
+        let path = recorded_http(&format!("refused-{name}"), "mcp", &[(0, &messages)]);
+        plays_http("mcp", &path, "1 sent, 1 answer compared");
+    }
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}}"#;
+    let initialized =
+        r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#;
+    let new =
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#;
+    let is_new = r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}"#;
+    let prompt = r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}"#;
+    let read = r#"{"jsonrpc":"2.0","id":0,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/a"}}"#;
+    let text = r#"{"jsonrpc":"2.0","id":0,"result":{"content":"a"}}"#;
+    let ended = r#"{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}"#;
+    let conns: [ExchangePart<'_>; 4] = [
+        (
+            0,
+            &[
+                ("c2s", 0, initialize),
+                ("s2c", 200, initialized),
+                ("c2s", 0, ""),
+                ("s2c", 200, ""),
+            ],
+        ),
+        (1, &[("c2s", 0, new), ("s2c", 202, "")]),
+        (0, &[("event", 0, is_new)]),
+        (1, &[("c2s", 0, prompt), ("s2c", 202, "")]),
+    ];
+    let rest: [ExchangePart<'_>; 3] = [
+        (0, &[("event", 0, read)]),
+        (1, &[("c2s", 0, text), ("s2c", 202, "")]),
+        (0, &[("event", 0, ended)]),
+    ];
+    let all = [&conns[..], &rest].concat();
+    let path = recorded_http("callback", "acp", &all);
+    plays_http("acp", &path, "4 sent, 4 answers compared");
+}
+
+/// Replays a recording against a stub that plays it, over HTTP.
+fn plays_http(protocol: &str, path: &Path, counts: &str) {
+    let stub = Stub::start(protocol, "http", path).unwrap();
+    let path = path.to_str().unwrap();
+    let (code, sent) = run(&["replay", path, "--timeout", "20s", "--connect", &stub.1]);
+    assert_eq!(code, 0, "{sent}");
+    assert!(sent.contains(&format!("{counts}, 0 differ")), "{sent}");
+}
+
+/// A connection, and messages on it with their direction and status.
+type ExchangePart<'a> = (u32, &'a [(&'a str, u16, &'a str)]);
+
+/// Makes a recording of HTTP. A request without a
+/// message is GET, and the answer to it opens an event stream.
+fn recorded_http(name: &str, protocol: &str, parts: &[ExchangePart<'_>]) -> PathBuf {
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"http\"}}\n"
+    );
+    let json = "Content-Type: application/json";
+    let mut count = 0;
+    for (conn, messages) in parts {
+        for (dir, status, message) in *messages {
+            let len = message.len();
+            let (dir, bytes) = match (*dir, *status, len) {
+                ("c2s", _, 0) => (
+                    "c2s",
+                    "GET /m HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n".to_owned(),
+                ),
+                ("c2s", ..) => (
+                    "c2s",
+                    format!(
+                        "POST /m HTTP/1.1\r\nHost: h\r\n{json}\r\nContent-Length: {len}\r\n\r\n{message}"
+                    ),
+                ),
+                ("event", ..) => ("s2c", format!("data: {message}\n\n")),
+                (_, 200, 0) => (
+                    "s2c",
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".to_owned(),
+                ),
+                (_, status, _) => (
+                    "s2c",
+                    format!(
+                        "HTTP/1.1 {status} S\r\n{json}\r\nContent-Length: {len}\r\n\r\n{message}"
+                    ),
+                ),
+            };
+            count += 1;
+            let bytes = serde_json::to_string(&bytes).unwrap();
+            text += &format!(
+                "{{\"t\":{count}000,\"conn\":{conn},\"dir\":\"{dir}\",\"text\":{bytes}}}\n"
+            );
+        }
+    }
+    text += &format!("{{\"t\":{count}999,\"event\":\"end\",\"chunks\":{count},\"bytes\":{{}}}}\n");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-{name}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
 /// An event follows the last request about its call, at the recorded distance, not the request for events.
 #[test]
 fn events_belong_to_the_request_about_their_call() {
@@ -364,17 +596,25 @@ fn events_belong_to_the_request_about_their_call() {
         command.args(words.split(' ')).output().unwrap().stdout
     };
     let messages = [
-        ("c2s", 1, make("StreamEvents")),
+        ("c2s", 1, make("StreamEvents client_id=me")),
         ("c2s", 2, make("Originate")),
         (
             "s2c",
             3,
             make("OriginateResponse call_sid=CA01 status=QUEUED"),
         ),
-        ("s2c", 53, make("CallEvent call_sid=CA01 status=RINGING")),
+        (
+            "s2c",
+            53,
+            make("CallEvent call_sid=CA01 client_id=me status=RINGING"),
+        ),
         ("c2s", 60, make("Terminate call_sid=CA01")),
         ("s2c", 61, make("TerminateResponse call_sid=CA01 status=OK")),
-        ("s2c", 91, make("CallEvent call_sid=CA01 status=COMPLETED")),
+        (
+            "s2c",
+            91,
+            make("CallEvent call_sid=CA01 client_id=me status=COMPLETED"),
+        ),
     ];
     let mut text = r#"{"wiretool":1,"protocol":"telequick","started":"2026-01-01T00:00:00Z","transport":"tcp"}"#.to_owned();
     for (dir, t, bytes) in &messages {

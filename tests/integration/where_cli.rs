@@ -54,6 +54,59 @@ fn streams_of_connection_are_decoded_separately() {
     }
 }
 
+/// Two calls whose answers arrive in the other order, and a note between.
+const CALLS: &str = "\
+{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}
+{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"b\"}
+{\"jsonrpc\":\"2.0\",\"method\":\"note\"}
+{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":22}
+{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":11}
+{\"jsonrpc\":\"2.0\",\"method\":\"end\"}
+";
+
+#[test]
+fn messages_near_a_match_and_of_its_pair_are_shown() {
+    for (args, want) in [
+        (&["--grep", "22", "-A", "1"][..], "#3 -#4"),
+        (&["--grep", "22", "-B2"], "-#1 -#2 #3"),
+        (&["--grep", "22", "-C", "1"], "-#2 #3 -#4"),
+        (&["--grep", "22", "-C", "1", "-A", "0"], "-#2 #3"),
+        (&["--subject", "a,end", "-C", "1"], "#0 -#1 -- -#4 #5"),
+        (&["--subject", "note,end", "-C", "1"], "-#1 #2 -#3 -#4 #5"),
+        (&["--subject", "a,end", "-A", "0"], "#0 #5"),
+        (&["--head", "1", "-A", "1"], "#0 -#1"),
+        (&["--skip", "5", "-B", "1"], "-#4 #5"),
+        (&["--grep", "22", "--pair"], "-#1 #3"),
+        (&["--grep", "11", "--pair", "-B", "1"], "-#0 -- -#3 #4"),
+        (&["--subject", "a", "--pair"], "#0 -#4"),
+        (&["--where", "id=1", "--pair"], "#0 #4"),
+        (&["--head", "1", "--pair"], "#0 -#4"),
+        (&["--where", "role=response", "--pair"], "-#1 #3 -#0 #4"),
+        (&["--subject", "note", "--pair"], "#2"),
+    ] {
+        for format in ["line", "tree"] {
+            let (code, out, err) = common::run(
+                common::wiretool().args(["decode", "-f", format]).args(args),
+                CALLS,
+            );
+            let lines = out.lines().filter(|line| !line.starts_with("     "));
+            let shown: Vec<&str> = lines
+                .filter_map(|line| line.split_whitespace().next())
+                .filter(|word| word.contains(['#', '-']))
+                .collect();
+            assert_eq!(shown.join(" "), want, "{args:?}: {out}{err}");
+            assert_eq!(code, 0, "{args:?}: {err}");
+        }
+    }
+    let args = ["decode", "-f", "json", "--grep", "22", "--pair", "-A", "1"];
+    let (_, out, _) = common::run(common::wiretool().args(args), CALLS);
+    let marks: Vec<bool> = out
+        .lines()
+        .map(|line| line.contains(r#","context":true}"#))
+        .collect();
+    assert_eq!(marks, [true, false, true], "{out}");
+}
+
 #[test]
 fn conditions_select_messages() {
     for (args, want) in [
@@ -266,6 +319,7 @@ fn words_that_exist_are_listed_if_none_matches() {
             &["--where", ".metod=x"],
             "; members: method, id, result, params, jsonrpc",
         ),
+        (&["--where", "subject=pwo"], "; subjects: pow"),
         (&["--where", "kind=invoke id=9"], ""),
         (&["--where", "id=9"], ""),
     ];
@@ -274,5 +328,14 @@ fn words_that_exist_are_listed_if_none_matches() {
         assert_eq!((code, out.as_str()), (1, ""), "{args:?}");
         let wanted = format!("wiretool: none of 4 messages matches{there}\n");
         assert_eq!(err, wanted, "{args:?}");
+        let [flag, value] = args else { continue };
+        if *flag == "--where" {
+            for command in ["lint", "stat"] {
+                let args = [command, "-p", "oracle", flag, value];
+                let (code, _, err) = common::run(common::wiretool().args(args), SESSION);
+                assert_eq!(code, 1, "{args:?}: {err}");
+                assert!(err.ends_with(&wanted), "{args:?}: {err}");
+            }
+        }
     }
 }

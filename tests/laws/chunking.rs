@@ -134,6 +134,43 @@ fn random_cuts_of_long_frames_give_same_output() {
     random(&seed("saikuro", Framing::Prefix, calls), 32);
 }
 
+/// Malformed values that delimit themselves and are longer than a read, with detection and without.
+#[test]
+fn cuts_of_long_malformed_values_give_same_output() {
+    let text = "a\\\"}]".repeat(400);
+    let list = "[1,{}],".repeat(200);
+    let kinds = [
+        (
+            "unclosed text",
+            format!("{{\"v\":1,\"kind\":\"INV\",\"seq\":1,\"x\":\"{text}"),
+        ),
+        (
+            "bad literal",
+            format!("{{\"v\":1,\"kind\":\"INV\",\"list\":[{list}xyz],\"t\":\"{text}\"}}"),
+        ),
+        (
+            "too many brackets",
+            format!("{{\"v\":1,\"list\":[{list}1]]]]}},\"t\":\"{text}\"}}"),
+        ),
+        (
+            "late line end",
+            format!("{{\"v\":1,\"list\":[{list}\n\n{list},,],\"t\":\"{text}\"}}"),
+        ),
+    ];
+    for (name, bad) in kinds {
+        let good = crate::seeds::SAEL.concat();
+        let bytes = format!("{good}{bad}\n{good}{bad}").into_bytes();
+        let seed = Seed {
+            name: name.to_owned(),
+            protocol: "sael",
+            framing: Some(Framing::Values),
+            bytes,
+        };
+        fixed(&seed, &[7, 997]);
+        random(&seed, 24);
+    }
+}
+
 /// The position where detection gives up does not depend on the reads.
 #[test]
 fn detection_limit_is_independent_of_reads() {

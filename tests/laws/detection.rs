@@ -8,7 +8,7 @@ use wiretool::encoding::Want;
 
 /// What a stream reads as.
 struct Reading {
-    framings: BTreeSet<&'static str>,
+    framings: BTreeSet<String>,
     messages: usize,
     faults: usize,
 }
@@ -21,7 +21,9 @@ fn read(setup: &Setup, bytes: &[u8]) -> Reading {
     };
     let mut decoder = Decoder::new(setup.options(Want::Head));
     let mut sink = |decoded: &Decoded<'_>| {
-        reading.framings.insert(decoded.frame.framing.name());
+        reading
+            .framings
+            .insert(decoded.frame.framing.name().to_owned());
         reading.messages += 1;
         reading.faults += usize::from(decoded.is_faulty());
     };

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
-use wiretool::framing::{Buffer, CustomFraming, Frame, Framing, FramingReader, Head, Step};
+use wiretool::framing::{
+    Buffer, CustomFraming, Frame, Framing, FramingName, FramingReader, Head, Step, Wire,
+};
 use wiretool::protocol::make::{IdGen, Made, Object, Recipe, Words};
 use wiretool::protocol::peer::{
     Outgoing, Peer, PeerConfig, PeerReply, Request, json_of, with_json,
@@ -20,15 +22,33 @@ use wiretool::protocol::schema::json_schema::shapes;
 use wiretool::protocol::schema::lint::lint_message;
 use wiretool::protocol::schema::marks::Marks;
 use wiretool::protocol::schema::{self, Fresh, Mark, TEXT, UINT, message, must, object, request};
-use wiretool::protocol::session::{Behavior, OpenRequest, Report, Session, SessionConfig, Waiting};
+use wiretool::protocol::session::{
+    Behavior, OpenRequest, Report, Session, SessionConfig, Waiting, broken,
+};
 use wiretool::protocol::{
-    Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, Seen,
-    WriteOptions, Written,
+    Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, RuleId,
+    Seen, WriteOptions, Written,
 };
 use wiretool::span::Span;
 use wiretool::tape::Node;
 
-pub struct Quiz;
+/// The protocol, with the framing of its peers.
+pub struct Quiz {
+    pub length: LengthField,
+}
+
+impl Default for Quiz {
+    /// The mark `Q`, a reserved byte, and a length in two bytes.
+    fn default() -> Self {
+        let length = LengthField {
+            mark: b"Q".to_vec(),
+            offset: 2,
+            width: 2,
+            header: 4,
+        };
+        Self { length }
+    }
+}
 
 const RULES_TEXT: &str = "\
 ## unasked
@@ -47,64 +67,75 @@ Nobody listens for an answer to a question that was not asked.
 
 An answer that is no text is not counted.
 ";
+/// The rules, in the order of their headings.
+const UNASKED: RuleId = RuleId::own(0);
+const WRONG_ANSWER: RuleId = RuleId::own(1);
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None).unwrap());
 
-const FIELD: &[u8] = b"Content-Length: ";
-const BLANK: &[u8] = b"\r\n\r\n";
+/// A framing of this protocol: a mark, a big-endian length at an offset from it, and the body at the end of the header.
+///
+/// ```text
+///   mark | .. | length | .. | body
+///   0         offset          header
+/// ```
+#[derive(Clone, Debug)]
+pub struct LengthField {
+    pub mark: Vec<u8>,
+    pub offset: usize,
+    pub width: usize,
+    pub header: usize,
+}
 
-/// A framing of this protocol: `Content-Length: 24`, CR LF, CR LF, and that number of bytes.
-static CONTENT_LENGTH: CustomFraming = CustomFraming {
-    name: "quiz-length",
-    reader: || Box::new(ContentLengthReader),
-    write: |body, _, out| {
-        out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+/// The name of the framing, whatever its parameters are.
+pub const LENGTH_FIELD: FramingName = FramingName::new("quiz-length").unwrap();
+
+impl CustomFraming for LengthField {
+    fn name(&self) -> FramingName {
+        LENGTH_FIELD
+    }
+
+    fn reader(&self) -> Box<dyn FramingReader> {
+        Box::new(self.clone())
+    }
+
+    fn write(&self, body: &[u8], _: &Wire, out: &mut Vec<u8>) {
+        let mut head = vec![0; self.header];
+        head[..self.mark.len()].copy_from_slice(&self.mark);
+        let length = body.len().to_be_bytes();
+        let end = self.offset + self.width;
+        head[self.offset..end].copy_from_slice(&length[length.len() - self.width..]);
+        out.extend_from_slice(&head);
         out.extend_from_slice(body);
-    },
-};
+    }
+}
 
-struct ContentLengthReader;
-
-impl FramingReader for ContentLengthReader {
+impl FramingReader for LengthField {
     fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a> {
-        let window = input.window;
-        let framing = Framing::Custom(&CONTENT_LENGTH);
-        if window.is_empty() {
-            return Step::Incomplete(None);
-        }
-        let body = memchr::memmem::find(window, BLANK).map(|at| at + BLANK.len());
-        let length = body.and_then(|body| {
-            let text = window.strip_prefix(FIELD)?.get(..body - FIELD.len() - 4)?;
-            std::str::from_utf8(text).ok()?.parse::<usize>().ok()
+        let (framing, there) = (Framing::Custom(LENGTH_FIELD), input.window.len());
+        let field = input.window.get(self.offset..self.offset + self.width);
+        let length = field.map(|field| {
+            field
+                .iter()
+                .fold(0, |sum, byte| sum << 8 | usize::from(*byte))
         });
-        let (Some(body), Some(length)) = (body, length) else {
-            let begins = window.starts_with(FIELD) || FIELD.starts_with(window);
-            if begins && body.is_none() && window.len() < 100 && !input.eof {
-                return Step::Incomplete(None);
-            }
-            let span = Span::new(0, window.len());
-            let (wanted, got) = ("Content-Length and a blank line", "something else");
-            let error = DecodeError::new("bad-length", span, "head", wanted, got);
-            let mut frame = input.frame(framing, Head::None, span, window.len());
-            frame.fault = Some(input.fault(0, error));
-            return Step::Frame(frame, window.len());
-        };
-        let length = length.min(input.limits.message as usize);
-        let there = window.len() - body;
-        if there < length && !input.eof {
-            return Step::Incomplete(Some((length - there) as u64));
+        let length = length.map(|length: usize| length.min(input.limits.message as usize));
+        let wanted = self.header + length.unwrap_or(0);
+        if there < wanted && !input.eof {
+            return Step::Incomplete(Some((wanted - there) as u64));
         }
-        let end = body + length.min(there);
-        let mut frame = input.frame(framing, Head::None, Span::new(body, end), end);
-        if there < length {
-            frame.fault = Some(input.truncated("body", format!("{length} bytes"), there));
+        let (start, end) = (self.header.min(there), wanted.min(there));
+        let mut frame = input.frame(framing, Head::None, Span::new(start, end), end);
+        if there < wanted {
+            let got = there - start;
+            frame.fault = Some(input.truncated("body", format!("{wanted} bytes"), got));
         }
         Step::Frame(frame, end)
     }
 
-    fn seek(&mut self) {}
-
-    fn is_between(&self) -> bool {
-        true
+    fn is_start(&self, bytes: &[u8]) -> Option<bool> {
+        let known = bytes.len().min(self.mark.len());
+        let fits = bytes[..known] == self.mark[..known];
+        (!fits || known == self.mark.len()).then_some(fits)
     }
 }
 
@@ -126,7 +157,7 @@ static MESSAGES: [schema::MessageSchema; 2] = [
         .role(Some(Role::Response))
         .of(object![
             must("answer", UINT).marked(NUMBER),
-            must("is", TEXT).rules("wrong-answer", "wrong-answer")
+            must("is", TEXT).missing(WRONG_ANSWER).wrong(WRONG_ANSWER)
         ])
         .about("what the question of that number is answered"),
 ];
@@ -136,7 +167,7 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks::of(&MESSAGES));
 
 static QUIZ: Descriptor = Descriptor {
     name: "quiz",
-    framings: &[Framing::Lines, Framing::Custom(&CONTENT_LENGTH)],
+    framings: &[Framing::Lines, Framing::Custom(LENGTH_FIELD)],
     sides: ["client", "server"],
     faults: &[("neither", "an object with neither ask nor answer")],
     ..Descriptor::new(&KINDS, &RECIPES, &MARKS, || shapes(&MESSAGES))
@@ -145,6 +176,10 @@ static QUIZ: Descriptor = Descriptor {
 impl Protocol for Quiz {
     fn descriptor(&self) -> &'static Descriptor {
         &QUIZ
+    }
+
+    fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
+        (name == LENGTH_FIELD).then_some(&self.length)
     }
 
     fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
@@ -230,7 +265,7 @@ impl Session for QuizSession {
         } else if let Some(asked) = self.0.remove(&id) {
             report.answers(&asked, seen, true);
         } else {
-            report.broken("unasked", seen.whole(), format!("{id} was not asked"));
+            broken!(report, UNASKED, seen.whole(); "{id} was not asked");
         }
         let schema = MESSAGES.iter().find(|one| one.name == seen.message.kind);
         if let Some(schema) = schema {

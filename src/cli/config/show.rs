@@ -1,11 +1,11 @@
 //! `wiretool config`: shows the settings and their origins.
 
-use super::known::KNOWN;
 use super::{Config, SettingOrigin, settings};
 use crate::cli::Exit;
 use crate::cli::options;
 use crate::cli::output::Output;
 use crate::render::style::escape;
+use crate::settings::SETTINGS;
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
@@ -56,14 +56,14 @@ struct SettingRow {
 
 fn rows(settings: &Config) -> Vec<SettingRow> {
     let mut rows = Vec::new();
-    for known in &KNOWN {
-        let value = settings.values.get(known.key);
+    for known in SETTINGS.iter().filter(|known| known.is_in_files()) {
+        let value = settings.values.get(known.name);
         let texts: Vec<&str> = match value {
             Some(value) => value.texts.iter().map(String::as_str).collect(),
             None => Vec::from_iter((!known.default.is_empty()).then_some(known.default)),
         };
         rows.push(SettingRow {
-            key: known.key.to_owned(),
+            key: known.name.to_owned(),
             value: match texts.as_slice() {
                 texts if known.is_list() => json!(texts),
                 [] => Json::Null,
@@ -91,33 +91,22 @@ fn rows(settings: &Config) -> Vec<SettingRow> {
             .as_ref()
             .map_or(SettingOrigin::Default, |v| v.origin.clone()),
     });
-    for (n, rule) in settings.files.iter().enumerate() {
+    for (n, (rule, origin)) in settings.files.iter().enumerate() {
         let mut value = json!({ "match": rule.folder.join(&rule.pattern).display().to_string() });
-        let parts = [
-            ("protocol", rule.protocol.as_deref()),
-            ("framing", rule.framing.map(crate::framing::Framing::name)),
-            ("dir", rule.direction.map(crate::protocol::Direction::name)),
-            (
-                "length-mode",
-                rule.length_mode.map(crate::framing::LengthMode::name),
-            ),
-        ];
-        for (key, part) in parts {
-            if let Some(part) = part {
-                value[key] = json!(part);
-            }
+        for (setting, text) in &rule.values {
+            value[setting.name] = json!(text);
         }
         rows.push(SettingRow {
             key: format!("files[{n}]"),
             value,
-            origin: rule.origin.clone(),
+            origin: origin.clone(),
         });
     }
-    if let Some(rule) = &settings.snapshot {
+    if let Some((rule, origin)) = &settings.snapshot {
         rows.push(SettingRow {
             key: "snapshot".to_owned(),
             value: json!({ "flags": rule.flags, "skip": rule.skip }),
-            origin: rule.origin.clone(),
+            origin: origin.clone(),
         });
     }
     rows

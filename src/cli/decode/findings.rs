@@ -102,12 +102,17 @@ impl FindingReporter {
     }
 }
 
-/// Returns what a message shows of a verdict: all of it with `--lint`, otherwise what conditions use.
-pub fn shown<'v>(verdict: Option<Verdict<'v>>, lint: bool, filter: &Filter) -> Option<Verdict<'v>> {
+/// Returns what a message shows of a verdict: all of it with `--lint`, otherwise what conditions and `--pair` use.
+pub fn shown<'v>(
+    verdict: Option<Verdict<'v>>,
+    lint: bool,
+    pair: bool,
+    filter: &Filter,
+) -> Option<Verdict<'v>> {
     if lint || filter.expr().uses(&Key::Findings) {
         return verdict;
     }
-    let verdict = verdict.filter(|_| filter.needs_session())?;
+    let verdict = verdict.filter(|_| pair || filter.needs_session())?;
     Some(verdict.without_findings())
 }
 

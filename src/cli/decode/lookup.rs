@@ -29,6 +29,15 @@ impl Lookup {
     pub fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }
+
+    /// Says that no message has the field.
+    pub fn not_found(&self) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::At(offset) => Some(format!("no message contains offset {offset}")),
+            Self::Path(path) => Some(format!("no message has a field {path}")),
+        }
+    }
 }
 
 /// Writes the field that contains the byte at an offset, if it is in this frame.

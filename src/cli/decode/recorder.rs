@@ -19,14 +19,17 @@ pub struct DecodeRecorder {
 }
 
 impl DecodeRecorder {
-    /// Creates the file, and prints its name.
-    pub fn create(path: &Path, quiet: bool) -> Result<Self> {
+    /// Creates the file, if there is one, and prints its name.
+    pub fn create(path: Option<&Path>, quiet: bool) -> Result<Option<Self>> {
+        let Some(path) = path else {
+            return Ok(None);
+        };
         let file = recording::create_and_note(path, quiet, &print_message)?;
-        Ok(Self {
+        Ok(Some(Self {
             file,
             items: ItemRecorder::default(),
             lines: Vec::new(),
-        })
+        }))
     }
 
     /// Writes an item; `direction` is that of bytes without one.

@@ -1,11 +1,12 @@
 //! Shows the frames of a run in the selected format, and the errors at its end.
 
 use super::Args;
+use super::context::{Context, Use};
 use super::counts::SourceCounts;
 use super::findings::{FindingReporter, shown, worst};
+use super::first::{FirstFrame, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
-use super::unmatched::Unmatched;
 use crate::capture::recording::Header;
 use crate::capture::{Event, Item};
 use crate::cli::delta_state::DeltaStates;
@@ -14,6 +15,7 @@ use crate::cli::interrupt::Stop;
 use crate::cli::options::SharedArgs;
 use crate::cli::output::{Output, StdoutClosed};
 use crate::cli::renderer::Renderer;
+use crate::cli::unmatched::Unmatched;
 use crate::cli::{Exit, print_message};
 use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge, Verdict};
@@ -27,24 +29,6 @@ use crate::select::{Filter, Key};
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
-use std::path::PathBuf;
-
-/// The first frame, in both formats, until it is known if it is the only one.
-struct FirstFrame {
-    line: Vec<u8>,
-    tree: Vec<u8>,
-}
-
-/// The messages of the first screen, whose columns are as wide as what they show.
-#[derive(Default)]
-struct FirstScreen {
-    text: Vec<u8>,
-    messages: usize,
-}
-
-/// The maximum number of messages and of bytes that the first screen holds back.
-const FIRST_MESSAGES: usize = 50;
-const FIRST_BYTES: usize = 1 << 16;
 
 /// Shows frames as they arrive.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
@@ -62,6 +46,7 @@ pub struct DecodeScreen<'a> {
     /// The worst severity of shown messages.
     worst: Option<Severity>,
     last: VecDeque<Vec<u8>>,
+    context: Context,
     display: DisplayOptions,
     output: Output,
     run: InputRun,
@@ -94,9 +79,11 @@ impl<'a> DecodeScreen<'a> {
         stop: Option<Stop>,
     ) -> Result<Self> {
         let filter = args.filter()?;
+        let context = Context::new(&args.select.context, args.format);
+        let line = context.is_active().then_some(Format::Line);
         Ok(Self {
             args,
-            format: args.format,
+            format: args.format.or(line),
             verify: args.verify.then(Box::default),
             counts: VerifyCounts::default(),
             lookup: Lookup::new(args),
@@ -105,6 +92,7 @@ impl<'a> DecodeScreen<'a> {
             unmatched: Unmatched::new(&filter),
             filter,
             last: VecDeque::new(),
+            context,
             display,
             output,
             run: InputRun::new(shared, args.input.follow, stop),
@@ -121,11 +109,7 @@ impl<'a> DecodeScreen<'a> {
             undetected: false,
             source: SourceCounts::default(),
             closing: Vec::new(),
-            recorder: args
-                .write
-                .as_deref()
-                .map(|path| DecodeRecorder::create(path, shared.quiet))
-                .transpose()?,
+            recorder: DecodeRecorder::create(args.write.as_deref(), shared.quiet)?,
         })
     }
 
@@ -139,8 +123,8 @@ impl<'a> DecodeScreen<'a> {
             Lookup::None => {
                 let format = self.format.unwrap_or(Format::Line);
                 let (display, out) = (self.display, &mut self.scratch);
-                if self.filter.expr().uses(&Key::Latency) {
-                    // Beside a latency, the time since another line misleads.
+                if self.filter.expr().uses(&Key::Latency) || self.context.is_active() {
+                    // Beside a latency, or if lines are kept, the time since another line misleads.
                     self.renderer.restart_times();
                 }
                 self.renderer.write(format, decoded, verdict, display, out);
@@ -174,9 +158,7 @@ impl<'a> DecodeScreen<'a> {
             self.output.push(text);
             return self.output.written();
         };
-        first.text.extend_from_slice(text);
-        first.messages += 1;
-        if first.messages >= FIRST_MESSAGES || first.text.len() >= FIRST_BYTES {
+        if first.add(text) {
             self.lay_out();
         }
         Ok(())
@@ -188,18 +170,6 @@ impl<'a> DecodeScreen<'a> {
             let out = self.output.buffer();
             self.renderer.lay_out(&first.text, self.display, out);
         }
-    }
-
-    /// Returns true if the messages of the first screen are there at once.
-    fn can_hold(&self) -> bool {
-        let args = &self.args.input;
-        let paths = args.paths();
-        let is_there = |path: &PathBuf| path.is_file() || path.is_dir();
-        matches!(self.format, None | Some(Format::Line))
-            && self.display.width.is_some()
-            && !args.follow
-            && !paths.is_empty()
-            && paths.iter().all(is_there)
     }
 
     /// Writes all output that waits.
@@ -232,14 +202,10 @@ impl<'a> DecodeScreen<'a> {
         }
         let selects = !self.filter.is_open() || !self.lookup.is_none();
         let none = selects && self.shown == 0 && run.messages > 0;
-        if none && !run.quiet {
-            match &self.lookup {
-                Lookup::At(offset) => {
-                    print_message(&format!("no message contains offset {offset}"));
-                }
-                Lookup::Path(path) => print_message(&format!("no message has a field {path}")),
-                Lookup::None => run.note_no_match(self.unmatched.describe()),
-            }
+        match self.lookup.not_found() {
+            _ if !none || run.quiet => {}
+            Some(text) => print_message(&text),
+            None => run.note_no_match(self.unmatched.describe()),
         }
         // With --verify, a faulty frame that is reproduced exactly is no failure.
         let failed = match self.verify {
@@ -255,20 +221,19 @@ impl<'a> DecodeScreen<'a> {
 
     /// Shows a message if it is selected.
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        if self.is_done() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
+        if self.has_all() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
             if self.matched == 0 {
                 self.unmatched.add(decoded);
             }
-            self.renderer.skip(decoded);
-            return Ok(());
+            return self.show_context(decoded, verdict);
         }
         let judged = verdict.filter(|_| self.args.lint);
         self.worst = self.worst.max(judged.and_then(|v| worst(v.findings)));
-        let verdict = shown(verdict, self.args.lint, &self.filter);
         self.matched += 1;
         if self.matched <= self.args.select.skip {
-            return Ok(());
+            return self.show_context(decoded, verdict);
         }
+        let verdict = self.shown(verdict);
         if let Some(verify) = &mut self.verify {
             let Some(verdict) = verify.frame(decoded) else {
                 return Ok(());
@@ -282,11 +247,16 @@ impl<'a> DecodeScreen<'a> {
             }
             return self.output.written();
         }
+        let mut before = Vec::new();
+        if self.context.is_active() {
+            self.context.select(decoded, verdict, &mut before);
+        }
         if self.format == Some(Format::Json)
             && self.args.select.tail.is_none()
             && self.lookup.is_none()
         {
             self.shown += 1;
+            self.output.push(&before);
             let display = self.display;
             if decoded.message.body.len <= json::MAX_WHOLE {
                 json::write(decoded, verdict, display, self.output.buffer());
@@ -301,7 +271,8 @@ impl<'a> DecodeScreen<'a> {
             return Ok(());
         }
         let heading = self.source.heading.take().unwrap_or_default();
-        self.scratch.splice(0..0, heading.bytes());
+        self.lay_out_kept(&mut before);
+        self.scratch.splice(0..0, heading.bytes().chain(before));
         self.shown += 1;
         if let Some(most) = self.args.select.tail {
             self.last.push_back(std::mem::take(&mut self.scratch));
@@ -322,10 +293,55 @@ impl<'a> DecodeScreen<'a> {
             return Ok(());
         }
         self.release()?;
+        self.put_scratch()
+    }
+
+    /// Writes the rendered text.
+    fn put_scratch(&mut self) -> Result<()> {
         let text = std::mem::take(&mut self.scratch);
         self.put(&text)?;
         self.scratch = text;
         Ok(())
+    }
+
+    /// Shows or keeps a message that is not selected, if it is near a selected one or of its pair.
+    fn show_context(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+        let place = self.context.place(decoded, verdict);
+        if place == Use::Skip {
+            self.renderer.skip(decoded);
+            return Ok(());
+        }
+        self.display.context = true;
+        self.render(decoded, self.shown(verdict));
+        self.display.context = false;
+        if place == Use::Keep {
+            self.context.keep(decoded, &self.scratch);
+            return Ok(());
+        }
+        let mut before = self.source.heading.take().unwrap_or_default().into();
+        self.context.show(decoded, &mut before);
+        self.scratch.splice(0..0, before);
+        self.put_scratch()
+    }
+
+    /// Lays out texts that were kept while the first screen was held back.
+    fn lay_out_kept(&mut self, text: &mut Vec<u8>) {
+        if !text.is_empty() && self.first_screen.is_none() && self.format == Some(Format::Line) {
+            let kept = std::mem::take(text);
+            self.renderer.lay_out(&kept, self.display, text);
+        }
+    }
+
+    /// Returns what is shown of a verdict.
+    fn shown<'v>(&self, verdict: Option<Verdict<'v>>) -> Option<Verdict<'v>> {
+        let args = self.args;
+        shown(verdict, args.lint, args.select.context.pair, &self.filter)
+    }
+
+    /// Returns true if the messages that --head asks for are shown.
+    fn has_all(&self) -> bool {
+        let head = self.args.select.head;
+        head.is_some_and(|head| self.shown >= head)
     }
 }
 
@@ -347,7 +363,8 @@ impl FrameDisplay for DecodeScreen<'_> {
     }
 
     fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
-        self.reporter.rules_to_check(self.filter.needs_session())
+        let needed = self.args.select.context.pair || self.filter.needs_session();
+        self.reporter.rules_to_check(needed)
     }
 
     fn begin_several(&mut self) {
@@ -370,11 +387,13 @@ impl FrameDisplay for DecodeScreen<'_> {
         } else {
             SourceCounts::default()
         };
-        if self.can_hold() {
+        let lines = matches!(self.format, None | Some(Format::Line));
+        if lines && self.display.width.is_some() && self.args.reads_files() {
             self.renderer.hold();
             self.first_screen.get_or_insert_default();
         }
         self.reporter.begin(source);
+        self.context.restart();
     }
 
     fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
@@ -414,22 +433,8 @@ impl FrameDisplay for DecodeScreen<'_> {
     }
 
     fn want(&self) -> Want {
-        if self.verify.is_some() || self.args.exact {
-            return Want::ExactText;
-        }
-        let places = !self.lookup.is_none()
-            || self.args.lint
-            || self.filter.needs_session()
-            || self.delta_states.is_some();
-        let rows = matches!(self.format, Some(Format::Tree | Format::Hex))
-            || (self.format.is_none() && self.shown == 0);
-        match self.filter.want() {
-            Want::Head if rows && !places => Want::Rows,
-            _ if places || rows => Want::Places,
-            Want::Head if self.format == Some(Format::Json) => Want::Text,
-            Want::Head if self.lookup.is_none() => Want::Line,
-            want => want,
-        }
+        let is_first = self.format.is_none() && self.shown == 0;
+        self.args.want(&self.filter, self.format, is_first)
     }
 
     fn progress(&mut self) -> bool {
@@ -437,7 +442,6 @@ impl FrameDisplay for DecodeScreen<'_> {
     }
 
     fn is_done(&self) -> bool {
-        let head = self.args.select.head;
-        head.is_some_and(|head| self.shown >= head)
+        self.has_all() && self.context.is_complete()
     }
 }

@@ -11,6 +11,7 @@ use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::report::ReportArgs;
+use super::unmatched::Unmatched;
 use crate::capture::recording::Header;
 use crate::capture::{Event, Item};
 use crate::conversation::pipeline::Pipeline;
@@ -60,7 +61,7 @@ pub struct Args {
     #[command(flatten)]
     judging: options::RuleArgs,
     /// Exit 1 on a finding of this severity or worse
-    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(options::FAIL_ON), help_heading = "Rules")]
+    #[arg(long, value_name = "SEVERITY", default_value = options::default_of("fail-on"), value_parser = options::words("fail-on"), help_heading = "Rules")]
     fail_on: String,
     /// Print all rules and exit
     #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files", "report"])]
@@ -104,11 +105,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let session_config = args.judging.session_config()?;
+    let filter = args.condition.filter();
     let mut screen = LintScreen {
         judge,
         session_config,
         reporter: FindingWriter {
-            filter: args.condition.filter(),
+            unmatched: Unmatched::new(&filter),
+            filter,
             scratch: Vec::new(),
             quiet: shared.quiet,
             json: as_json,
@@ -152,7 +155,7 @@ impl LintScreen {
         }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
         if none {
-            run.note_no_match(None);
+            run.note_no_match(reporter.unmatched.describe());
         }
         let found = reporter
             .fail_on

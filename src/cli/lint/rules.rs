@@ -1,6 +1,6 @@
 //! `lint --rules` and `lint --explain`: list and explain the rules.
 
-use super::super::options::{WireArgs, nearest_rule};
+use super::super::options::{WireArgs, nearest_rule_hint};
 use super::super::output::Output;
 use super::super::topics::markdown::wrap;
 use super::super::{Exit, print_message};
@@ -93,7 +93,10 @@ pub fn explain(
     mut output: Output,
 ) -> Result<Exit> {
     let Some((protocol, rule)) = find_rule(name) else {
-        print_message(&format!("no rule is called {name}{}", nearest_rule(name)));
+        print_message(&format!(
+            "no rule is called {name}{}",
+            nearest_rule_hint(name)
+        ));
         return Ok(Exit::Error);
     };
     if as_json && let Some(protocol) = registry::find(protocol) {

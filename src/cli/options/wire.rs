@@ -2,13 +2,13 @@
 
 use crate::cli::config::settings;
 use crate::cli::values::{
-    framing_names, length_mode, names, parse_signature, protocol_names, read_text, size,
+    default_of, help_of, length_mode, parse_signature, read_text, size, words,
 };
 use crate::decoder;
 use crate::encoding::Want;
-use crate::framing::{Framing, LengthMode, Limits};
+use crate::framing::{LengthMode, Limits};
 use crate::protocol::Setting;
-use crate::protocol::registry::{Extensions, Protocols, Signature};
+use crate::protocol::registry::{self, Extensions, Protocols, Signature};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,35 +16,31 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(next_help_heading = "Protocol")]
 pub struct WireArgs {
-    /// Protocol; detected by default
-    #[arg(short, long, value_name = "PROTOCOL", value_parser = names(protocol_names()))]
+    #[arg(short, long, help = help_of("protocol"), value_name = "PROTOCOL", value_parser = words("protocol"))]
     pub protocol: Option<String>,
-    /// Framing of the messages; detected by default
-    #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = names(framing_names()))]
+    #[arg(long, help = help_of("framing"), value_name = "FRAMING", default_value = default_of("framing"), value_parser = words("framing"))]
     pub framing: String,
-    /// telequick: how frames count their length; inclusive counts its own 4 bytes, too
-    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = length_mode())]
+    #[arg(long, help = help_of("length-mode"), value_name = "MODE", default_value = default_of("length-mode"), value_parser = length_mode())]
     pub length_mode: LengthMode,
-    /// telequick: schema file that extends or replaces the built-in one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help = help_of("schema"), value_name = "FILE")]
     pub schema: Option<PathBuf>,
-    /// telequick: read every body as this struct
-    #[arg(long = "struct", value_name = "NAME")]
+    #[arg(long = "struct", help = help_of("struct"), value_name = "NAME")]
     pub as_struct: Option<String>,
-    /// oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)
-    ///
-    /// With several signatures only arguments are shown as values: a result does not name its selector.
-    #[arg(long, value_name = "SIGNATURE", value_parser = parse_signature)]
+    #[arg(long, help = help_of("signature"), long_help = signature_help(), value_name = "SIGNATURE", value_parser = parse_signature)]
     pub signature: Vec<Signature>,
-    /// Limit for the size of a message, also after inflation: bytes, or with K, M, G
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
+    #[arg(long, help = help_of("max-message"), value_name = "SIZE", default_value = default_of("max-message"), value_parser = size)]
     pub max_message: u32,
-    /// Limit for the depth of nesting
-    #[arg(long, value_name = "LEVELS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, help = help_of("max-depth"), value_name = "LEVELS", default_value = default_of("max-depth"), value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_depth: u32,
-    /// Stop at the first bad frame; do not search for the next good one
-    #[arg(long)]
+    #[arg(long, help = help_of("no-resync"))]
     pub no_resync: bool,
+}
+
+fn signature_help() -> String {
+    let help = help_of("signature");
+    format!(
+        "{help}\n\nWith several signatures only arguments are shown as values: a result does not name its selector."
+    )
 }
 
 /// Returns the protocols for commands that write, with the schema of the flag.
@@ -116,7 +112,7 @@ impl WireArgs {
     pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::DecodeOptions<'p> {
         decoder::DecodeOptions {
             protocols: protocols.possible(),
-            framing: Framing::from_name(&self.framing),
+            framing: registry::framing_named(&self.framing),
             length_mode: self.length_mode,
             limits: Limits {
                 message: self.max_message,

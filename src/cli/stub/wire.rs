@@ -27,7 +27,7 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
     let framings = protocol.descriptor().framings;
     let has = |framing: Framing| framings.contains(&framing);
     let first = framings.first().copied().context("no framing")?;
-    let given = Framing::from_name(&args.framing);
+    let given = protocol.framing_named(&args.framing);
     let dialled = args.connect.as_ref().map(|place| &place.address);
     let address = args.listen.as_ref().or(dialled);
     let framing = match (address, given) {
@@ -47,7 +47,7 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
         framing.name(),
         framings
             .iter()
-            .map(|f| f.name())
+            .map(Framing::name)
             .collect::<Vec<_>>()
             .join(", ")
     );

@@ -1,6 +1,6 @@
 //! Tests: values of any size, in pieces of any size.
 
-use crate::framing::websocket::tests::{Got, law_of_damage, law_of_splits};
+use crate::framing::websocket::tests::{Got, law_of_damage, law_of_splits, read};
 use crate::framing::{Framer, Framing, Hints, LengthMode, Limits, Step};
 
 /// Returns the frames of a stream that arrives in pieces of `step` bytes and does not end: the end
@@ -109,4 +109,42 @@ fn splits_and_damage_keep_the_laws() {
     // A truncated header is still a header.
     let cut = law_of_splits(Framing::Header, b"\x01HEY\x01S", 1000);
     assert_eq!(cut.last().map(Got::code), Some("truncated"));
+}
+
+/// Values that are long enough to be searched before they are measured again.
+#[test]
+fn splits_of_large_damaged_values_keep_the_law() {
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        let next = state.wrapping_mul(0x5851_f42d_4c95_7f2d);
+        state = next.wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) as usize % below
+    };
+    let packed = |size: usize| {
+        let texts = vec![rmpv::Value::from("x".repeat(size)); 3];
+        let mut bytes = Vec::new();
+        rmpv::encode::write_value(&mut bytes, &rmpv::Value::Array(texts)).unwrap();
+        bytes
+    };
+    for round in 0..600 {
+        let size = 700 + random(3000);
+        let (framing, value) = match round % 3 {
+            0 => (Framing::Values, object(size)),
+            1 => (Framing::Header, [b"\x01INV", &object(size)[..]].concat()),
+            _ => (Framing::Values, packed(size)),
+        };
+        let mut bytes = value.repeat(2);
+        for byte in [b'\n', b'"', b'}', 0xc1, b'x'] {
+            if random(2) == 0 {
+                bytes.insert(random(bytes.len()), byte);
+            }
+        }
+        bytes.truncate(bytes.len() - random(size));
+        let limit = [500, 1200, 3000, 1 << 20][random(4)];
+        let whole = read(framing, &bytes, limit, usize::MAX >> 1);
+        for step in [1 + random(300), 1 + random(4000)] {
+            let split = read(framing, &bytes, limit, step);
+            assert_eq!(whole, split, "{round}: windows that grow by {step}");
+        }
+    }
 }

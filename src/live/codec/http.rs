@@ -238,17 +238,17 @@ impl HttpCodec {
         }
     }
 
-    /// Server: sends a message in the exchange with this id, or, if the message is a request itself, in the first
+    /// Server: sends an answer in the exchange with this id, with this status; a message that is no answer in the first
     /// exchange.
     pub(super) fn answer(
         &mut self,
         body: &[u8],
         id: Option<&str>,
-        is_request: bool,
+        status: Option<&str>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let mut all = self.exchanges.iter_mut().filter(|e| !e.is_done);
-        let own = all.find(|e| is_request || e.id.as_deref() == id);
+        let own = all.find(|e| status.is_none() || e.id.as_deref() == id);
         let Some(exchange) = own else {
             if !self.exchanges.is_empty() {
                 // Without an exchange of its own, it would be read as the answer to the first request.
@@ -257,18 +257,19 @@ impl HttpCodec {
             }
             // There is no request, so the message is a response outside of any exchange.
             let mut unmatched = Exchange::default();
-            unmatched.write_response("200 OK", &String::from_utf8_lossy(body));
+            unmatched.write_response(status.unwrap_or("200 OK"), &String::from_utf8_lossy(body));
             out.append(&mut unmatched.out);
             return Ok(());
         };
-        if is_request && !exchange.is_stream {
+        if status.is_none() && !exchange.is_stream {
             exchange.start_stream();
             self.is_ending |= exchange.is_last;
         }
-        if exchange.is_stream {
-            exchange.write_event(body, !is_request);
-        } else {
-            exchange.write_response("200 OK", &String::from_utf8_lossy(body));
+        match status {
+            Some(status) if !exchange.is_stream => {
+                exchange.write_response(status, &String::from_utf8_lossy(body));
+            }
+            _ => exchange.write_event(body, status.is_some()),
         }
         self.flush(out);
         Ok(())

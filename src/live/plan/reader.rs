@@ -55,6 +55,8 @@ pub(super) struct PlanReader<'p> {
     events: EventStreams,
     /// The target of the first GET.
     stream_target: Option<String>,
+    /// The connections with a GET.
+    streams: BTreeSet<u32>,
     header: Option<Header>,
     steps: Vec<PlanStep>,
     expected: Vec<Expected>,
@@ -172,7 +174,14 @@ impl<'p> PlanReader<'p> {
             self.read_http_head(decoded);
             return Ok(());
         }
-        self.framing.get_or_insert(decoded.frame.framing);
+        let framing = *self.framing.get_or_insert(decoded.frame.framing);
+        let is_mixed = framing != decoded.frame.framing;
+        if is_mixed && [framing, decoded.frame.framing].contains(&Framing::WebSocket) {
+            return Err(
+                "it has messages over WebSocket and others without it, and replay sends all in one way"
+                    .into(),
+            );
+        }
         if decoded.frame.framing == Framing::Http {
             self.read_http_head(decoded);
         }

@@ -8,7 +8,7 @@ use super::value::OpenValue;
 use super::{AwaitedMessage, HelloReply, RuleCondition, Script, ScriptAction, ScriptRule};
 use crate::conversation::{Judge, Verdict, follow};
 use crate::decoder::{DecodeOptions, Decoded};
-use crate::diff::{MessageName, StoredMessage};
+use crate::diff::MessageName;
 use crate::framing::Limits;
 use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
@@ -16,7 +16,7 @@ use crate::live::speed::Speed;
 use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
 use parts::{CompiledRequest, Holders, Opening, Timeline, name_at, recorded, send_action};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 
 /// Compiles a recording to the script that gives the same answers. `side` is the side that the stub plays; recorded
@@ -161,16 +161,17 @@ impl CompileState<'_> {
         })
     }
 
-    /// Returns the request to which a message without a pair belongs, of those that hold its values, otherwise of all:
-    /// the last open one on its connection, otherwise the last one on it, otherwise the last open one.
-    fn course(&self, conn: Option<u32>, places: &[ValuePlace]) -> Option<usize> {
-        let holders = self.holders.find(places);
+    /// Returns the request to which a message without a pair belongs, of the holders of its values, otherwise of all: an
+    /// open one on its connection, otherwise any on it, otherwise any open one. Of several, it is the last one
+    /// that holds most values.
+    fn course(&self, conn: Option<u32>, holders: &BTreeMap<usize, usize>) -> Option<usize> {
         let last = |fits: &dyn Fn(&CompiledRequest) -> bool| {
             let fits_at = |at: &usize| self.entries.get(*at).is_some_and(fits);
-            match holders.as_slice() {
-                [] => self.entries.iter().rposition(fits),
-                holders => holders.iter().rev().copied().find(fits_at),
+            if holders.is_empty() {
+                return self.entries.iter().rposition(fits);
             }
+            let fitting = holders.iter().filter(|(at, _)| fits_at(at));
+            fitting.max_by_key(|(_, count)| **count).map(|(at, _)| *at)
         };
         last(&|entry| entry.conn == conn && !entry.is_done)
             .or_else(|| last(&|entry| entry.conn == conn))
@@ -208,7 +209,7 @@ impl CompileState<'_> {
         };
         let is_request = decoded.message.role == Some(Role::Request);
         // A notification about an earlier request causes nothing itself.
-        let is_about = !is_request && !self.holders.find(&places).is_empty();
+        let is_about = !is_request && !self.holders.find(&places, None).is_empty();
         self.holders.add(at, &places);
         self.entries.push(CompiledRequest {
             index,
@@ -257,9 +258,9 @@ impl CompileState<'_> {
         // An event belongs to the request about the same object, not to the one that asked for events.
         let request = match request {
             Some(at) if is_ours && role == Some(Role::Item) => {
-                let holders = self.holders.find(&places);
-                let is_other = !holders.is_empty() && !holders.contains(&at);
-                let other = is_other.then(|| self.course(conn, &places)).flatten();
+                let holders = self.holders.find(&places, Some(at));
+                let is_other = !holders.is_empty();
+                let other = is_other.then(|| self.course(conn, &holders)).flatten();
                 if let Some(entry) = self.entries.get_mut(at).filter(|_| other.is_some()) {
                     entry.timeline.stay_silent();
                 }
@@ -317,7 +318,8 @@ impl CompileState<'_> {
                     | Role::End),
                 ),
             ) => {
-                let Some(at) = self.course(conn, &places) else {
+                let holders = self.holders.find(&places, None);
+                let Some(at) = self.course(conn, &holders) else {
                     return;
                 };
                 self.holders.add(at, &places);
@@ -335,7 +337,7 @@ impl CompileState<'_> {
                 }
             }
             (false, ..) if self.protocol.is_hello(decoded.message) => {
-                let to = StoredMessage::of(decoded, None).kind_and_subject();
+                let to = MessageName::of(decoded.message).to_string();
                 let hello = HelloReply {
                     to,
                     message: None,

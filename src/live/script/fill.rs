@@ -40,11 +40,13 @@ pub fn with_json<T>(text: &str, look: impl FnOnce(Node<'_>) -> T) -> Result<T, S
     root.map(look).ok_or_else(|| "nothing".to_owned())
 }
 
-/// Returns the method and the params of a call, if it has both.
+/// Returns the method and the params of a call, if it has a method.
 pub fn call(message: &str) -> Result<Option<(String, String)>, String> {
     with_json(message, |root| {
-        let params = root.get("params")?;
-        let params = String::from_utf8(params.span().of(params.bytes()).to_vec());
+        let params = root
+            .get("params")
+            .map_or(&b"{}"[..], |params| params.span().of(params.bytes()));
+        let params = String::from_utf8(params.to_vec());
         Some((root.get("method")?.text()?.into_owned(), params.ok()?))
     })
 }

@@ -4,15 +4,12 @@ mod recorded;
 mod rule;
 
 use super::value::OpenValue;
-use super::{BytesTemplate, Script, ScriptError};
+use super::{BytesTemplate, Script};
 use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
 use crate::select::literal;
-use crate::words::nearest;
-use std::borrow::Cow;
-use std::ops::Range;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use crate::toml_text::{Item, Key, TomlError, TomlText, in_order};
+use toml::de::DeValue;
 
 /// The keys of a script.
 const SCRIPT: [&str; 12] = [
@@ -21,84 +18,39 @@ const SCRIPT: [&str; 12] = [
 ];
 /// The keys of an offer.
 const OFFER: [&str; 3] = ["name", "about", "streams"];
-type ScriptKey<'t> = Spanned<Cow<'t, str>>;
-type ScriptItem<'t> = Spanned<DeValue<'t>>;
-type Read<T> = Result<T, ScriptError>;
+type Read<T> = Result<T, TomlError>;
 
 impl Script {
     /// Reads a script for a protocol. `name` is the file name in errors.
-    pub fn read(name: &str, text: &str, protocol: &dyn Protocol) -> Result<Self, ScriptError> {
-        ScriptReader {
-            name,
-            text,
-            protocol,
-        }
-        .script()
+    pub fn read(name: &str, text: &str, protocol: &dyn Protocol) -> Result<Self, TomlError> {
+        let toml = TomlText { name, text };
+        ScriptReader { toml, protocol }.script()
     }
 }
 
 struct ScriptReader<'t> {
-    name: &'t str,
-    text: &'t str,
+    toml: TomlText<'t>,
     protocol: &'t dyn Protocol,
 }
 
 impl ScriptReader<'_> {
-    fn fail(&self, span: &Range<usize>, text: impl Into<String>) -> ScriptError {
-        /// The maximum length of the shown line.
-        const SHOWN: usize = 100;
-        let before = self.text.get(..span.start).unwrap_or_default();
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = self.text.get(start..).unwrap_or_default();
-        let line = line.lines().next().unwrap_or_default();
-        let part = self.text.get(span.clone()).unwrap_or_default();
-        let part = part.lines().next().unwrap_or_default();
-        ScriptError {
-            name: self.name.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before.get(start..).unwrap_or_default().chars().count() + 1,
-            shown: (line.chars().take(SHOWN).collect(), part.chars().count()),
-            text: text.into(),
-        }
-    }
-
-    /// Returns the error `delay: wanted a time such as 100ms, got true`.
-    fn bad(&self, key: &str, item: &ScriptItem<'_>, wanted: &str) -> ScriptError {
-        let got = self.text.get(item.span()).unwrap_or_default();
-        let got: String = got.chars().take(60).collect();
-        let got = got.lines().next().unwrap_or_default().to_owned();
-        self.fail(&item.span(), format!("{key}: wanted {wanted}, got {got}"))
-    }
-
-    fn unknown(&self, key: &ScriptKey<'_>, names: &[&str]) -> ScriptError {
-        let word: &str = key.get_ref();
-        let hint = match nearest(word, names.iter().copied()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("there are {}", names.join(", ")),
-        };
-        self.fail(&key.span(), format!("unknown key {word}: {hint}"))
-    }
-
     fn script(&self) -> Read<Script> {
-        let table = DeTable::parse(self.text).map_err(|error| {
-            let span = error.span().unwrap_or_default();
-            self.fail(&span, error.message())
-        })?;
+        let table = self.toml.parse()?;
         let mut script = Script::default();
-        for (key, item) in in_order(table.get_ref()) {
+        for (key, item) in in_order(&table) {
             let word: &str = key.get_ref();
             match word {
                 "protocol" => {
-                    let name = self.string(word, item)?;
+                    let name = self.toml.string(word, item)?;
                     if name != self.protocol.name() {
                         let text = format!(
                             "this script is for {name}, not for {}",
                             self.protocol.name()
                         );
-                        return Err(self.fail(&item.span(), text));
+                        return Err(self.toml.error(&item.span(), text));
                     }
                 }
-                "name" => script.name = Some(self.string(word, item)?.to_owned()),
+                "name" => script.name = Some(self.toml.string(word, item)?.to_owned()),
                 "dialect" => script.dialect = Some(self.dialect(word, item)?),
                 "role" => script.announces = self.role(item)?,
                 "first" => script.first = self.messages(word, item)?,
@@ -109,7 +61,7 @@ impl ScriptReader<'_> {
                         script.hellos.push(self.hello(item)?);
                     }
                 }
-                "ready" => script.silent = !self.bool(word, item)?,
+                "ready" => script.silent = !self.toml.bool(word, item)?,
                 "exit" => script.exit = Some(self.status(word, item)?),
                 "offers" => {
                     for item in self.list(word, item)? {
@@ -121,34 +73,38 @@ impl ScriptReader<'_> {
                         script.rules.push(self.rule(item)?);
                     }
                 }
-                _ => return Err(self.unknown(key, &SCRIPT)),
+                _ => return Err(self.toml.unknown_key(key, &SCRIPT)),
             }
         }
         Ok(script)
     }
 
     /// Returns `true` for the role of a peer that usually connects.
-    fn role(&self, item: &ScriptItem<'_>) -> Read<bool> {
-        let name = self.string("role", item)?;
+    fn role(&self, item: &Item<'_>) -> Read<bool> {
+        let name = self.toml.string("role", item)?;
         let own = self.protocol.descriptor().sides[1];
         let provider = self.protocol.descriptor().provider;
         match provider {
             _ if name == own => Ok(false),
             Some(provider) if name == provider => Ok(true),
-            Some(provider) => Err(self.bad("role", item, &format!("{own} or {provider}"))),
-            None => Err(self.bad("role", item, own)),
+            Some(provider) => {
+                Err(self
+                    .toml
+                    .wrong_value("role", item, &format!("{own} or {provider}")))
+            }
+            None => Err(self.toml.wrong_value("role", item, own)),
         }
     }
 
     /// Reads one or several whole messages.
-    fn messages(&self, word: &str, item: &ScriptItem<'_>) -> Read<Vec<OpenValue>> {
+    fn messages(&self, word: &str, item: &Item<'_>) -> Read<Vec<OpenValue>> {
         let items = match item.get_ref().as_array() {
             Some(items) => items.iter().collect(),
             None => vec![item],
         };
-        let message = |item: &ScriptItem<'_>| match item.get_ref().as_table() {
+        let message = |item: &Item<'_>| match item.get_ref().as_table() {
             Some(_) => self.value(item),
-            None => Err(self.bad(
+            None => Err(self.toml.wrong_value(
                 word,
                 item,
                 "a whole message, as -f json shows it, or several",
@@ -157,7 +113,7 @@ impl ScriptReader<'_> {
         items.into_iter().map(message).collect()
     }
 
-    fn offer(&self, item: &ScriptItem<'_>) -> Read<Offer> {
+    fn offer(&self, item: &Item<'_>) -> Read<Offer> {
         if let Some(name) = item.get_ref().as_str() {
             return Ok(Offer {
                 name: name.to_owned(),
@@ -165,15 +121,15 @@ impl ScriptReader<'_> {
             });
         }
         let mut offer = Offer::default();
-        for (key, item) in self.table("offers", item)? {
+        for (key, item) in self.toml.entries("offers", item)? {
             let word: &str = key.get_ref();
             match word {
-                "name" => self.string(word, item)?.clone_into(&mut offer.name),
-                "streams" => offer.streams = self.bool(word, item)?,
+                "name" => self.toml.string(word, item)?.clone_into(&mut offer.name),
+                "streams" => offer.streams = self.toml.bool(word, item)?,
                 "about" => {
                     let about = self.value(item)?;
                     let OpenValue::Map(_) = about else {
-                        return Err(self.bad(
+                        return Err(self.toml.wrong_value(
                             word,
                             item,
                             "a table, merged into the entry of lists",
@@ -181,20 +137,22 @@ impl ScriptReader<'_> {
                     };
                     offer.about = about.fill(&super::value::Fill::default()).ok();
                 }
-                _ => return Err(self.unknown(key, &OFFER)),
+                _ => return Err(self.toml.unknown_key(key, &OFFER)),
             }
         }
         if offer.name.is_empty() {
-            return Err(self.bad("offers", item, "a name, or a table with one"));
+            return Err(self
+                .toml
+                .wrong_value("offers", item, "a name, or a table with one"));
         }
         Ok(offer)
     }
 
     /// Reads a value. `{ json = '…' }` is JSON, also with `fill`; `{ type = "…", value = … }` is a value of a type that
     /// only the protocol has.
-    fn value(&self, item: &ScriptItem<'_>) -> Read<OpenValue> {
+    fn value(&self, item: &Item<'_>) -> Read<OpenValue> {
         let open_value = |result: Result<OpenValue, String>| {
-            result.map_err(|text| self.fail(&item.span(), text))
+            result.map_err(|text| self.toml.error(&item.span(), text))
         };
         match item.get_ref() {
             DeValue::String(text) => open_value(OpenValue::text(text)),
@@ -202,7 +160,8 @@ impl ScriptReader<'_> {
             DeValue::Integer(number) => {
                 let number =
                     i128::from_str_radix(&number.as_str().replace('_', ""), number.radix());
-                let number = number.map_err(|_| self.bad("number", item, "one below 2^127"))?;
+                let number =
+                    number.map_err(|_| self.toml.wrong_value("number", item, "one below 2^127"))?;
                 Ok(OpenValue::Json(number.to_string()))
             }
             DeValue::Float(number) => {
@@ -237,7 +196,7 @@ impl ScriptReader<'_> {
                         if let (Some((name, value)), Some(types)) =
                             (typed, self.protocol.descriptor().value_types)
                         {
-                            let name = self.string("type", name)?.to_owned();
+                            let name = self.toml.string("type", name)?.to_owned();
                             return open_value(OpenValue::typed(types, name, self.value(value)?));
                         }
                     }
@@ -248,7 +207,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    fn map(&self, entries: &[(&ScriptKey<'_>, &ScriptItem<'_>)]) -> Read<OpenValue> {
+    fn map(&self, entries: &[(&Key<'_>, &Item<'_>)]) -> Read<OpenValue> {
         let members = entries
             .iter()
             .map(|(key, item)| Ok((key.get_ref().to_string(), self.value(item)?)));
@@ -256,7 +215,7 @@ impl ScriptReader<'_> {
     }
 
     /// Reads text, or `{ hex = "…" }`.
-    fn bytes(&self, word: &str, item: &ScriptItem<'_>) -> Read<BytesTemplate> {
+    fn bytes(&self, word: &str, item: &Item<'_>) -> Read<BytesTemplate> {
         let wanted = "text, or { hex = \"…\" }";
         if item.get_ref().as_str().is_some() {
             return Ok(BytesTemplate::Text(self.value(item)?));
@@ -264,31 +223,31 @@ impl ScriptReader<'_> {
         let table = item
             .get_ref()
             .as_table()
-            .ok_or_else(|| self.bad(word, item, wanted))?;
+            .ok_or_else(|| self.toml.wrong_value(word, item, wanted))?;
         let digits = table.get("hex").and_then(|item| item.get_ref().as_str());
         let digits: Option<String> = digits.map(|d| d.split_whitespace().collect());
         let bytes = digits.and_then(|digits| hex::decode(digits).ok());
         bytes
             .map(BytesTemplate::Plain)
-            .ok_or_else(|| self.bad(word, item, wanted))
+            .ok_or_else(|| self.toml.wrong_value(word, item, wanted))
     }
 
     /// Reads bytes and completes the line.
-    fn line(&self, word: &str, item: &ScriptItem<'_>) -> Read<BytesTemplate> {
+    fn line(&self, word: &str, item: &Item<'_>) -> Read<BytesTemplate> {
         match item.get_ref() {
             DeValue::Boolean(true) => Ok(BytesTemplate::Plain(b"this is no message\n".to_vec())),
             DeValue::String(text) if !text.ends_with('\n') => {
                 let value = OpenValue::text(&format!("{text}\n"));
                 value
                     .map(BytesTemplate::Text)
-                    .map_err(|text| self.fail(&item.span(), text))
+                    .map_err(|text| self.toml.error(&item.span(), text))
             }
             _ => self.bytes(word, item),
         }
     }
 
-    fn dialect(&self, word: &str, item: &ScriptItem<'_>) -> Read<String> {
-        let name = self.string(word, item)?;
+    fn dialect(&self, word: &str, item: &Item<'_>) -> Read<String> {
+        let name = self.toml.string(word, item)?;
         let known = self.protocol.descriptor().dialects;
         if known.contains(&name) {
             return Ok(name.to_owned());
@@ -297,40 +256,31 @@ impl ScriptReader<'_> {
             [] => format!("{} has no dialects to choose from", self.protocol.name()),
             known => format!("dialect is one of {}, not {name}", known.join(", ")),
         };
-        Err(self.fail(&item.span(), text))
+        Err(self.toml.error(&item.span(), text))
     }
 
-    fn string<'i>(&self, word: &str, item: &'i ScriptItem<'_>) -> Read<&'i str> {
-        item.get_ref()
-            .as_str()
-            .ok_or_else(|| self.bad(word, item, "text"))
-    }
-
-    fn bool(&self, word: &str, item: &ScriptItem<'_>) -> Read<bool> {
-        item.get_ref()
-            .as_bool()
-            .ok_or_else(|| self.bad(word, item, "true or false"))
-    }
-
-    fn number(&self, word: &str, item: &ScriptItem<'_>) -> Read<u64> {
+    fn number(&self, word: &str, item: &Item<'_>) -> Read<u64> {
         let number = item
             .get_ref()
             .as_integer()
             .and_then(|n| n.as_str().parse().ok());
         number
             .filter(|n| *n > 0)
-            .ok_or_else(|| self.bad(word, item, "a number from 1 on"))
+            .ok_or_else(|| self.toml.wrong_value(word, item, "a number from 1 on"))
     }
 
-    fn status(&self, word: &str, item: &ScriptItem<'_>) -> Read<u8> {
+    fn status(&self, word: &str, item: &Item<'_>) -> Read<u8> {
         let number = item
             .get_ref()
             .as_integer()
             .and_then(|n| n.as_str().parse().ok());
-        number.ok_or_else(|| self.bad(word, item, "an exit status, 0 to 255"))
+        number.ok_or_else(|| {
+            self.toml
+                .wrong_value(word, item, "an exit status, 0 to 255")
+        })
     }
 
-    fn time(&self, word: &str, item: &ScriptItem<'_>) -> Read<i64> {
+    fn time(&self, word: &str, item: &Item<'_>) -> Read<i64> {
         let text = item
             .get_ref()
             .as_str()
@@ -338,39 +288,18 @@ impl ScriptReader<'_> {
         let time = text
             .and_then(literal::duration)
             .and_then(|t| i64::try_from(t).ok());
-        time.filter(|t| *t >= 0)
-            .ok_or_else(|| self.bad(word, item, "a time such as \"100ms\" or \"2s\""))
+        time.filter(|t| *t >= 0).ok_or_else(|| {
+            self.toml
+                .wrong_value(word, item, "a time such as \"100ms\" or \"2s\"")
+        })
     }
 
-    fn list<'i, 't>(&self, word: &str, item: &'i ScriptItem<'t>) -> Read<Vec<&'i ScriptItem<'t>>> {
+    fn list<'i, 't>(&self, word: &str, item: &'i Item<'t>) -> Read<Vec<&'i Item<'t>>> {
         let wanted = match word {
             "on" => "tables, each below [[on]]",
             "hello" => "tables, each below [[hello]]",
             _ => "a list",
         };
-        let list = item
-            .get_ref()
-            .as_array()
-            .ok_or_else(|| self.bad(word, item, wanted))?;
-        Ok(list.iter().collect())
+        self.toml.list(word, item, wanted)
     }
-
-    fn table<'i, 't>(
-        &self,
-        word: &str,
-        item: &'i ScriptItem<'t>,
-    ) -> Read<Vec<(&'i ScriptKey<'t>, &'i ScriptItem<'t>)>> {
-        let table = item
-            .get_ref()
-            .as_table()
-            .ok_or_else(|| self.bad(word, item, "a table"))?;
-        Ok(in_order(table))
-    }
-}
-
-/// Returns the entries in the order of the text.
-fn in_order<'i, 't>(table: &'i DeTable<'t>) -> Vec<(&'i ScriptKey<'t>, &'i ScriptItem<'t>)> {
-    let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    entries
 }

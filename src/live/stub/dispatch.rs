@@ -13,6 +13,7 @@ use super::report::RateLimit;
 use super::{AnswerSource, Observer, ScriptAction, ScriptRule, StubReport};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
+use crate::diff::MessageName;
 use crate::framing::Framing;
 use crate::live::endpoint::{Endpoint, Received};
 use crate::live::handler::Channel;
@@ -273,7 +274,7 @@ impl Dispatcher {
             Err(why) => why,
         };
         if protocol.is_hello(decoded.message) {
-            let what = what(decoded);
+            let what = MessageName::of(decoded.message).to_string();
             self.replace_hello(&what, &mut replies);
             let is_refused = replies.iter().any(|outgoing| outgoing.closes);
             if let Some(job) = self.after_hello(&what, decoded).filter(|_| !is_refused) {
@@ -299,7 +300,7 @@ impl Dispatcher {
                 .received(decoded, verdict, AnswerSource::Protocol);
             return Dispatch::Replies(replies);
         }
-        let what = what(decoded);
+        let what = MessageName::of(decoded.message).to_string();
         let what = shorten(&what, MAX_NAME_LENGTH);
         let spent = spent.and_then(|at| self.rules.get(at));
         let why = match (spent, unknown) {
@@ -336,15 +337,6 @@ pub(super) fn undecodable_start(endpoint: &Endpoint<'_>, channel: Channel) -> Op
         conn,
         format!("{who}: not a message of {name}: closed"),
     ))
-}
-
-/// `invoke pow`.
-pub(super) fn what(decoded: &Decoded<'_>) -> String {
-    let message = decoded.message;
-    match message.subject.as_deref().filter(|s| !s.is_empty()) {
-        Some(subject) => format!("{} {subject}", message.kind),
-        None => message.kind.to_string(),
-    }
 }
 
 /// Names the protocol that bytes look like.

@@ -262,8 +262,8 @@ impl RequestMatcher {
         let shown = shorten(&what, MAX_NAME_LENGTH);
         let mut compare = self.compare(protocol);
         let mut closest: Option<(usize, Vec<String>)> = None;
-        let kind = request.kind_and_subject();
-        let is_same_kind = |entry: &RecordedRequest| entry.stored.kind_and_subject() == kind;
+        let kind = request.name().to_string();
+        let is_same_kind = |entry: &RecordedRequest| entry.stored.name().to_string() == kind;
         let candidates = self
             .entries
             .iter()

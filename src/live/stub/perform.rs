@@ -119,11 +119,16 @@ impl Stub<'_> {
                 let outgoing = match call(&message)? {
                     Some((method, params)) => {
                         let ask = PeerReply::Ask(&method, &params);
-                        self.endpoint.encode_reply(&job.request, ask, now)
+                        let asked = self.endpoint.encode_reply(&job.request, ask, now);
+                        let mut asked = asked.map_err(|e| e.to_string())?;
+                        // Only the id is new.
+                        let place = place_of_id(&asked.message)?;
+                        let id = asked.message.get(place).unwrap_or_default();
+                        asked.message = with_id(&message, id)?;
+                        asked
                     }
-                    None => Ok(Outgoing::new(conn, self.renamed(&message)?)),
+                    None => Outgoing::new(conn, self.renamed(&message)?),
                 };
-                let outgoing = outgoing.map_err(|e| e.to_string())?;
                 let index = self.endpoint.send_message(&outgoing, None, now, commands);
                 let index = index.map_err(|e| e.to_string())?;
                 if let Some(index) = index {
@@ -209,6 +214,7 @@ impl Stub<'_> {
             (Reply::Message(value), None) => {
                 let mut says = Outgoing::new(job.request.conn, job.json(value)?);
                 says.stream = job.request.stream;
+                says.to = exchange_of(&says.message, &job.request.message);
                 Ok(says)
             }
             (Reply::Tell(..), _) | (_, None) => job.with_peer_reply(reply, |peer_reply| {
@@ -249,6 +255,15 @@ impl Stub<'_> {
         job.answered |= job.part.is_none();
         Ok(())
     }
+}
+
+/// Returns the id of a request for an answer that has no id itself, as an error of the transport.
+pub(super) fn exchange_of(answer: &str, request: &str) -> Option<String> {
+    let has_id = |root: Node<'_>| root.get("id").is_some_and(|id| !id.is_null());
+    let names_itself =
+        with_json(answer, |root| root.get("method").is_some() || has_id(root)).ok()?;
+    let place = place_of_id(request).ok().filter(|_| !names_itself)?;
+    request.get(place).map(str::to_owned)
 }
 
 /// Returns the range of the id in a message.

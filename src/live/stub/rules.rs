@@ -7,6 +7,7 @@
 
 use super::AnswerSource;
 use super::dispatch::{Dispatch, Dispatcher, Job};
+use super::perform::exchange_of;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::StoredMessage;
@@ -64,6 +65,8 @@ impl Dispatcher {
                 ..value::Fill::default()
             };
             if let Ok(message) = message.fill(&from) {
+                let to = exchange_of(&message, &reply.message);
+                reply.to = to.or_else(|| reply.to.take());
                 reply.message = message;
             }
         }

@@ -1,7 +1,7 @@
 mod recorded;
 
-use super::dispatch::what;
 use super::*;
+use crate::diff::MessageName;
 use crate::live::script::compile::compile;
 use crate::live::script::print::script;
 use crate::protocol::{Direction, Protocol, registry};
@@ -26,7 +26,7 @@ struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Observer for Log {
     fn received(&mut self, decoded: &Decoded<'_>, _: Verdict<'_>, outcome: AnswerSource<'_>) {
-        let text = format!("{} {outcome:?}", what(decoded));
+        let text = format!("{} {outcome:?}", MessageName::of(decoded.message));
         self.0.lock().unwrap().push(text);
     }
 

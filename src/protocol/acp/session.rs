@@ -17,7 +17,8 @@ use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage, SessionField};
 use crate::protocol::rpc::handshake::{Disorder, Stage};
 use crate::protocol::rpc::pairing::SentRequest;
-use crate::protocol::session::Report;
+use crate::protocol::rule_names::acp as rule;
+use crate::protocol::session::broken;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 use turns::{TurnRequest, Turns};
@@ -39,25 +40,25 @@ pub(super) struct RequestContext {
 }
 
 impl Agent {
-    fn check_order(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    fn check_order(&mut self, message: &RpcMessage<'_, '_>) {
         let Some((disorder, cause, text)) = self.stage.asks(message, "") else {
             return;
         };
         let rule = match disorder {
-            Disorder::Again => "second-initialize",
+            Disorder::Again => rule::SECOND_INITIALIZE,
             Disorder::BeforeRequest => {
                 self.stage = Stage::Assumed;
-                "before-initialize"
+                rule::BEFORE_INITIALIZE
             }
             _ => return,
         };
-        report.broken_by(rule, message.seen.whole(), cause, text);
+        broken!(message, rule, message.whole(), cause; "{text}");
     }
 
     /// Reports what the other side did not declare: for the method, or for a part of the params.
-    fn check_capabilities(&self, message: &RpcMessage<'_, '_>, name: &str, report: &mut Report) {
+    fn check_capabilities(&self, message: &RpcMessage<'_, '_>, name: &str) {
         let capabilities = &self.capabilities;
-        capabilities.check_method::<Self>(message, report);
+        capabilities.check_method::<Self>(message);
         for (start, list, needs) in schema::PART_NEEDS {
             let list = message.param(list).filter(|list| list.is_array());
             let list = list.filter(|_| name.starts_with(start));
@@ -67,7 +68,7 @@ impl Agent {
                     && let Some((_, path)) = need(&kind)
                 {
                     let owner = message.requester().other();
-                    capabilities.check::<Self>((owner, path), kind, message, report);
+                    capabilities.check::<Self>((owner, path), kind, message);
                 }
             }
         }
@@ -80,29 +81,29 @@ impl Extension for Agent {
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
     const SESSION_FIELD: Option<SessionField> = Some(SessionField {
         name: "Acp-Connection-Id",
-        rule: "connection-missing",
+        rule: rule::CONNECTION_MISSING,
     });
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
-    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> RequestContext {
-        let before = report.broken.len();
+    fn asks(&mut self, message: &RpcMessage<'_, '_>) -> RequestContext {
+        let before = message.findings();
         let name = message.name();
         if message.is_from_client() {
-            message.check_session_field(report);
-            self.check_order(message, report);
+            message.check_session_field();
+            self.check_order(message);
         }
         let mut version = None;
         if name == "initialize" {
             let declared = message.param("clientCapabilities");
             self.capabilities.read(ToServer, declared);
             version = message.param("protocolVersion").and_then(Node::as_i128);
-        } else if report.broken.len() == before && message.method.is_some() {
-            self.check_capabilities(message, &name, report);
+        } else if message.findings() == before && message.method.is_some() {
+            self.check_capabilities(message, &name);
         }
         RequestContext {
             version,
-            turn: self.turns.check_request(message, &name, report),
+            turn: self.turns.check_request(message, &name),
         }
     }
 
@@ -111,7 +112,6 @@ impl Extension for Agent {
         message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<RequestContext>,
-        report: &mut Report,
     ) {
         let (result, index) = (message.result(), asked.place.index);
         self.stage.answered(index, message);
@@ -123,16 +123,13 @@ impl Extension for Agent {
                 && let (Some(got), Some(asked)) = (node.as_i128(), request.own.version)
                 && got > asked.max(1)
             {
-                let text = format!(
-                    "the agent answers version {}; the client offered {asked}",
-                    quote(node)
-                );
-                report.broken_by("version-raised", message.seen.at(node), index, text);
+                broken!(message, rule::VERSION_RAISED, message.at(node), index;
+                    "the agent answers version {}; the client offered {asked}", quote(node));
             }
         }
         let turn = &request.own.turn;
         self.turns
-            .check_answer(turn, name, index, message.seen, result, report);
+            .check_answer(turn, name, index, message.seen, result);
     }
 
     fn refused(&mut self, asked: &OpenRequest) {

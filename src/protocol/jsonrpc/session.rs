@@ -6,7 +6,8 @@ use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;
-use crate::protocol::session::Report;
+use crate::protocol::rule_names::jsonrpc as rule;
+use crate::protocol::session::broken;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
@@ -19,36 +20,30 @@ impl Extension for Rules {
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
 
-    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    fn asks(&mut self, message: &RpcMessage<'_, '_>) {
         let name = message.call.method.and_then(Node::text);
         if let (Some(method), Some(name)) = (message.call.method, name)
             && name.starts_with("rpc.")
         {
-            let text = format!("{} begins with \"rpc.\", which is reserved", quote(method));
-            report.broken("reserved-method", message.seen.at(method), text);
+            broken!(message, rule::RESERVED_METHOD, message.at(method);
+                "{} begins with \"rpc.\", which is reserved", quote(method));
         }
     }
 
-    fn answers(
-        &mut self,
-        message: &RpcMessage<'_, '_>,
-        _: &OpenRequest,
-        _: &SentRequest<()>,
-        report: &mut Report,
-    ) {
+    fn answers(&mut self, message: &RpcMessage<'_, '_>, _: &OpenRequest, _: &SentRequest<()>) {
         let Some(error) = message.call.error() else {
             return;
         };
         let code = error.get("code");
         if let Some(code) = code.filter(|code| code.as_i128().is_some_and(is_reserved)) {
-            let text = format!("the code {} is reserved and has no meaning", quote(code));
-            report.broken("reserved-code", message.seen.at(code), text);
+            broken!(message, rule::RESERVED_CODE, message.at(code);
+                "the code {} is reserved and has no meaning", quote(code));
         }
         let data = error.get("data");
         let traces = [error.get("stack"), data.and_then(|data| data.get("stack"))];
         if let Some(trace) = traces.into_iter().flatten().find(|node| node.is_string()) {
-            let text = "the error has a stack trace of the server";
-            report.broken("stack-trace", message.seen.at(trace), text);
+            broken!(message, rule::STACK_TRACE, message.at(trace);
+                "the error has a stack trace of the server");
         }
     }
 }

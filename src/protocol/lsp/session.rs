@@ -19,8 +19,9 @@ use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::handshake::{Disorder, Stage};
 use crate::protocol::rpc::pairing::SentRequest;
+use crate::protocol::rule_names::lsp as rule;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::session::{Current, Place, Report, RuleId, broken};
 use crate::tape::Node;
 use documents::Documents;
 use progress::Progress;
@@ -49,8 +50,8 @@ pub(super) struct Sent {
 
 impl Server {
     /// Checks the order of a message that the client sends.
-    fn check_order(&mut self, message: &RpcMessage<'_, '_>, name: &str, report: &mut Report) {
-        let (place, before) = (message.seen.whole(), self.stage);
+    fn check_order(&mut self, message: &RpcMessage<'_, '_>, name: &str) {
+        let (place, before) = (message.whole(), self.stage);
         let is_request = message.role == Role::Request;
         let is_optional = name.starts_with("$/");
         let disorder = self.stage.asks(message, "initialized");
@@ -59,17 +60,14 @@ impl Server {
         }
         if name == "exit" {
             if !self.is_shut_down && before != Stage::Assumed {
-                let text = "exit is sent without shutdown; the server then exits with status 1";
-                report.broken("exit-without-shutdown", place, text);
+                broken!(message, rule::EXIT_WITHOUT_SHUTDOWN, place;
+                    "exit is sent without shutdown; the server then exits with status 1");
             }
             return;
         }
         if self.is_shut_down && is_request {
-            let text = format!(
-                "{} is sent after shutdown; only exit may follow",
-                short(name)
-            );
-            report.broken("request-after-shutdown", place, text);
+            broken!(message, rule::REQUEST_AFTER_SHUTDOWN, place;
+                "{} is sent after shutdown; only exit may follow", short(name));
         }
         self.is_shut_down |= name == "shutdown";
         let Some((disorder, cause, text)) = disorder else {
@@ -78,23 +76,23 @@ impl Server {
         let rule = match disorder {
             Disorder::Again => {
                 self.stage = before;
-                "second-initialize"
+                rule::SECOND_INITIALIZE
             }
             Disorder::BeforeRequest | Disorder::BeforeAnswer if !is_request => {
                 if is_optional {
                     return;
                 }
-                "notification-before-initialize"
+                rule::NOTIFICATION_BEFORE_INITIALIZE
             }
-            Disorder::BeforeRequest => "request-before-initialize",
-            Disorder::BeforeAnswer if message.order => "request-before-initialize",
+            Disorder::BeforeRequest => rule::REQUEST_BEFORE_INITIALIZE,
+            Disorder::BeforeAnswer if message.order => rule::REQUEST_BEFORE_INITIALIZE,
             Disorder::BeforeConfirmation if !is_optional => {
                 self.early.get_or_insert(place);
                 return;
             }
             _ => return,
         };
-        report.broken_by(rule, place, cause, text);
+        broken!(message, rule, place, cause; "{text}");
     }
 
     /// Handles what a server registers later.
@@ -120,22 +118,22 @@ impl Extension for Server {
     const HAS_LINES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
-    const CAPABILITY_RULES: [&'static str; 2] = ["client-capability", "server-capability"];
+    const CAPABILITY_RULES: [RuleId; 2] = [rule::CLIENT_CAPABILITY, rule::SERVER_CAPABILITY];
 
-    fn frame(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        header::check(seen, report);
+    fn frame(&mut self, seen: Current<'_, '_>) {
+        header::check(seen);
     }
 
-    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> Sent {
+    fn asks(&mut self, message: &RpcMessage<'_, '_>) -> Sent {
         let name = message.name();
         if message.is_from_client() {
-            self.check_order(message, &name, report);
+            self.check_order(message, &name);
         }
         if message.role == Role::Request {
-            self.capabilities.check_method::<Self>(message, report);
+            self.capabilities.check_method::<Self>(message);
         }
-        self.documents.check(message, report);
-        self.progress.check(message, report);
+        self.documents.check(message);
+        self.progress.check(message);
         if name == "client/registerCapability" {
             self.register(message.param("registrations"));
         }
@@ -156,7 +154,6 @@ impl Extension for Server {
         message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<Sent>,
-        report: &mut Report,
     ) {
         let (seen, result) = (message.seen, message.call.result);
         if asked.subject.as_deref() == Some("initialize") {
@@ -179,15 +176,13 @@ impl Extension for Server {
         if let Some(items) = request.own.items.filter(|_| result.is_array())
             && got != items
         {
-            let text = format!(
-                "the answer has {got} settings for {items} items; each item should have one"
-            );
-            report.broken("configuration-length", seen.at(result), text);
+            broken!(message, rule::CONFIGURATION_LENGTH, seen.at(result);
+                "the answer has {got} settings for {items} items; each item should have one");
         }
         let token = request.own.partial.as_ref();
         if got > 0 && token.is_some_and(|token| self.progress.has_reported(token)) {
-            let text = "the result should be empty, because partial results were sent before";
-            report.broken("partial-result", seen.at(result), text);
+            broken!(message, rule::PARTIAL_RESULT, seen.at(result);
+                "the result should be empty, because partial results were sent before");
         }
     }
 
@@ -202,9 +197,8 @@ impl Extension for Server {
 
     fn end(&self, report: &mut Report) {
         if let Some(place) = self.early.filter(|_| !self.is_shut_down) {
-            let text =
-                "this is sent without initialized, which should follow the answer to initialize";
-            report.broken("initialized-missing", place, text);
+            broken!(report, rule::INITIALIZED_MISSING, place;
+                "this is sent without initialized, which should follow the answer to initialize");
         }
         self.progress.end(report);
     }

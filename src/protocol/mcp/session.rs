@@ -19,8 +19,9 @@ use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage, SessionField};
 use crate::protocol::rpc::pairing::SentRequest;
+use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Report, Seen, Severity, http};
+use crate::protocol::session::{Current, Severity, broken, http};
 use crate::tape::Node;
 use handshake::{Handshake, own_version};
 use progress::{Key, Tokens};
@@ -55,28 +56,28 @@ pub(super) struct RequestContext {
 
 impl McpSession {
     /// Checks the fields of the head of a posted message.
-    fn check_head(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    fn check_head(&self, message: &RpcMessage<'_, '_>) {
         let seen = message.seen;
-        if own_version(message).is_none() && message.check_session_field(report) {
+        if own_version(message).is_none() && message.check_session_field() {
             return;
         }
-        let Some(head) = http::head(seen).filter(|_| !message.is("initialize")) else {
+        let Some(head) = http::head(&seen).filter(|_| !message.is("initialize")) else {
             return;
         };
-        let mut check = |rule, name, wanted: &str| {
+        let check = |rule, name, wanted: &str| {
             let (value, place) = http::field(head, name);
             let is_encoded = value.as_ref().is_some_and(|value| value.starts_with("=?"));
             if value.as_deref() != Some(wanted) && !is_encoded {
                 let value = value.map_or("missing".into(), |value| short(&value));
-                let text = format!("{name} is {value}; it should be {}", short(wanted));
-                report.broken(rule, seen.span(place), text);
+                broken!(message, rule, seen.span(place);
+                    "{name} is {value}; it should be {}", short(wanted));
             }
         };
         if own_version(message).is_some() {
             let name = message.param("name").or(message.param("uri"));
             for (field, node) in [("Mcp-Method", message.call.method), ("Mcp-Name", name)] {
                 if let Some(wanted) = node.and_then(Node::text) {
-                    check("header-mismatch", field, &wanted);
+                    check(rule::HEADER_MISMATCH, field, &wanted);
                 }
             }
             return;
@@ -84,7 +85,7 @@ impl McpSession {
         let version = self.handshake.version;
         if let Some(version) = version.filter(|version| version.0 >= schema::HEADER_SINCE.0) {
             check(
-                "version-header",
+                rule::VERSION_HEADER,
                 "MCP-Protocol-Version",
                 schema::name(version),
             );
@@ -92,7 +93,7 @@ impl McpSession {
     }
 
     /// Reports a method or a member that the negotiated version does not have.
-    fn check_release(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    fn check_release(&self, message: &RpcMessage<'_, '_>) {
         let own = own_version(message).map(|_| schema::STATELESS);
         let (Some(version), Some(method), Some(node)) = (
             self.handshake.version.or(own),
@@ -104,14 +105,12 @@ impl McpSession {
         let (name, what) = (schema::name(version), method.name);
         let of_params = method.releases_of(message.call.params, None);
         if method.releases.and(version).is_empty() {
-            let text = format!("version {name}, which was agreed on, has no {what}");
-            report.broken("not-in-version", message.seen.at(node), text);
+            broken!(message, rule::NOT_IN_VERSION, message.at(node);
+                "version {name}, which was agreed on, has no {what}");
         } else if of_params.and(version).is_empty() {
-            let text = format!(
-                "version {name}, which was agreed on, has {what} without some of these params"
-            );
-            report.broken("not-in-version", message.seen.at(node), text);
-            report.at_most(Severity::Info);
+            broken!(message, rule::NOT_IN_VERSION, message.at(node);
+                "version {name}, which was agreed on, has {what} without some of these params");
+            message.report().at_most(Severity::Info);
         }
     }
 }
@@ -122,43 +121,41 @@ impl Extension for McpSession {
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
     const SESSION_FIELD: Option<SessionField> = Some(SessionField {
         name: "Mcp-Session-Id",
-        rule: "session-missing",
+        rule: rule::SESSION_MISSING,
     });
     const CANCELS: &'static [(&'static str, &'static str)] =
         &[("notifications/cancelled", "requestId")];
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
-    fn frame(&mut self, seen: &Seen<'_>, report: &mut Report) {
+    fn frame(&mut self, seen: Current<'_, '_>) {
         if let Some(version) = self.handshake.version
             && seen.message.kind == "batch"
             && version != schema::BATCHES
         {
-            let name = schema::name(version);
-            let text =
-                format!("the message is a batch; version {name} has none, only 2025-03-26 has");
-            report.broken("batch", seen.whole(), text);
+            broken!(seen, rule::BATCH, seen.whole();
+                "the message is a batch; version {} has none, only 2025-03-26 has",
+                schema::name(version));
         }
     }
 
-    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> RequestContext {
+    fn asks(&mut self, message: &RpcMessage<'_, '_>) -> RequestContext {
         if message.is_from_client() {
-            self.check_head(message, report);
+            self.check_head(message);
         }
         // Without a name several clients look like one session.
         if message.unnamed {
             self.handshake.assume();
         }
-        let before = report.broken.len();
-        self.handshake
-            .check_era(message, &mut self.capabilities, report);
+        let before = message.findings();
+        self.handshake.check_era(message, &mut self.capabilities);
         if message.is_from_client() {
-            self.handshake.check_order(message, report);
+            self.handshake.check_order(message);
         }
         let text = |name: &str| Some(message.param(name)?.text()?.as_ref().into());
         let mut context = RequestContext {
             stateless: own_version(message).is_some(),
             paged: message.param("cursor").is_some(),
-            progress: self.tokens.ask(message, report),
+            progress: self.tokens.ask(message),
             ..RequestContext::default()
         };
         match &*message.name() {
@@ -169,17 +166,17 @@ impl Extension for McpSession {
             }
             schema::CALL => {
                 context.tool = text("name");
-                self.tools.check_call(message, report);
+                self.tools.check_call(message);
             }
             "notifications/tools/list_changed" => self.tools.change_announced = true,
             _ => {}
         }
-        if report.broken.len() == before {
-            self.check_release(message, report);
+        if message.findings() == before {
+            self.check_release(message);
             // The first version had no capability for it.
             let is_first = self.handshake.version == Some(schema::FIRST);
             if !is_first || !message.name().starts_with("completion/") {
-                self.capabilities.check_method::<Self>(message, report);
+                self.capabilities.check_method::<Self>(message);
             }
         }
         context
@@ -190,26 +187,25 @@ impl Extension for McpSession {
         message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<RequestContext>,
-        report: &mut Report,
     ) {
         let (seen, own) = (message.seen, &request.own);
         if let Some((cancel, time)) = request.cancelled.filter(|_| message.role == Role::Response) {
-            let text = format!("the request was cancelled by #{cancel}, and still has a result");
-            report.broken_by("answer-after-cancel", seen.whole(), cancel, text);
+            broken!(message, rule::ANSWER_AFTER_CANCEL, seen.whole(), cancel;
+                "the request was cancelled by #{cancel}, and still has a result");
             let late = time.zip(seen.origin.time);
             if late.is_none_or(|(from, to)| to.saturating_sub(from) < CROSSING) {
-                report.at_most(Severity::Info);
+                message.report().at_most(Severity::Info);
             }
         }
         self.handshake
-            .answers(message, asked, own.version.as_deref(), report);
+            .answers(message, asked, own.version.as_deref());
         self.tokens.answer(message, own.progress.as_ref());
         let Some(result) = message.result() else {
             return;
         };
         if own.stateless && result.get("resultType").is_none() {
-            let text = "resultType is missing; clients read it as \"complete\"";
-            report.broken("result-type-missing", seen.at(result), text);
+            broken!(message, rule::RESULT_TYPE_MISSING, seen.at(result);
+                "resultType is missing; clients read it as \"complete\"");
         }
         let name = request.method.map_or("", |method| method.name);
         let content = match name {
@@ -217,19 +213,19 @@ impl Extension for McpSession {
                 let declared = result.get("capabilities");
                 return self.capabilities.read(ToClient, declared);
             }
-            "tools/list" => return self.tools.read(message, own.paged, report),
+            "tools/list" => return self.tools.read(message, own.paged),
             schema::CALL => "content",
             "prompts/get" => "messages",
             "resources/read" => "contents",
             _ => return,
         };
         if let Some(tool) = own.tool.as_ref().filter(|_| name == schema::CALL) {
-            self.tools.check_result(tool, message, result, report);
+            self.tools.check_result(tool, message, result);
         }
         let others = [content, "task", "inputRequests", "requestState"];
         if result.is_map() && others.iter().all(|name| result.get(name).is_none()) {
-            let text = format!("the result of {name} has no {content}");
-            report.broken("missing-content", seen.at(result), text);
+            broken!(message, rule::MISSING_CONTENT, seen.at(result);
+                "the result of {name} has no {content}");
         }
     }
 
@@ -237,11 +233,10 @@ impl Extension for McpSession {
         self.handshake.refused(asked);
     }
 
-    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest, report: &mut Report) {
+    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
         if asked.subject.as_deref() == Some("initialize") {
-            let text = "initialize is cancelled; a client that gives up closes the connection";
-            let (place, index) = (message.seen.whole(), asked.place.index);
-            report.broken_by("cancel-initialize", place, index, text);
+            broken!(message, rule::CANCEL_INITIALIZE, message.whole(), asked.place.index;
+                "initialize is cancelled; a client that gives up closes the connection");
         }
     }
 

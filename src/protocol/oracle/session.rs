@@ -25,10 +25,11 @@ mod tests;
 use super::cairo_serde::Signature;
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
 use crate::protocol::rpc::Call;
+use crate::protocol::rule_names::oracle as rule;
 use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
-    ConnectionChange, Current, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Current, Need, Place, Report, Seen, Session, SessionConfig, Waiting, broken,
 };
 use crate::protocol::{Direction, Origin, Role};
 use child::{ChildSession, PeerId, PendingInvoke, ReadyStage};
@@ -128,8 +129,8 @@ impl Session for OracleSession<'_> {
                 child.ends.closed = origin.time;
                 child.report_unacknowledged(report);
                 if child.could_shut_down() && !child.ends.output_ended {
-                    let text = "the executor closes the oracle's input before shutdown";
-                    report.broken("no-shutdown", child.last_asked.unwrap_or(place), text);
+                    broken!(report, rule::NO_SHUTDOWN, child.last_asked.unwrap_or(place);
+                        "the executor closes the oracle's input before shutdown");
                 }
             }
             ConnectionChange::Ended
@@ -163,11 +164,8 @@ impl Session for OracleSession<'_> {
                 && matches!(child.stage, ReadyStage::Serving)
                 && output.replace(key.0) != Some(key.0)
             {
-                let text = format!(
-                    "{} has no answer, and shutdown (#{shut_down}) was sent",
-                    asked.describe()
-                );
-                report.broken_by("unanswered", asked.place, shut_down, text);
+                broken!(report, rule::UNANSWERED, asked.place, shut_down;
+                    "{} has no answer, and shutdown (#{shut_down}) was sent", asked.describe());
             }
         }
     }
@@ -330,24 +328,22 @@ impl OracleSession<'_> {
             "the oracle's output ends"
         };
         if matches!(child.stage, ReadyStage::Silent) {
-            let text = format!("{ends} before ready");
-            report.broken("no-ready", child.opened.unwrap_or(place), text);
+            broken!(report, rule::NO_READY, child.opened.unwrap_or(place); "{ends} before ready");
         } else if let Some((asked, _)) = due {
             if child.shut_down.is_none()
                 && !child.ends.input_ended
                 && matches!(child.stage, ReadyStage::Serving)
             {
-                let text = format!("{ends}: {} has no answer", asked.describe());
-                report.broken("died-in-invoke", asked.place, text);
+                broken!(report, rule::DIED_IN_INVOKE, asked.place;
+                    "{ends}: {} has no answer", asked.describe());
             }
         } else if child.could_shut_down() && !child.ends.input_ended && !waits {
             let place = child.last_asked.unwrap_or(place);
             if what == ConnectionChange::Closed {
-                let text = "the connection closes before shutdown";
-                report.broken("no-shutdown", place, text);
+                broken!(report, rule::NO_SHUTDOWN, place; "the connection closes before shutdown");
             } else {
-                let text = format!("{ends} without an open request; it should wait for shutdown");
-                report.broken("left-idle", place, text);
+                broken!(report, rule::LEFT_IDLE, place;
+                    "{ends} without an open request; it should wait for shutdown");
             }
         }
         child.queue.clear();

@@ -4,7 +4,7 @@ use super::extension::{Extension, RpcMessage};
 use crate::protocol::Direction;
 use crate::protocol::schema::validate::Budget;
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Report, Severity};
+use crate::protocol::session::{Severity, broken};
 use crate::tape::Node;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -55,7 +55,6 @@ impl Capabilities {
         (owner, path): (Direction, &str),
         node: Node<'_>,
         message: &RpcMessage<'_, '_>,
-        report: &mut Report,
     ) {
         if !self.allow(owner, path) {
             let [client, server] = E::SIDES;
@@ -64,19 +63,14 @@ impl Capabilities {
                 Direction::ToClient => (server, E::CAPABILITY_RULES[1]),
             };
             let what = node.text().unwrap_or_default();
-            let text =
-                format!("the {side} did not declare the capability {path}, which {what} needs");
-            report.broken(rule, message.seen.at(node), text);
+            broken!(message, rule, message.at(node);
+                "the {side} did not declare the capability {path}, which {what} needs");
         }
     }
 
     /// Reports that a side did not declare what the method of a message needs: the receiver of a request, or the
     /// sender of a notification.
-    pub(in crate::protocol) fn check_method<E: Extension>(
-        &self,
-        message: &RpcMessage<'_, '_>,
-        report: &mut Report,
-    ) {
+    pub(in crate::protocol) fn check_method<E: Extension>(&self, message: &RpcMessage<'_, '_>) {
         let (Some(node), Some(method)) = (message.call.method, message.method) else {
             return;
         };
@@ -88,11 +82,11 @@ impl Capabilities {
             } else {
                 sender
             };
-            let before = report.broken.len();
-            self.check::<E>((owner, path), node, message, report);
+            let before = message.findings();
+            self.check::<E>((owner, path), node, message);
             // The receiver ignores a notification that it does not expect.
-            if report.broken.len() > before && !method.answered {
-                report.at_most(Severity::Info);
+            if message.findings() > before && !method.answered {
+                message.report().at_most(Severity::Info);
             }
         }
     }

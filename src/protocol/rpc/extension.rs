@@ -4,18 +4,20 @@ use super::Call;
 use super::dialect::Dialect;
 use super::pairing::{IdSpace, SentRequest};
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rule_names::all;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Report, Seen, http};
+use crate::protocol::session::{Current, Report, RuleId, broken, http};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 use std::borrow::Cow;
+use std::ops::Deref;
 
 /// The field that names the session, and the rule that its absence breaks.
 #[derive(Clone, Copy)]
 pub(in crate::protocol) struct SessionField {
     pub(in crate::protocol) name: &'static str,
-    pub(in crate::protocol) rule: &'static str,
+    pub(in crate::protocol) rule: RuleId,
 }
 
 /// The state of one session that only one protocol has. A session is a connection, or what a field of HTTP heads names.
@@ -38,16 +40,16 @@ pub(in crate::protocol) trait Extension: Default + Send {
     /// The capability that a method needs, by the start of its name: a path such as `tools.listChanged`.
     const NEEDS: &'static [(&'static str, &'static str)] = &[];
     /// The rules that a missing capability of the client, and of the server, breaks.
-    const CAPABILITY_RULES: [&'static str; 2] = ["capability-missing"; 2];
+    const CAPABILITY_RULES: [RuleId; 2] = [all::CAPABILITY_MISSING; 2];
 
     /// Handles a frame: a message, a batch or a part of the transport.
-    fn frame(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        let _ = (seen, report);
+    fn frame(&mut self, seen: Current<'_, '_>) {
+        let _ = seen;
     }
 
     /// Handles a request or a notification that can be read. Returns the state of the request.
-    fn asks(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> Self::Own {
-        let _ = (message, report);
+    fn asks(&mut self, message: &RpcMessage<'_, '_>) -> Self::Own {
+        let _ = message;
         Self::Own::default()
     }
 
@@ -57,9 +59,8 @@ pub(in crate::protocol) trait Extension: Default + Send {
         message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         request: &SentRequest<Self::Own>,
-        report: &mut Report,
     ) {
-        let _ = (message, asked, request, report);
+        let _ = (message, asked, request);
     }
 
     /// Handles an HTTP response that refuses a request.
@@ -68,8 +69,8 @@ pub(in crate::protocol) trait Extension: Default + Send {
     }
 
     /// Handles a message that cancels an open request.
-    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest, report: &mut Report) {
-        let _ = (message, asked, report);
+    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
+        let _ = (message, asked);
     }
 
     /// Messages of the session may be missing in the capture.
@@ -97,7 +98,7 @@ pub(in crate::protocol) trait Extension: Default + Send {
 #[derive(Clone, Copy)]
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(in crate::protocol) struct RpcMessage<'t, 'a> {
-    pub(in crate::protocol) seen: &'t Seen<'a>,
+    pub(in crate::protocol) seen: Current<'t, 'a>,
     pub(in crate::protocol) call: Call<'a>,
     pub(in crate::protocol) role: Role,
     /// The method, if the schema has it.
@@ -113,6 +114,14 @@ pub(in crate::protocol) struct RpcMessage<'t, 'a> {
     /// The field that it lacks, because an earlier answer named the session in it.
     pub(super) lacks: Option<SessionField>,
     pub(super) in_batch: bool,
+}
+
+impl<'t, 'a> Deref for RpcMessage<'t, 'a> {
+    type Target = Current<'t, 'a>;
+
+    fn deref(&self) -> &Current<'t, 'a> {
+        &self.seen
+    }
 }
 
 impl<'a> RpcMessage<'_, 'a> {
@@ -155,12 +164,12 @@ impl<'a> RpcMessage<'_, 'a> {
 
     /// Reports that the head of the message does not name the session, although an earlier answer does. Returns true if
     /// so.
-    pub(in crate::protocol) fn check_session_field(&self, report: &mut Report) -> bool {
-        let missing = self.lacks.zip(http::head(self.seen));
+    pub(in crate::protocol) fn check_session_field(&self) -> bool {
+        let missing = self.lacks.zip(http::head(&self.seen));
         if let Some((field, head)) = missing {
-            let text = format!("{} is missing, but an earlier answer has it", field.name);
             let (_, place) = http::field(head, field.name);
-            report.broken(field.rule, self.seen.span(place), text);
+            broken!(self, field.rule, self.seen.span(place);
+                "{} is missing, but an earlier answer has it", field.name);
         }
         missing.is_some()
     }

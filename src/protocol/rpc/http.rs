@@ -11,9 +11,10 @@ use super::pairing::{PairKey, SentRequest};
 use crate::framing::Head;
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rule_names::rpc as rule;
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Report, Seen, Severity, http};
+use crate::protocol::session::{Current, Report, Seen, Severity, broken, http};
 use std::sync::Arc;
 
 /// The largest number of connections.
@@ -212,17 +213,12 @@ fn query_session(path: &str) -> Option<String> {
 }
 
 /// Reports a request that an HTTP response refuses.
-pub(super) fn report_refusal(
-    seen: &Seen<'_>,
-    asked: &OpenRequest,
-    status: u16,
-    report: &mut Report,
-) {
-    let (request, why) = (asked.describe(), refusal_text(seen));
-    let text = format!("{request} is refused with status {status}{why}");
-    report.broken_by("refused", seen.whole(), asked.place.index, text);
+pub(super) fn report_refusal(seen: Current<'_, '_>, asked: &OpenRequest, status: u16) {
+    let (request, why) = (asked.describe(), refusal_text(&seen));
+    broken!(seen, rule::REFUSED, seen.whole(), asked.place.index;
+        "{request} is refused with status {status}{why}");
     if status < 500 {
-        report.at_most(Severity::Info);
+        seen.report().at_most(Severity::Info);
     }
 }
 

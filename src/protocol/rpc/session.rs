@@ -10,14 +10,16 @@
 use super::extension::{Extension, RpcMessage};
 use super::http::{Connection, MAX_CONNECTIONS, Sessions, report_refusal};
 use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
-use super::shape::CallShape;
-use super::violation::ShapeViolation;
+use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::{ConnId, Connections};
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{ConnectionChange, Report, Seen, Session, SessionConfig, Waiting};
+use crate::protocol::session::{
+    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
+};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
@@ -45,8 +47,28 @@ impl<E: Extension> RpcSession<E> {
         }
     }
 
+    /// Handles a frame.
+    fn handle(&mut self, seen: Current<'_, '_>) {
+        let faulty = seen.findings() > 0 || !seen.message.valid || seen.frame.fault.is_some();
+        let direction = self.handle_frame(seen);
+        let root = seen.root();
+        let Some(root) = root.filter(|_| seen.message.role != Some(Role::Control)) else {
+            return;
+        };
+        let context = FrameContext {
+            direction,
+            faulty,
+            in_batch: root.is_array(),
+        };
+        if root.is_array() {
+            self.batch(seen, root, context);
+        } else {
+            self.message(seen, root, context);
+        }
+    }
+
     /// Handles the parts of a frame that are not a message, and returns its direction.
-    fn handle_frame(&mut self, seen: &Seen<'_>, report: &mut Report) -> Option<Direction> {
+    fn handle_frame(&mut self, seen: Current<'_, '_>) -> Option<Direction> {
         let connection = self
             .connections
             .entry_or_evict(seen.origin.conn, Connection::default);
@@ -62,15 +84,15 @@ impl<E: Extension> RpcSession<E> {
             } else {
                 Direction::ToClient
             }));
-            self.sessions.read(seen, asks);
+            self.sessions.read(&seen, asks);
             let answers = matches!(&seen.message.id, Id::Json(id) if id != "null");
             match posted {
                 Some(key) if status >= 300 && !answers => {
-                    self.handle_refusal(&key, seen, status, report);
+                    self.handle_refusal(&key, seen, status);
                 }
                 None if status >= 300 && E::HAS_HTTP => {
                     if let Some(notification) = notification {
-                        report_refusal(seen, &notification, status, report);
+                        report_refusal(seen, &notification, status);
                     }
                 }
                 // The events of a response follow its head.
@@ -79,87 +101,75 @@ impl<E: Extension> RpcSession<E> {
             }
         }
         if E::HAS_LINES && seen.message.kind == "blank-line" {
-            let text = "the line has no message; readers skip it";
-            report.broken("blank-line", seen.whole(), text);
+            broken!(seen, rule::BLANK_LINE, seen.whole();
+                "the line has no message; readers skip it");
         }
-        self.sessions.state(seen.origin.conn).frame(seen, report);
+        self.sessions.state(seen.origin.conn).frame(seen);
         direction
     }
 
     /// Handles an HTTP response that refuses a request: no answer will come.
-    fn handle_refusal(&mut self, key: &PairKey, seen: &Seen<'_>, status: u16, report: &mut Report) {
+    fn handle_refusal(&mut self, key: &PairKey, seen: Current<'_, '_>, status: u16) {
         if let Some((asked, _)) = self.pairs.open.close(key) {
             self.forget(key);
-            report.answers(&asked, seen, true);
+            seen.answers(&asked, true);
             self.sessions.state(seen.origin.conn).refused(&asked);
             let is_gone = status == 404 && self.sessions.deleted(seen.origin.conn).is_some();
             if E::HAS_HTTP && !is_gone {
-                report_refusal(seen, &asked, status, report);
+                report_refusal(seen, &asked, status);
             }
         }
     }
 
     /// Handles a batch (JSON-RPC 2.0 section 6).
-    fn batch(
-        &mut self,
-        seen: &Seen<'_>,
-        root: Node<'_>,
-        context: FrameContext,
-        report: &mut Report,
-    ) {
+    fn batch(&mut self, seen: Current<'_, '_>, root: Node<'_>, context: FrameContext) {
         let empty = root.children().next().is_none();
         if !E::DIALECT.batches {
-            let text = "the message is a batch: peers do not take several messages at once";
-            report.broken("batch", seen.whole(), text);
+            broken!(seen, rule::BATCH, seen.whole();
+                "the message is a batch: peers do not take several messages at once");
         } else if empty {
-            let text = "the batch is empty; it should have at least one message";
-            report.broken("batch-empty", seen.whole(), text);
+            broken!(seen, rule::BATCH_EMPTY, seen.whole();
+                "the batch is empty; it should have at least one message");
         }
         let mut of = None;
         for node in root.children() {
-            report.answer = None;
-            self.message(seen, node, context, report);
-            of = of.or(report.answer.take());
+            seen.report().answer = None;
+            self.message(seen, node, context);
+            of = of.or(seen.report().answer.take());
             if read::role(&Call::of(node)).is_none() && E::DIALECT.batches {
-                let text = format!("{} is not a message", quote(node));
-                report.broken("batch-member", seen.at(node), text);
+                broken!(seen, rule::BATCH_MEMBER, seen.at(node);
+                    "{} is not a message", quote(node));
             }
         }
         // All answers of a batch come together.
         let missing = of.as_ref().and_then(|of| self.pairs.open.at(of.to));
         let missing = missing.filter(|(_, _, request)| request.needs_answer());
         if let Some((_, asked, _)) = missing.filter(|_| E::DIALECT.batches) {
-            let text = format!("the batch lacks the answer to {}", asked.describe());
-            report.broken_by("batch-answer", seen.whole(), asked.place.index, text);
+            broken!(seen, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+                "the batch lacks the answer to {}", asked.describe());
         }
-        report.answer = of;
+        seen.report().answer = of;
     }
 
     /// Handles a message, or a member of a batch.
-    fn message(
-        &mut self,
-        seen: &Seen<'_>,
-        root: Node<'_>,
-        context: FrameContext,
-        report: &mut Report,
-    ) {
+    fn message(&mut self, seen: Current<'_, '_>, root: Node<'_>, context: FrameContext) {
         let call = Call::of(root);
         let Some(role) = read::role(&call) else {
             return;
         };
-        let before = report.broken.len();
+        let before = seen.findings();
         let shape = CallShape {
             dialect: E::DIALECT,
             sides: E::SIDES,
-            rule: ShapeViolation::usual_rule,
+            rule: usual_rule,
             role: Some(role),
             seen,
             call: &call,
         };
         let mut method = None;
         if !context.faulty {
-            method = shape.check(root, context.direction, report);
-            shape.check_form(report);
+            method = shape.check(root, context.direction);
+            shape.check_form();
         }
         let message = RpcMessage {
             seen,
@@ -168,7 +178,7 @@ impl<E: Extension> RpcSession<E> {
             method,
             direction: context.direction,
             id_space: IdSpace::Pipe(seen.origin.conn),
-            breaks_rule: context.faulty || report.broken.len() > before,
+            breaks_rule: context.faulty || seen.findings() > before,
             order: self.order,
             unnamed: self.sessions.name(seen.origin.conn) == Some(""),
             lacks: self.sessions.lacks(seen.origin.conn),
@@ -176,35 +186,27 @@ impl<E: Extension> RpcSession<E> {
         };
         match role {
             Role::Request | Role::Notification if context.faulty => {}
-            Role::Request | Role::Notification => self.asks(&message, &shape, report),
-            _ => self.answers(&message, &shape, report),
+            Role::Request | Role::Notification => self.asks(&message, &shape),
+            _ => self.answers(&message, &shape),
         }
     }
 
-    fn asks(
-        &mut self,
-        message: &RpcMessage<'_, '_>,
-        shape: &CallShape<'_, '_>,
-        report: &mut Report,
-    ) {
-        let deleted = self.sessions.deleted(message.seen.origin.conn);
+    fn asks(&mut self, message: &RpcMessage<'_, '_>, shape: &CallShape<'_, '_>) {
+        let deleted = self.sessions.deleted(message.origin.conn);
         if let Some(index) = deleted.filter(|_| message.requester() == Direction::ToServer) {
-            let text = format!("the session was ended by #{index}; a new one is needed");
-            report.broken_by("session-ended", message.seen.whole(), index, text);
+            broken!(message, rule::SESSION_ENDED, message.whole(), index;
+                "the session was ended by #{index}; a new one is needed");
         }
         let requester = message.requester();
-        let own = self
-            .sessions
-            .state(message.seen.origin.conn)
-            .asks(message, report);
+        let own = self.sessions.state(message.origin.conn).asks(message);
         if message.role == Role::Notification && requester == Direction::ToServer {
-            let connection = self.connections.get_mut(message.seen.origin.conn);
+            let connection = self.connections.get_mut(message.origin.conn);
             if let Some(connection) = connection.filter(|connection| connection.http) {
                 connection.posted_notification = Some(shape.asked());
             }
         }
         if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| message.is(name)) {
-            self.cancels(message, id, report);
+            self.cancels(message, id);
         }
         let key = message
             .call
@@ -213,13 +215,13 @@ impl<E: Extension> RpcSession<E> {
         let Some(key) = key.filter(|_| message.role == Role::Request) else {
             return;
         };
-        if self.pairs.is_duplicate(&key, shape, report) {
+        if self.pairs.is_duplicate(&key, shape) {
             return;
         }
-        if self.is_http(message.seen) {
+        if self.is_http(&message.seen) {
             let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
-            conns.push(message.seen.origin.conn);
-            let connection = self.connections.get_mut(message.seen.origin.conn);
+            conns.push(message.origin.conn);
+            let connection = self.connections.get_mut(message.origin.conn);
             if let Some(connection) = connection.filter(|_| requester == Direction::ToServer) {
                 connection.posted = Some(key.clone());
             }
@@ -234,25 +236,25 @@ impl<E: Extension> RpcSession<E> {
     }
 
     /// Records that a request is cancelled.
-    fn cancels(&mut self, message: &RpcMessage<'_, '_>, id: &str, report: &mut Report) {
+    fn cancels(&mut self, message: &RpcMessage<'_, '_>, id: &str) {
         let Some(id) = message.param(id) else {
             return;
         };
         let Some(key) = PairKey::of(message.id_space, message.requester(), id) else {
             return;
         };
-        let key = self.resolve(key, message.seen);
+        let key = self.resolve(key, &message.seen);
         match self.pairs.open.get_mut(&key) {
             Some((asked, request)) => {
-                request.cancelled = Some((message.seen.index, message.seen.origin.time));
+                request.cancelled = Some((message.index, message.origin.time));
                 let asked = asked.clone();
-                let state = self.sessions.state(message.seen.origin.conn);
-                state.cancels(message, &asked, report);
+                let state = self.sessions.state(message.origin.conn);
+                state.cancels(message, &asked);
             }
             None if self.pairs.answered.get(&key).is_some() => {}
             None => {
-                let text = format!("no open request has the id {}", quote(id));
-                report.broken("cancel-unknown", message.seen.at(id), text);
+                broken!(message, rule::CANCEL_UNKNOWN, message.at(id);
+                    "no open request has the id {}", quote(id));
             }
         }
     }
@@ -274,12 +276,7 @@ impl<E: Extension> RpcSession<E> {
         found.map_or(key.clone(), |conn| key.at(IdSpace::Pipe(conn)))
     }
 
-    fn answers(
-        &mut self,
-        message: &RpcMessage<'_, '_>,
-        shape: &CallShape<'_, '_>,
-        report: &mut Report,
-    ) {
+    fn answers(&mut self, message: &RpcMessage<'_, '_>, shape: &CallShape<'_, '_>) {
         let seen = message.seen;
         let mut id_space = message.id_space;
         let requester = message
@@ -287,35 +284,34 @@ impl<E: Extension> RpcSession<E> {
             .map_or(Direction::ToServer, Direction::other);
         let id = message.call.id;
         if let Some(key) = id.and_then(|id| PairKey::of(id_space, requester, id)) {
-            id_space = self.resolve(key, seen).id_space;
+            id_space = self.resolve(key, &seen).id_space;
         }
-        let key = match self.pairs.find(id_space, message.direction, shape, report) {
+        let key = match self.pairs.find(id_space, message.direction, shape) {
             PairedRequest::Open(key) | PairedRequest::Retyped(key) => key,
             PairedRequest::NoId => return,
             PairedRequest::Nothing(key) => {
                 let connection = self.connections.get(seen.origin.conn);
                 let may_be_lost = connection.is_some_and(|c| c.lost || c.http && self.has_lost);
                 if !may_be_lost && !message.breaks_rule {
-                    self.pairs.report_unmatched(&key, shape, report);
+                    self.pairs.report_unmatched(&key, shape);
                 }
                 return;
             }
         };
-        match self.pairs.close(&key, seen, report) {
+        match self.pairs.close(&key, seen) {
             Closed::Nothing | Closed::Twin => {}
             Closed::Last(asked, request) => {
                 self.forget(&key);
                 if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
-                    shape.result(method, report);
+                    shape.result(method);
                 }
                 let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
                 if batch && !message.in_batch && message.role != Role::Error {
-                    let text = "this answers a member of a batch; it should be in an array";
-                    let index = asked.place.index;
-                    report.broken_by("batch-answer", seen.whole(), index, text);
+                    broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+                        "this answers a member of a batch; it should be in an array");
                 }
                 let state = self.sessions.state(seen.origin.conn);
-                state.answers(message, &asked, &request, report);
+                state.answers(message, &asked, &request);
             }
         }
     }
@@ -336,8 +332,8 @@ impl<E: Extension> RpcSession<E> {
 
     fn unanswered(asked: &OpenRequest, request: &SentRequest<E::Own>, report: &mut Report) {
         if request.needs_answer() && E::needs_answer(request) {
-            let text = format!("{} ({}) has no answer", asked.describe(), short(&asked.id));
-            report.broken("unanswered", asked.place, text);
+            broken!(report, rule::UNANSWERED, asked.place;
+                "{} ({}) has no answer", asked.describe(), short(&asked.id));
         }
     }
 }
@@ -352,24 +348,8 @@ struct FrameContext {
 
 impl<E: Extension> Session for RpcSession<E> {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        let faulty = !report.broken.is_empty() || !seen.message.valid || seen.frame.fault.is_some();
-        let direction = self.handle_frame(seen, report);
-        let root = seen.root();
-        let Some(root) = root.filter(|_| seen.message.role != Some(Role::Control)) else {
-            return;
-        };
-        let context = FrameContext {
-            direction,
-            faulty,
-            in_batch: root.is_array(),
-        };
-        if root.is_array() {
-            self.batch(seen, root, context, report);
-        } else {
-            self.message(seen, root, context, report);
-        }
+        Current::handle(seen, report, |seen| self.handle(seen));
     }
-
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         let id_space = IdSpace::Pipe(origin.conn);
         let http = self.connections.get(origin.conn).is_some_and(|c| c.http);

@@ -8,14 +8,14 @@
 //! A protocol maps each error to its rule.
 
 use super::dialect::{Dialect, ERROR, VERSION};
-use super::violation::ShapeViolation;
 use super::{Call, MEMBERS, is_integer, spelling};
 use crate::protocol::correlation::OpenRequest;
+use crate::protocol::rule_names::all as rule;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong, fits, refuse_nothing};
 use crate::protocol::schema::lint::lint;
 use crate::protocol::schema::{MessageSchema, Type, object};
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::session::{Current, Place, RuleId, broken};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 use std::fmt;
@@ -23,38 +23,52 @@ use std::fmt;
 /// Readers with 64-bit floats round larger integers.
 const MAX_EXACT: u64 = 1 << 53;
 
+/// Returns the rule that most protocols have for one of these: similar errors share one, and some break none.
+pub(super) fn usual_rule(rule: RuleId) -> Option<RuleId> {
+    Some(match rule {
+        rule::VERSION_MISSING | rule::VERSION_WRONG => rule::VERSION,
+        rule::PARAMS_MISSING => rule::MISSING_PARAM,
+        rule::PARAMS_TYPE => rule::PARAM_TYPE,
+        rule::MISSING_RESULT => rule::RESULT_TYPE,
+        rule::ERROR_CODE | rule::ERROR_MESSAGE => rule::ERROR_SHAPE,
+        rule::UNKNOWN_NOTIFICATION => rule::UNKNOWN_METHOD,
+        rule::NULL_ID_ERROR | rule::NULL_RESULT | rule::ID_RANGE => return None,
+        own => own,
+    })
+}
+
 /// A message, and the facts for its check.
 #[derive(Clone, Copy)]
 pub(in crate::protocol) struct CallShape<'s, 'a> {
     pub(in crate::protocol) dialect: &'static Dialect,
     /// The names of the sides that send to the server and to the client.
     pub(in crate::protocol) sides: [&'static str; 2],
-    /// Returns the rule that an error breaks.
-    pub(in crate::protocol) rule: fn(ShapeViolation) -> &'static str,
+    /// Returns the rule of the protocol for one of these: [`usual_rule`], or `Some` if it has them all.
+    pub(in crate::protocol) rule: fn(RuleId) -> Option<RuleId>,
     /// The role of the message, or of the member of a batch.
     pub(in crate::protocol) role: Option<Role>,
-    pub(in crate::protocol) seen: &'s Seen<'a>,
+    pub(in crate::protocol) seen: Current<'s, 'a>,
     pub(in crate::protocol) call: &'s Call<'a>,
 }
 
 impl<'a> CallShape<'_, 'a> {
+    /// Adds the rule that an error breaks, if it breaks one: see [`broken!`].
     #[cold]
-    fn report_flaw(
+    pub(super) fn add(
         &self,
-        violation: ShapeViolation,
+        violation: RuleId,
         place: Place,
-        text: impl Into<String>,
-        report: &mut Report,
+        related: Option<u64>,
+        text: &dyn Fn() -> String,
     ) {
-        let rule = (self.rule)(violation);
-        if !rule.is_empty() {
-            report.broken(rule, place, text);
+        if let Some(rule) = (self.rule)(violation) {
+            self.seen.add(rule, place, related, text);
         }
     }
 
     /// Returns what is stored of a request. A member of a batch has its own method and id.
     pub(super) fn asked(&self) -> OpenRequest {
-        let asked = OpenRequest::of(self.seen);
+        let asked = OpenRequest::of(&self.seen);
         if self.seen.message.kind != "batch" {
             return asked;
         }
@@ -70,54 +84,31 @@ impl<'a> CallShape<'_, 'a> {
         }
     }
 
-    /// Reports an error of the id, with a related message.
-    #[cold]
-    pub(super) fn report_id_flaw(
-        &self,
-        violation: ShapeViolation,
-        related: Option<u64>,
-        text: impl Fn(&str) -> String,
-        report: &mut Report,
-    ) {
-        if let Some(id) = self.call.id {
-            let (rule, place) = ((self.rule)(violation), self.seen.at(id));
-            if !rule.is_empty() {
-                report.broken_by(rule, place, related, text(&quote(id)));
-            }
-        }
-    }
-
     /// Checks a message; returns its method if it is known.
     pub(in crate::protocol) fn check(
         &self,
         root: Node<'a>,
         direction: Option<Direction>,
-        report: &mut Report,
     ) -> Option<&'static MessageSchema> {
         let mut had = [false; MEMBERS.len()];
         for (key, _) in root.members().filter(|_| self.call.repeats) {
             let at = MEMBERS.iter().position(|name| key.is_text(name));
             let had = at.and_then(|at| had.get_mut(at));
             if had.is_some_and(|had| std::mem::replace(had, true)) {
-                let text = format!("{} is repeated; it should be there once", quote(key));
-                self.report_flaw(
-                    ShapeViolation::RepeatedMember,
-                    self.seen.at(key),
-                    text,
-                    report,
-                );
+                broken!(self, rule::DUPLICATE_KEY, self.seen.at(key);
+                    "{} is repeated; it should be there once", quote(key));
             }
         }
         let version = object![VERSION];
         let violation = |problem: &TypeProblem<'_, 'a>| match problem.wrong {
-            Wrong::Missing(_) => Some(ShapeViolation::VersionMissing),
-            _ => Some(ShapeViolation::VersionWrong),
+            Wrong::Missing(_) => Some(rule::VERSION_MISSING),
+            _ => Some(rule::VERSION_WRONG),
         };
-        self.lint(root, (&version, format_args!("")), &violation, report);
+        self.lint(root, (&version, format_args!("")), &violation);
         match self.role {
-            Some(Role::Request | Role::Notification) => self.request(direction, report),
+            Some(Role::Request | Role::Notification) => self.request(direction),
             Some(Role::Response | Role::Error) => {
-                self.response(root, report);
+                self.response(root);
                 None
             }
             _ => None,
@@ -128,36 +119,29 @@ impl<'a> CallShape<'_, 'a> {
         &self,
         node: Node<'a>,
         what: (&Type, fmt::Arguments<'_>),
-        violation: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<ShapeViolation>,
-        report: &mut Report,
+        violation: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<RuleId>,
     ) {
         let rule = |problem: &TypeProblem<'_, 'a>| match problem.rule() {
-            None => violation(problem)
-                .map(self.rule)
-                .filter(|rule| !rule.is_empty()),
+            None => violation(problem).and_then(self.rule),
             rule => rule,
         };
-        lint(self.seen, node, what, &rule, report);
+        lint(&self.seen, node, what, &rule, &mut self.seen.report());
     }
 
     /// Checks a request or a notification.
-    fn request(
-        &self,
-        direction: Option<Direction>,
-        report: &mut Report,
-    ) -> Option<&'static MessageSchema> {
+    fn request(&self, direction: Option<Direction>) -> Option<&'static MessageSchema> {
         let Call { id, method, .. } = *self.call;
         let at = |node| self.seen.at(node);
         for (name, node) in [("result", self.call.result), ("error", self.call.error)] {
             if let Some(node) = node {
-                let text = format!("a message with a method has no {name}; only an answer has it");
-                self.report_flaw(ShapeViolation::ResultBesideMethod, at(node), text, report);
+                broken!(self, rule::RESULT_BESIDE_METHOD, at(node);
+                    "a message with a method has no {name}; only an answer has it");
             }
         }
-        self.id(report);
+        self.id();
         if let Some(id) = id.filter(|id| id.is_null()) {
-            let text = "the id is null: peers read this as a notification and do not answer";
-            self.report_flaw(ShapeViolation::NullId, at(id), text, report);
+            broken!(self, rule::NULL_ID, at(id);
+                "the id is null: peers read this as a notification and do not answer");
             return None;
         }
         let node = method?;
@@ -165,13 +149,12 @@ impl<'a> CallShape<'_, 'a> {
         let found = self.dialect.find(&name);
         let Some(method) = found.filter(|method| !method.releases.is_empty()) else {
             let (violation, what) = match id {
-                Some(_) => (ShapeViolation::UnknownMethod, "method"),
-                None => (ShapeViolation::UnknownNotification, "notification"),
+                Some(_) => (rule::UNKNOWN_METHOD, "method"),
+                None => (rule::UNKNOWN_NOTIFICATION, "notification"),
             };
             let mut others = self.dialect.others.iter();
             if !others.any(|start| name.starts_with(start)) {
-                let text = format!("no release has a {what} {}", short(&name));
-                self.report_flaw(violation, at(node), text, report);
+                broken!(self, violation, at(node); "no release has a {what} {}", short(&name));
             }
             return None;
         };
@@ -181,72 +164,55 @@ impl<'a> CallShape<'_, 'a> {
             if direction == Direction::ToClient {
                 std::mem::swap(&mut sends, &mut other);
             }
-            let text = format!("the {sends} sends {name}, but only the {other} may send it");
-            self.report_flaw(ShapeViolation::WrongDirection, at(node), text, report);
+            broken!(self, rule::WRONG_DIRECTION, at(node);
+                "the {sends} sends {name}, but only the {other} may send it");
             return None;
         }
         match (method.answered, id) {
             (true, None) => {
-                let text = format!("{name} is a request: without an id it is never answered");
-                self.report_flaw(
-                    ShapeViolation::RequestWithoutId,
-                    self.seen.whole(),
-                    text,
-                    report,
-                );
+                broken!(self, rule::REQUEST_WITHOUT_ID, self.seen.whole();
+                    "{name} is a request: without an id it is never answered");
             }
             (false, Some(id)) => {
-                let text = format!("{name} is a notification: it should have no id");
-                self.report_flaw(ShapeViolation::NotificationWithId, at(id), text, report);
+                broken!(self, rule::NOTIFICATION_WITH_ID, at(id);
+                    "{name} is a notification: it should have no id");
             }
-            _ => self.params(method, report),
+            _ => self.params(method),
         }
         Some(method)
     }
 
     /// Checks the type of the id.
-    fn id(&self, report: &mut Report) {
+    fn id(&self) {
         let wrong = |id: &Node<'_>| !id.is_null() && !fits(*id, &self.dialect.id);
         if let Some(id) = self.call.id.filter(wrong) {
-            let violation = if is_integer(id) {
-                ShapeViolation::IdRange
-            } else {
-                ShapeViolation::IdType
-            };
-            let text = format!("the id is {}; it should be {}", quote(id), self.dialect.id);
-            self.report_flaw(violation, self.seen.at(id), text, report);
+            let rules = [rule::ID_TYPE, rule::ID_RANGE];
+            broken!(self, rules[usize::from(is_integer(id))], self.seen.at(id);
+                "the id is {}; it should be {}", quote(id), self.dialect.id);
         }
     }
 
-    fn params(&self, method: &MessageSchema, report: &mut Report) {
+    fn params(&self, method: &MessageSchema) {
         let Some(params) = self.call.params.filter(|params| !params.is_null()) else {
             if !self.dialect.empty_params && refuse_nothing(&method.ty).is_ok() {
                 return;
             }
-            let text = format!(
-                "the params of {} are missing; at least {{}} should be there",
-                method.name
-            );
             let params = self.call.params;
             let place = params.map_or(self.seen.whole(), |params| self.seen.at(params));
-            return self.report_flaw(ShapeViolation::ParamsMissing, place, text, report);
+            return broken!(self, rule::PARAMS_MISSING, place;
+                "the params of {} are missing; at least {{}} should be there", method.name);
         };
-        let violations = [
-            ShapeViolation::ParamsType,
-            ShapeViolation::MissingParam,
-            ShapeViolation::ParamType,
-        ];
+        let violations = [rule::PARAMS_TYPE, rule::MISSING_PARAM, rule::PARAM_TYPE];
         let name = method.name;
         self.members(
             params,
             (&method.ty, format_args!("the params of {name}")),
             violations,
-            report,
         );
     }
 
     /// Checks the result of a known method.
-    pub(in crate::protocol) fn result(&self, method: &MessageSchema, report: &mut Report) {
+    pub(in crate::protocol) fn result(&self, method: &MessageSchema) {
         let result = self.call.result.filter(|result| !result.is_null());
         if let Some(result) = result.filter(|_| self.call.error().is_none()) {
             // No peer reads a result that is not an object.
@@ -255,29 +221,18 @@ impl<'a> CallShape<'_, 'a> {
             } else {
                 Type::Object(&[])
             };
-            let violations = [
-                ShapeViolation::ResultType,
-                ShapeViolation::MissingResult,
-                ShapeViolation::ResultType,
-            ];
+            let violations = [rule::RESULT_TYPE, rule::MISSING_RESULT, rule::RESULT_TYPE];
             let name = method.name;
             self.members(
                 result,
                 (&ty, format_args!("the result of {name}")),
                 violations,
-                report,
             );
         }
     }
 
     /// Checks members. `violations` are the errors of the whole, of a missing member and of a wrong one.
-    fn members(
-        &self,
-        node: Node<'a>,
-        what: (&Type, fmt::Arguments<'_>),
-        violations: [ShapeViolation; 3],
-        report: &mut Report,
-    ) {
+    fn members(&self, node: Node<'a>, what: (&Type, fmt::Arguments<'_>), violations: [RuleId; 3]) {
         let [whole, missing, wrong] = violations;
         let violation = |problem: &TypeProblem<'_, 'a>| match (problem.at, problem.wrong) {
             (At::Root, _) => Some(whole),
@@ -285,93 +240,70 @@ impl<'a> CallShape<'_, 'a> {
             (_, Wrong::Type(_)) => Some(wrong),
             _ => None,
         };
-        self.lint(node, what, &violation, report);
+        self.lint(node, what, &violation);
     }
 
     /// Checks a response or an error.
-    fn response(&self, root: Node<'a>, report: &mut Report) {
+    fn response(&self, root: Node<'a>) {
         let Call { result, error, .. } = *self.call;
         let at = |node| self.seen.at(node);
-        self.id(report);
-        let violation = match self.call.id {
-            None => Some((
-                ShapeViolation::IdMissing,
-                root,
-                "the answer has no id: its request is unknown",
-            )),
-            Some(id) if !id.is_null() => None,
-            Some(id) if self.call.error().is_none() => Some((
-                ShapeViolation::NullId,
-                id,
-                "the id of a result is null; it should be the request's",
-            )),
-            Some(id) => Some((
-                ShapeViolation::NullIdOfError,
-                id,
-                "the id of an error is null: peers refuse to read it",
-            )),
-        };
-        let content = match (result, error) {
+        self.id();
+        match self.call.id {
+            None => broken!(self, rule::MISSING_ID, at(root);
+                "the answer has no id: its request is unknown"),
+            Some(id) if !id.is_null() => {}
+            Some(id) if self.call.error().is_none() => broken!(self, rule::NULL_ID, at(id);
+                "the id of a result is null; it should be the request's"),
+            Some(id) => broken!(self, rule::NULL_ID_ERROR, at(id);
+                "the id of an error is null: peers refuse to read it"),
+        }
+        match (result, error) {
             (Some(node), Some(error)) if node.is_null() || error.is_null() => {
                 let node = if error.is_null() { error } else { node };
-                Some((
-                    ShapeViolation::NullBeside,
-                    node,
-                    "one of result and error is null; it should not be there at all",
-                ))
+                broken!(self, rule::NULL_BESIDE, at(node);
+                    "one of result and error is null; it should not be there at all");
             }
-            (Some(_), Some(error)) => Some((
-                ShapeViolation::ResultAndError,
-                error,
-                "result and error are both there; an answer has one of them",
-            )),
-            (Some(result), None) if result.is_null() => Some((
-                ShapeViolation::NullResult,
-                result,
-                "result is null: peers take it for absent and refuse the message",
-            )),
-            _ => None,
-        };
-        for (violation, node, text) in violation.into_iter().chain(content) {
-            self.report_flaw(violation, at(node), text, report);
+            (Some(_), Some(error)) => broken!(self, rule::RESULT_AND_ERROR, at(error);
+                "result and error are both there; an answer has one of them"),
+            (Some(result), None) if result.is_null() => {
+                broken!(self, rule::NULL_RESULT, at(result);
+                    "result is null: peers take it for absent and refuse the message");
+            }
+            _ => {}
         }
         if let Some(error) = self.call.error() {
             let violation = |problem: &TypeProblem<'_, 'a>| match problem.at {
-                At::Member(_, "code", _) => Some(ShapeViolation::ErrorCode),
-                At::Member(_, "message", _) => Some(ShapeViolation::ErrorMessage),
-                _ => Some(ShapeViolation::ErrorShape),
+                At::Member(_, "code", _) => Some(rule::ERROR_CODE),
+                At::Member(_, "message", _) => Some(rule::ERROR_MESSAGE),
+                _ => Some(rule::ERROR_SHAPE),
             };
-            self.lint(error, (&ERROR, format_args!("error")), &violation, report);
+            self.lint(error, (&ERROR, format_args!("error")), &violation);
         }
     }
 
     /// Checks the form of the message, which is the same in all protocols.
-    pub(super) fn check_form(&self, report: &mut Report) {
+    pub(super) fn check_form(&self) {
         let (seen, call) = (self.seen, self.call);
         if let Some(id) = call.id {
             let digits = spelling(id);
             let number = digits.trim_start_matches('-').parse::<u128>();
             if digits.contains(['.', 'e', 'E']) && id.number_text().is_some() {
-                let text =
-                    format!("the id is {digits}; a fraction may come back as another number");
-                report.broken("id-fraction", seen.at(id), text);
+                broken!(self.seen, rule::ID_FRACTION, seen.at(id);
+                    "the id is {digits}; a fraction may come back as another number");
             } else if number.is_ok_and(|number| number > u128::from(MAX_EXACT)) {
-                let text = format!("the id is {digits}; readers in JavaScript round it");
-                report.broken("id-range", seen.at(id), text);
+                broken!(self.seen, rule::ID_RANGE, seen.at(id);
+                    "the id is {digits}; readers in JavaScript round it");
             }
         }
         if let Some(method) = call.method {
             if !method.is_string() {
-                let text = format!("the method is {}; it should be a string", quote(method));
-                report.broken("method-type", seen.at(method), text);
+                broken!(self.seen, rule::METHOD_TYPE, seen.at(method);
+                    "the method is {}; it should be a string", quote(method));
             }
             let params = call.params.filter(|p| !p.is_map() && !p.is_array());
             if let Some(params) = params {
-                let text = format!(
-                    "params are {}; they should be an object or an array",
-                    quote(params)
-                );
-                report.broken("params-shape", seen.at(params), text);
+                broken!(self.seen, rule::PARAMS_SHAPE, seen.at(params);
+                    "params are {}; they should be an object or an array", quote(params));
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::make::{IdGen, Made, Recipe, Words};
+use crate::protocol::rule_names::sael as rule;
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
 use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::{Generated, Marks};
@@ -29,12 +30,14 @@ const NUMBERED: &[Mark] = &[Mark::Generated("seq", Fresh::Id), Mark::Volatile];
 /// The number of a request. It counts from 1: 0 belongs to the connection.
 const SEQ: Member = must("seq", Type::Whole(1, SAFE))
     .marked(NUMBERED)
-    .rules("seq-missing", "seq-value");
+    .missing(rule::SEQ_MISSING)
+    .wrong(rule::SEQ_VALUE);
 const NEW_SEQ: Member = SEQ.new(|id_gen| (id_gen.number() + 1).to_string());
 /// The number of the answered request.
 const ANSWERED: Member = must("seq", SEQ_OR_0)
     .marked(NUMBERED)
-    .rules("seq-missing", "seq-value");
+    .missing(rule::SEQ_MISSING)
+    .wrong(rule::SEQ_VALUE);
 /// A server requires nothing else to resume a session.
 const SESSION: Member = must("session_id", TEXT)
     .marked(&[
@@ -42,23 +45,23 @@ const SESSION: Member = must("session_id", TEXT)
         Mark::Volatile,
         Mark::Secret,
     ])
-    .rules("field-missing", "");
+    .missing(rule::FIELD_MISSING);
 
 /// An object with the members of one kind, and with those that every message may have.
 macro_rules! frame {
     ($kind:literal $(, $member:expr)* $(,)?) => {
         object![
-            may("v", VERSION).default("1").rules("", "version-unknown"),
+            may("v", VERSION).default("1").wrong(rule::VERSION_UNKNOWN),
             may("kind", ANY).default(concat!("\"", $kind, "\"")),
             $($member,)*
             may("trace_id", TRACE)
-                .rules("", "trace-id")
+                .wrong(rule::TRACE_ID)
                 .marked(&[Mark::Generated("trace", Fresh::Id), Mark::Volatile]),
             may("span_id", SPAN)
-                .rules("", "span-id")
+                .wrong(rule::SPAN_ID)
                 .marked(&[Mark::Generated("span", Fresh::Id), Mark::Volatile]),
             may("parent_span_id", SPAN)
-                .rules("", "span-id")
+                .wrong(rule::SPAN_ID)
                 .marked(&[Mark::Generated("span", Fresh::Id)]),
         ]
     };
@@ -73,9 +76,10 @@ static MESSAGES: &[MessageSchema] = &[
             "HEY",
             must(
                 "server",
-                object![must("id", TEXT).rules("field-missing", "")]
+                object![must("id", TEXT).missing(rule::FIELD_MISSING)]
             )
-            .rules("field-missing", "field-missing"),
+            .missing(rule::FIELD_MISSING)
+            .wrong(rule::FIELD_MISSING),
             Member {
                 presence: schema::Presence::Nullable,
                 ..SESSION
@@ -88,9 +92,9 @@ static MESSAGES: &[MessageSchema] = &[
         .role(Some(Role::Hello))
         .of(frame![
             "HEY",
-            must("resumed", BOOL).rules("field-missing", ""),
+            must("resumed", BOOL).missing(rule::FIELD_MISSING),
             SESSION,
-            must("replayed", COUNT).rules("field-missing", ""),
+            must("replayed", COUNT).missing(rule::FIELD_MISSING),
         ]),
     request("HEY", ToServer)
         .role(Some(Role::Hello))
@@ -99,19 +103,20 @@ static MESSAGES: &[MessageSchema] = &[
             must(
                 "agent",
                 object![
-                    must("id", TEXT).rules("field-missing", ""),
+                    must("id", TEXT).missing(rule::FIELD_MISSING),
                     nullable("kind", TEXT).default("\"agent\""),
                     nullable("name", TEXT),
                 ]
             )
-            .rules("field-missing", "field-missing"),
+            .missing(rule::FIELD_MISSING)
+            .wrong(rule::FIELD_MISSING),
             nullable("supports", ARRAY),
             nullable(
                 "auth",
                 object![
                     must("type", TEXT)
                         .default("\"bearer\"")
-                        .rules("field-missing", ""),
+                        .missing(rule::FIELD_MISSING),
                     nullable("token", TEXT)
                         .marked(&[Mark::Generated("token", Fresh::Given), Mark::Volatile]),
                 ]
@@ -127,7 +132,7 @@ static MESSAGES: &[MessageSchema] = &[
             SESSION,
             must("last_seq_received", COUNT)
                 .marked(&[Mark::Generated("seq", Fresh::Same)])
-                .rules("field-missing", ""),
+                .missing(rule::FIELD_MISSING),
         ])
         .words("session_id last-seq:last_seq_received")
         .about("resumes a session"),
@@ -149,7 +154,7 @@ static MESSAGES: &[MessageSchema] = &[
         .of(frame![
             "INV",
             NEW_SEQ,
-            may("tool", Type::Never("a pipeline is present")).rules("", "call-both"),
+            may("tool", Type::Never("a pipeline is present")).wrong(rule::CALL_BOTH),
             nullable("input", OBJECT),
             must("pipeline", Type::Array(&STAGE)),
             may("via", TEXT),
@@ -163,7 +168,7 @@ static MESSAGES: &[MessageSchema] = &[
             NEW_SEQ,
             must("tool", TEXT).marked(&[Mark::Name]),
             nullable("input", OBJECT).default("{}"),
-            may("pipeline", ARRAY).rules("", "stage-value"),
+            may("pipeline", ARRAY).wrong(rule::STAGE_VALUE),
             may("via", TEXT),
         ])
         .words("tool [input] seq= trace_id=")
@@ -174,7 +179,7 @@ static MESSAGES: &[MessageSchema] = &[
             NEW_SEQ,
             must("topic", TEXT)
                 .marked(&[Mark::Name])
-                .rules("field-missing", ""),
+                .missing(rule::FIELD_MISSING),
             nullable("filter", OBJECT),
         ])
         .words("topic [filter] seq= trace_id=")
@@ -222,8 +227,8 @@ static MESSAGES: &[MessageSchema] = &[
         .of(frame![
             "STR",
             ANSWERED,
-            one("data", ANY).rules("item-content", ""),
-            one("delta", ANY).rules("item-content", ""),
+            one("data", ANY).missing(rule::ITEM_CONTENT),
+            one("delta", ANY).missing(rule::ITEM_CONTENT),
         ])
         .words("seq data")
         .about("one item of a stream"),
@@ -237,8 +242,13 @@ static MESSAGES: &[MessageSchema] = &[
         .of(frame![
             "ERR",
             // An error without a number belongs to the connection.
-            ANSWERED.rules("", "seq-value"),
-            must("code", CODE).rules("field-missing", "error-code"),
+            Member {
+                rules: [None, Some(rule::SEQ_VALUE)],
+                ..ANSWERED
+            },
+            must("code", CODE)
+                .missing(rule::FIELD_MISSING)
+                .wrong(rule::ERROR_CODE),
             nullable("message", TEXT),
             nullable("stage", COUNT),
             nullable("retry_after_ms", COUNT),
@@ -253,7 +263,9 @@ static MESSAGES: &[MessageSchema] = &[
     message("WIN", ToClient)
         .of(frame![
             "WIN",
-            must("window", COUNT).rules("window-value", "window-value"),
+            must("window", COUNT)
+                .missing(rule::WINDOW_VALUE)
+                .wrong(rule::WINDOW_VALUE),
             nullable("retry_after_ms", COUNT),
         ])
         .words("window")

@@ -27,11 +27,12 @@ mod tools;
 mod upgrade;
 
 use crate::protocol::correlation::{OpenRequests, Scoped};
+use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::schema::{self, KindForms};
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
-    ConnectionChange, Current, Need, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Current, Need, Report, Seen, Session, SessionConfig, Waiting, broken,
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
@@ -189,8 +190,8 @@ impl SaelSession {
             "UNS" | "CAN" => self.cancel(message),
             "ACK" => {
                 conn.odd = Some(message.seq.key);
-                let text = "no peer knows ACK; the server answers ERR UNKNOWN_KIND";
-                message.broken("ack-undefined", message.whole(), text);
+                broken!(message, rule::ACK_UNDEFINED, message.whole();
+                    "no peer knows ACK; the server answers ERR UNKNOWN_KIND");
             }
             "HBT" => heartbeats::sent(message, conn),
             "BYE" => {

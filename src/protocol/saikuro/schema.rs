@@ -5,6 +5,7 @@ use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{IdGen, Made, Recipe, Words, text};
+use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::schema::check::{form, is_text, refuse, whole, write_msgpack};
 use crate::protocol::schema::json_schema::{MessageJsonSchema, any_of, of};
 use crate::protocol::schema::marks::{Generated, Marks};
@@ -41,7 +42,7 @@ pub(super) const CONTROLS: &[&str] = &["end", "pause", "resume", "abort"];
 const CONTROL: Type = Type::OneOf(CONTROLS);
 const TRUE: Type = Type::Form(
     &BOOL,
-    &ValueForm::of("", "true", |node| node.as_bool() == Some(true)).refused(),
+    &ValueForm::of(None, "true", |node| node.as_bool() == Some(true)).refused(),
 );
 /// A call of a batch; [`items`] checks it.
 const ITEM: Type = Type::Code(&CodeType {
@@ -55,23 +56,30 @@ const ITEM: Type = Type::Code(&CodeType {
 });
 const ITEMS: Type = Type::Form(
     &Type::Array(&ITEM),
-    &ValueForm::of("", "an array of at least one envelope", |node| {
+    &ValueForm::of(None, "an array of at least one envelope", |node| {
         node.at(0).is_some()
     })
     .refused(),
 );
 pub(super) const ERROR: Type = object![
-    must("code", TEXT).rules("bad-error", "bad-error"),
-    must("message", TEXT).rules("bad-error", "bad-error"),
-    nullable("details", OBJECT).rules("", "bad-error"),
+    must("code", TEXT)
+        .missing(rule::BAD_ERROR)
+        .wrong(rule::BAD_ERROR),
+    must("message", TEXT)
+        .missing(rule::BAD_ERROR)
+        .wrong(rule::BAD_ERROR),
+    nullable("details", OBJECT).wrong(rule::BAD_ERROR),
 ];
 /// The number of a frame in a stream.
-const SEQ: Member = nullable("seq", UINT).rules("", "bad-field");
-const STREAM_CONTROL: Member = nullable("stream_control", CONTROL).rules("", "bad-field");
+const SEQ: Member = nullable("seq", UINT).wrong(rule::BAD_FIELD);
+const STREAM_CONTROL: Member = nullable("stream_control", CONTROL).wrong(rule::BAD_FIELD);
 pub(super) const FRAME: Type = object![SEQ, STREAM_CONTROL];
 /// The part of an announced schema that lint checks.
-pub(super) const SCHEMA: Type =
-    object![must("version", Type::Integer(1, 1)).rules("schema-version", "schema-version")];
+pub(super) const SCHEMA: Type = object![
+    must("version", Type::Integer(1, 1))
+        .missing(rule::SCHEMA_VERSION)
+        .wrong(rule::SCHEMA_VERSION)
+];
 
 /// A word of `make` that becomes text; nothing checks it.
 const WORD: Type = Type::Code(&CodeType {
@@ -98,11 +106,11 @@ const NEW_ID: Member = must("id", ID)
 const CAPABILITY: Member = nullable("capability", TEXT)
     .at(6)
     .marked(TOKEN)
-    .rules("", "bad-field");
+    .wrong(rule::BAD_FIELD);
 const CAP: Member = nullable("cap", TEXT)
     .at(NOWHERE)
     .marked(TOKEN)
-    .rules("", "bad-field");
+    .wrong(rule::BAD_FIELD);
 const ANSWERED: Member = must("id", ID).marked(IDS);
 const RESULTS: Member = may("results", Type::Array(&object![may("id", ANY).marked(IDS)]));
 /// An opened resource has its own id.
@@ -119,12 +127,12 @@ macro_rules! envelope {
             must("version", Type::Integer(1, 1))
                 .at(0)
                 .default("1")
-                .rules("bad-version", "bad-version"),
+                .missing(rule::BAD_VERSION).wrong(rule::BAD_VERSION),
             must("type", Type::OneOf(&[$type])).at(1).default(concat!("\"", $type, "\"")),
             NEW_ID,
-            $target.at(3).rules("bad-target", "bad-target"),
-            $args.at(4).rules("", "bad-field"),
-            may("meta", OBJECT).at(5).rules("", "bad-field"),
+            $target.at(3).missing(rule::BAD_TARGET).wrong(rule::BAD_TARGET),
+            $args.at(4).wrong(rule::BAD_FIELD),
+            may("meta", OBJECT).at(5).wrong(rule::BAD_FIELD),
             CAPABILITY,
             CAP,
             $($member.at(7),)*
@@ -162,7 +170,9 @@ static ENVELOPES: &[MessageSchema] = &[
             "batch",
             may("target", TEXT).default("\"\""),
             ARGS,
-            must("batch_items", ITEMS).rules("empty-batch", "empty-batch"),
+            must("batch_items", ITEMS)
+                .missing(rule::EMPTY_BATCH)
+                .wrong(rule::EMPTY_BATCH),
         ])
         .check(items)
         .words("call:batch_items… id= capability=")

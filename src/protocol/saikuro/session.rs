@@ -26,10 +26,11 @@ mod waiting;
 use super::message::field;
 use crate::framing::Head;
 use crate::protocol::correlation::{OpenRequest, OpenRequests};
+use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{
-    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
 };
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
@@ -161,8 +162,8 @@ impl SaikuroSession {
         self.namespaces.announce(seen, root);
         let side = self.sender(seen);
         if let Some(first) = side.first.filter(|_| !side.announced) {
-            let text = format!("the announce comes after #{first}; it should come first");
-            seen.broken_by("announce-late", seen.whole(), first, text);
+            broken!(seen, rule::ANNOUNCE_LATE, seen.whole(), first;
+                "the announce comes after #{first}; it should come first");
         }
     }
 
@@ -191,12 +192,9 @@ impl SaikuroSession {
             Some((before, _)) => {
                 let index = before.place.index;
                 self.sender(seen).order.remove(&index);
-                let text = format!(
-                    "the id belongs to {}, #{index}, which is open",
-                    before.describe()
-                );
                 let place = seen.place(field(root, "id"));
-                seen.broken_by("id-reused", place, index, text);
+                broken!(seen, rule::ID_REUSED, place, index;
+                    "the id belongs to {}, #{index}, which is open", before.describe());
             }
             None => {}
         }
@@ -228,12 +226,9 @@ impl SaikuroSession {
             return false;
         };
         if is_first {
-            let text = format!(
-                "this connection itself announced {} in #{by}: a runtime waits for the answer and cannot \
-                    read it",
-                quote(target)
-            );
-            seen.broken_by("own-namespace", seen.at(target), by, text);
+            broken!(seen, rule::OWN_NAMESPACE, seen.at(target), by;
+                "this connection itself announced {} in #{by}: a runtime waits for the answer and \
+                cannot read it", quote(target));
         }
         true
     }
@@ -306,7 +301,7 @@ impl SaikuroSession {
             }
             let lost = self.conns.get(&key.conn).is_some_and(|c| c.lost);
             if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {
-                report.broken(rule, asked.place, text);
+                broken!(report, rule, asked.place; "{text}");
             }
         }
     }
@@ -322,15 +317,15 @@ impl SaikuroSession {
         if is_text {
             // Further errors of the frame follow from that.
             seen.report().broken.clear();
-            if self.sender(seen).reported.first("text-frame") {
-                let text = "the frame is a text frame; peers read only binary frames";
-                seen.broken("text-frame", seen.whole(), text);
+            if self.sender(seen).reported.first(rule::TEXT_FRAME) {
+                broken!(seen, rule::TEXT_FRAME, seen.whole();
+                    "the frame is a text frame; peers read only binary frames");
             }
         }
         if let Some(text) = seen.wrong_mask()
-            && self.sender(seen).reported.first("mask")
+            && self.sender(seen).reported.first(rule::MASK)
         {
-            seen.broken("mask", seen.whole(), text);
+            broken!(seen, rule::MASK, seen.whole(); "{text}");
         }
         if is_text {
             return self.handle_unreadable(seen);

@@ -3,6 +3,7 @@
 use super::Member;
 use crate::error::Result;
 use crate::protocol::make::IdGen;
+use crate::protocol::rule_names::RuleId;
 use crate::tape::Node;
 
 /// A type that only code can check.
@@ -21,8 +22,8 @@ pub struct CodeType {
 /// A form that a value should have beyond its type.
 #[derive(Debug)]
 pub struct ValueForm {
-    /// The rule that another form breaks; empty if lint has none.
-    pub rule: &'static str,
+    /// The rule that another form breaks, if lint has one.
+    pub rule: Option<RuleId>,
     /// The form, as an error message names it.
     pub wanted: &'static str,
     /// A value of another form is refused before writing.
@@ -33,7 +34,7 @@ pub struct ValueForm {
 
 impl ValueForm {
     /// A form that only lint requires, not the check before writing.
-    pub const fn of(rule: &'static str, wanted: &'static str, is: fn(Node<'_>) -> bool) -> Self {
+    pub const fn of(rule: Option<RuleId>, wanted: &'static str, is: fn(Node<'_>) -> bool) -> Self {
         Self {
             rule,
             wanted,

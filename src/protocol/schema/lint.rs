@@ -12,7 +12,7 @@
 use super::check::{At, TypeProblem, Wrong, check};
 use super::{MessageSchema, Presence, Type, members_of};
 use crate::protocol::session::text::quote;
-use crate::protocol::session::{Report, Seen};
+use crate::protocol::session::{Report, RuleId, Seen, broken};
 use crate::tape::Node;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -20,15 +20,14 @@ use std::fmt::Display;
 
 impl TypeProblem<'_, '_> {
     /// Returns the rule that the schema names for the problem.
-    pub fn rule(&self) -> Option<&'static str> {
-        let rule = match self.wrong {
+    pub fn rule(&self) -> Option<RuleId> {
+        match self.wrong {
             Wrong::Missing(member) | Wrong::None(member, _) | Wrong::Beside(_, member) => {
                 member.rules[0]
             }
-            Wrong::Form(form) if !form.rule.is_empty() => form.rule,
-            Wrong::Form(_) | Wrong::Type(_) => self.at.wrong_rule(),
-        };
-        Some(rule).filter(|rule| !rule.is_empty())
+            Wrong::Form(form) => form.rule.or_else(|| self.at.wrong_rule()),
+            Wrong::Type(_) => self.at.wrong_rule(),
+        }
     }
 
     /// Describes the actual and the expected value in one sentence. `whole` names the compared value.
@@ -66,9 +65,9 @@ impl TypeProblem<'_, '_> {
 
 impl At<'_> {
     /// Returns the rule that a wrong value of the innermost member breaks.
-    fn wrong_rule(&self) -> &'static str {
+    fn wrong_rule(&self) -> Option<RuleId> {
         match self {
-            Self::Root => "",
+            Self::Root => None,
             Self::Member(_, _, member) => member.rules[1],
             Self::Item(outer, _) => outer.wrong_rule(),
         }
@@ -89,7 +88,7 @@ pub(crate) fn lint<'a>(
     seen: &Seen<'a>,
     node: Node<'a>,
     (ty, whole): (&Type, impl Display),
-    rule: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<&'static str>,
+    rule: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<RuleId>,
     report: &mut Report,
 ) {
     let is_message = |node: Node<'_>| seen.root().is_some_and(|r| r.index() == node.index());
@@ -100,7 +99,7 @@ pub(crate) fn lint<'a>(
             } else {
                 seen.at(problem.node)
             };
-            report.broken(rule, place, problem.text(&whole.to_string()));
+            broken!(report, rule, place; "{}", problem.text(&whole.to_string()));
         }
     });
 }
@@ -108,13 +107,9 @@ pub(crate) fn lint<'a>(
 /// Reports missing members of a message that has none.
 pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Report) {
     for member in members_of(ty) {
-        let [rule, _] = member.rules;
-        if member.presence == Presence::Required && !rule.is_empty() {
-            let text = format!(
-                "{} of {whole} is missing; it should be {}",
-                member.name, member.ty
-            );
-            report.broken(rule, seen.whole(), text);
+        if let Some(rule) = member.rules[0].filter(|_| member.presence == Presence::Required) {
+            broken!(report, rule, seen.whole();
+                "{} of {whole} is missing; it should be {}", member.name, member.ty);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A message while a session handles it.
 
-use super::{Place, Report, Seen};
+use super::{Place, Report, RuleId, Seen};
 use crate::protocol::correlation::OpenRequest;
 use std::cell::{RefCell, RefMut};
 use std::ops::Deref;
@@ -42,22 +42,10 @@ impl<'a> Current<'_, 'a> {
         self.report.borrow_mut()
     }
 
-    /// Adds a broken rule: see [`Report::broken`].
+    /// Adds a broken rule: see [`broken!`](super::broken).
     #[cold]
-    pub fn broken(&self, rule: &'static str, place: Place, text: impl Into<String>) {
-        self.report().broken(rule, place, text);
-    }
-
-    /// Adds a broken rule that involves another message.
-    #[cold]
-    pub fn broken_by(
-        &self,
-        rule: &'static str,
-        place: Place,
-        related: impl Into<Option<u64>>,
-        text: impl Into<String>,
-    ) {
-        self.report().broken_by(rule, place, related, text);
+    pub fn add(&self, rule: RuleId, place: Place, related: Option<u64>, text: &dyn Fn() -> String) {
+        self.report().add(rule, place, related, text);
     }
 
     /// Returns the number of broken rules so far.

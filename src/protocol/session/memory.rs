@@ -9,6 +9,7 @@
 
 use crate::protocol::Direction;
 pub(crate) use crate::protocol::peer::RecentEntries;
+use crate::protocol::rule_names::RuleId;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A connection, if there are several.
@@ -16,16 +17,16 @@ pub type ConnId = Option<u32>;
 
 /// Rules that are reported once, either for both directions together or for each direction.
 #[derive(Debug, Default)]
-pub struct Reported(Vec<(&'static str, Option<Direction>)>);
+pub struct Reported(Vec<(RuleId, Option<Direction>)>);
 
 impl Reported {
     /// Returns true at the first call for a rule.
-    pub fn first(&mut self, rule: &'static str) -> bool {
+    pub fn first(&mut self, rule: RuleId) -> bool {
         self.first_of(None, rule)
     }
 
     /// Returns true at the first call for a rule in this direction.
-    pub fn first_of(&mut self, direction: Option<Direction>, rule: &'static str) -> bool {
+    pub fn first_of(&mut self, direction: Option<Direction>, rule: RuleId) -> bool {
         let is_first = !self.0.contains(&(rule, direction));
         if is_first {
             self.0.push((rule, direction));
@@ -34,7 +35,7 @@ impl Reported {
     }
 
     /// Allows a rule to be reported again.
-    pub fn reset(&mut self, rule: &'static str) {
+    pub fn reset(&mut self, rule: RuleId) {
         self.0.retain(|(reported, _)| *reported != rule);
     }
 }

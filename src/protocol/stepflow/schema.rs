@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Recipe, text};
 use crate::protocol::rpc::dialect::{Dialect, OTHERS};
+use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::check::{is_text, refuse};
 use crate::protocol::schema::json_schema::{self, MessageJsonSchema};
 use crate::protocol::schema::marks::Marks;
@@ -42,28 +43,34 @@ const NAMES: [(Releases, &str); 4] = [
     (C, "0.10 and later"),
 ];
 
-const BLOB_FORM: ValueForm = ValueForm::of("blob-id", "64 hex digits", |node| is_hex(node, 64));
+const BLOB_FORM: ValueForm = ValueForm::of(Some(rule::BLOB_ID), "64 hex digits", |node| {
+    is_hex(node, 64)
+});
 const BLOB: Type = Type::Form(&TEXT, &BLOB_FORM);
 const TRACE: Type = Type::Form(
     &ANY,
-    &ValueForm::of("trace-id", "32 hex digits", |node| is_hex(node, 32)),
+    &ValueForm::of(Some(rule::TRACE_ID), "32 hex digits", |node| {
+        is_hex(node, 32)
+    }),
 );
 const SPAN: Type = Type::Form(
     &ANY,
-    &ValueForm::of("span-id", "16 hex digits", |node| is_hex(node, 16)),
+    &ValueForm::of(Some(rule::SPAN_ID), "16 hex digits", |node| {
+        is_hex(node, 16)
+    }),
 );
 /// The document writes an object with a name, every peer text.
 const COMPONENT: Type = Type::Form(
     &Type::Either(&[TEXT, object![must("name", TEXT)]]),
     &ValueForm::of(
-        "component-object",
+        Some(rule::COMPONENT_OBJECT),
         "its path as text, as in \"/upper\"",
         is_text,
     ),
 );
 const ATTEMPT: Type = Type::Form(
     &INT,
-    &ValueForm::of("attempt", "an integer of 1 or more", |node| {
+    &ValueForm::of(Some(rule::ATTEMPT), "an integer of 1 or more", |node| {
         node.as_i128().is_some_and(|n| n >= 1)
     })
     .refused(),

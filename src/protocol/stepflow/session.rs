@@ -22,11 +22,12 @@ use super::schema;
 use crate::framing::{Framing, Head};
 use crate::protocol::rpc::pairing::{IdSpace, PairKey, Pairing, SentRequest};
 use crate::protocol::rpc::{Call, lone_cr};
+use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
-    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting,
+    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
 };
 use crate::protocol::{Direction, Origin, Role};
 use blobs::Blobs;
@@ -117,12 +118,11 @@ impl StepflowSession {
         let body = frame.view.body;
         let len = u64::from(body.len);
         if frame.len > len && body.len > 0 {
-            let text = "the line ends in CR LF; LF alone is enough";
-            seen.broken("crlf", seen.whole(), text);
+            broken!(seen, rule::CRLF, seen.whole(); "the line ends in CR LF; LF alone is enough");
         }
         if let Some(place) = lone_cr(&seen) {
-            let text = "the last line ends with a CR without LF: its reader waits for the LF";
-            seen.broken("lone-cr", place, text);
+            broken!(seen, rule::LONE_CR, place;
+                "the last line ends with a CR without LF: its reader waits for the LF");
         }
         let answer = matches!(seen.message.role, Some(Role::Response | Role::Error));
         if len <= SHORT_LINE || frame.fault.is_some() {
@@ -130,19 +130,14 @@ impl StepflowSession {
         }
         match direction {
             Some(Direction::ToServer) => {
-                let who = if len > LONG_LINE {
-                    "no server reads more than 524288"
-                } else {
-                    "servers of 0.2 and 0.3 read no more than 65536"
-                };
-                let text = format!("the line has {len} bytes; {who}");
-                seen.broken("long-line", seen.whole(), text);
+                broken!(seen, rule::LONG_LINE, seen.whole(); "the line has {len} bytes; {}", match len {
+                    0..=LONG_LINE => "servers of 0.2 and 0.3 read no more than 65536",
+                    _ => "no server reads more than 524288",
+                });
             }
             Some(Direction::ToClient) if answer => {
-                let text = format!(
-                    "the answer has {len} bytes; a server's pipe takes 65536 and drops the rest"
-                );
-                seen.broken("long-answer", seen.whole(), text);
+                broken!(seen, rule::LONG_ANSWER, seen.whole();
+                    "the answer has {len} bytes; a server's pipe takes 65536 and drops the rest");
             }
             _ => {}
         }
@@ -171,7 +166,7 @@ impl StepflowSession {
             Some(root)
                 if !faulty && seen.message.role.is_some_and(|role| role != Role::Control) =>
             {
-                shape::of(&seen, &call).check(root, direction, &mut seen.report())
+                shape::of(seen, &call).check(root, direction)
             }
             _ => None,
         };
@@ -235,11 +230,11 @@ impl Session for StepflowSession {
                 continue;
             }
             let rule = match want.method {
-                Some(method) if schema::opens_session(method) => "initialize-unanswered",
-                _ => "unanswered",
+                Some(method) if schema::opens_session(method) => rule::INITIALIZE_UNANSWERED,
+                _ => rule::UNANSWERED,
             };
-            let text = format!("{} ({}) has no answer", asked.describe(), short(&asked.id));
-            report.broken(rule, asked.place, text);
+            broken!(report, rule, asked.place;
+                "{} ({}) has no answer", asked.describe(), short(&asked.id));
         }
     }
 

@@ -19,8 +19,9 @@ mod streams;
 use super::schema::{RpcMethod, Schema, UNKNOWN, name};
 use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::rule_names::telequick as rule;
 use crate::protocol::session::{
-    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Severity, Waiting,
+    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Severity, Waiting, broken,
 };
 use crate::protocol::{Direction, Link, Origin, Role, is_unidirectional};
 use crate::tape::Node;
@@ -118,8 +119,8 @@ impl<'s> TelequickSession<'s> {
                     && conn.known == KnownHistory::Opened
                     && method.is_some_and(|m| !m.streaming)
                 {
-                    let text = format!("{} comes before any EventStreamRequest", seen.message.kind);
-                    seen.broken("no-subscription", seen.whole(), text);
+                    broken!(seen, rule::NO_SUBSCRIPTION, seen.whole();
+                        "{} comes before any EventStreamRequest", seen.message.kind);
                 }
                 match method {
                     Some(method) if method.streaming => self.subscribe(seen, parts),
@@ -183,11 +184,9 @@ impl<'s> TelequickSession<'s> {
             if sound && conn.known != KnownHistory::Partly && self.open.refused() == 0 {
                 let name = seen.message.subject.as_deref().unwrap_or_default();
                 let of = if name.is_empty() { "" } else { " of " };
-                let text = format!(
+                broken!(seen, rule::UNASKED, seen.whole();
                     "{}{of}{name} belongs to no request: no such request is open",
-                    seen.message.kind
-                );
-                seen.broken("unasked", seen.whole(), text);
+                    seen.message.kind);
             }
             return;
         };
@@ -232,11 +231,8 @@ impl<'s> TelequickSession<'s> {
         {
             let subscribed = String::from_utf8_lossy(&latest.client);
             let index = latest.asked.place.index;
-            let text = format!(
-                "client_id is {}, but #{index} subscribed as {subscribed:?}",
-                quote_text(client)
-            );
-            seen.broken_by("wrong-client", seen.at(client), index, text);
+            broken!(seen, rule::WRONG_CLIENT, seen.at(client), index;
+                "client_id is {}, but #{index} subscribed as {subscribed:?}", quote_text(client));
         }
     }
 
@@ -255,16 +251,16 @@ impl<'s> TelequickSession<'s> {
             let what = asked.describe();
             match conn.answered {
                 Some(answered) if asked.place.index < answered => {
-                    let text = format!("{what} has no answer, but the later #{answered} has one");
-                    report.broken_by("unanswered", asked.place, answered, text);
+                    broken!(report, rule::UNANSWERED, asked.place, answered;
+                        "{what} has no answer, but the later #{answered} has one");
                 }
                 _ if !closed => {}
                 Some(_) => {
-                    report.broken("unanswered", asked.place, format!("{what} has no answer"));
+                    broken!(report, rule::UNANSWERED, asked.place; "{what} has no answer");
                 }
                 // The public SDKs do not read answers.
                 None => {
-                    report.broken("unanswered", asked.place, format!("{what} has no answer"));
+                    broken!(report, rule::UNANSWERED, asked.place; "{what} has no answer");
                     report.at_most(Severity::Info);
                 }
             }
@@ -312,7 +308,7 @@ impl<'s> TelequickSession<'s> {
             );
             // Other findings for such a frame only follow from this one.
             seen.report().broken.clear();
-            seen.broken("unframed-answer", seen.whole(), text);
+            broken!(seen, rule::UNFRAMED_ANSWER, seen.whole(); "{text}");
             let method = conn.open_alone().and_then(|id| self.schema.method(id));
             self.answer(seen, method, false);
         }

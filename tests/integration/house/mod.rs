@@ -24,6 +24,7 @@ use wiretool::protocol::{Protocol, registry};
 /// Layers, the lowest first. The modules of a row may use each other, but not mutually.
 const LAYERS: &[&[&str]] = &[
     &["escape", "span", "words"],
+    &["toml_text"],
     &["error"],
     &["tape"],
     &["path"],
@@ -43,6 +44,7 @@ const LAYERS: &[&[&str]] = &[
         "redact",
         "render",
         "select",
+        "settings",
         "snapshot",
         "stat",
         "verify",

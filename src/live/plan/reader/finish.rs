@@ -85,7 +85,7 @@ impl<'p> PlanReader<'p> {
         }
     }
 
-    /// Returns an HTTP connection with messages of the peer but without a step.
+    /// Returns an HTTP connection with a GET and messages of the peer, but without a step.
     fn event_stream(&self) -> Option<u32> {
         let has_streams = (self.protocol).is_some_and(|p| p.descriptor().http.is_some());
         if self.framing != Some(Framing::Http)
@@ -100,7 +100,7 @@ impl<'p> PlanReader<'p> {
         };
         let messages = self.expected.iter().filter(|message| !message.is_orphan);
         let mut conns = messages.filter_map(|message| message.stored.conn);
-        conns.find(|conn| !has_steps(*conn))
+        conns.find(|conn| self.streams.contains(conn) && !has_steps(*conn))
     }
 
     pub(in crate::live::plan) fn finish(mut self) -> Result<Plan<'p>, PlanError> {

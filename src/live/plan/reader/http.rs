@@ -24,6 +24,9 @@ impl PlanReader<'_> {
             if self.fields.is_empty() {
                 self.fields = user_fields(raw);
             }
+            if start.starts_with("GET ") {
+                self.streams.extend(decoded.origin.conn);
+            }
             self.read_stream_request(start);
         }
     }

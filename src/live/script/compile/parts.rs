@@ -150,19 +150,21 @@ impl Holders {
         }
     }
 
-    /// Returns the requests that hold most of these values.
-    pub(super) fn find(&self, places: &[ValuePlace]) -> Vec<usize> {
+    /// Returns the requests that hold some of these values, with the number of these values; values that one request holds
+    /// do not count.
+    pub(super) fn find(
+        &self,
+        places: &[ValuePlace],
+        without: Option<usize>,
+    ) -> BTreeMap<usize, usize> {
         let names: BTreeSet<usize> = names(places).collect();
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        for request in names.iter().filter_map(|name| self.0.get(name)).flatten() {
+        let requests = names.iter().filter_map(|name| self.0.get(name));
+        let counted = requests.filter(|all| without.is_none_or(|one| !all.contains(&one)));
+        for request in counted.flatten() {
             *counts.entry(*request).or_default() += 1;
         }
-        let most = counts.values().max().copied();
-        let counts = counts.into_iter();
         counts
-            .filter(|(_, count)| Some(*count) == most)
-            .map(|(request, _)| request)
-            .collect()
     }
 }
 

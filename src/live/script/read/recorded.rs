@@ -1,13 +1,14 @@
 //! Reads the parts of a script that come from a recording: requests, hellos, steps, and messages of which values are
 //! replaced.
 
-use super::{Read, ScriptItem, ScriptReader};
+use super::{Read, ScriptReader};
 use crate::framing::Framing;
 use crate::live::script::request::RequestPattern;
 use crate::live::script::template::{Replacement, Template, ValueSource};
 use crate::live::script::value::OpenValue;
 use crate::live::script::{AwaitedMessage, HelloReply, Reply, ScriptAction};
 use crate::path::Path;
+use crate::toml_text::Item;
 use std::sync::Arc;
 
 /// The keys of a hello.
@@ -30,52 +31,56 @@ const UNTIL: [&str; 3] = ["kind", "path", "request"];
 const FILL: [&str; 5] = ["at", "key", "from", "answer", "call"];
 
 impl ScriptReader<'_> {
-    pub(super) fn hello(&self, item: &ScriptItem<'_>) -> Read<HelloReply> {
+    pub(super) fn hello(&self, item: &Item<'_>) -> Read<HelloReply> {
         let (mut to, mut message, mut then) = (None, None, Vec::new());
-        for (key, item) in self.table("hello", item)? {
+        for (key, item) in self.toml.entries("hello", item)? {
             match key.get_ref().as_ref() {
-                "to" => to = Some(self.string("to", item)?.to_owned()),
+                "to" => to = Some(self.toml.string("to", item)?.to_owned()),
                 "message" => message = self.messages("message", item)?.into_iter().next(),
                 "then" => {
                     let steps = self.list("then", item)?.into_iter();
                     then = steps.map(|item| self.step(item)).collect::<Read<_>>()?;
                 }
-                _ => return Err(self.unknown(key, &HELLO)),
+                _ => return Err(self.toml.unknown_key(key, &HELLO)),
             }
         }
         let is_empty = message.is_none() && then.is_empty();
         let to = to.filter(|_| !is_empty);
         let wanted = "a table with to, and message or then";
         Ok(HelloReply {
-            to: to.ok_or_else(|| self.bad("hello", item, wanted))?,
+            to: to.ok_or_else(|| self.toml.wrong_value("hello", item, wanted))?,
             message,
             then: then.into(),
         })
     }
 
     /// A message as JSON text, or a table with one.
-    pub(super) fn request(&self, item: &ScriptItem<'_>) -> Read<RequestPattern> {
+    pub(super) fn request(&self, item: &Item<'_>) -> Read<RequestPattern> {
         let mut request = RequestPattern::default();
         let (mut kind, mut subject) = (None, None);
         if let Some(text) = item.get_ref().as_str() {
             text.clone_into(&mut request.message);
         } else {
-            for (key, item) in self.table("request", item)? {
+            for (key, item) in self.toml.entries("request", item)? {
                 let word: &str = key.get_ref();
                 match word {
                     "index" => {
                         let number = item.get_ref().as_integer();
                         let number = number.and_then(|n| n.as_str().parse().ok());
-                        let number = number.ok_or_else(|| self.bad(word, item, "a number"))?;
+                        let number =
+                            number.ok_or_else(|| self.toml.wrong_value(word, item, "a number"))?;
                         request.index = Some(number);
                     }
-                    "json" => self.string(word, item)?.clone_into(&mut request.message),
-                    "kind" => kind = Some(self.string(word, item)?.to_owned()),
-                    "subject" => subject = Some(self.string(word, item)?.to_owned()),
-                    "packed" => request.packed = self.bool(word, item)?,
+                    "json" => self
+                        .toml
+                        .string(word, item)?
+                        .clone_into(&mut request.message),
+                    "kind" => kind = Some(self.toml.string(word, item)?.to_owned()),
+                    "subject" => subject = Some(self.toml.string(word, item)?.to_owned()),
+                    "packed" => request.packed = self.toml.bool(word, item)?,
                     "generated" => request.generated = self.paths(word, item)?,
                     "secret" => request.secret = self.paths(word, item)?,
-                    _ => return Err(self.unknown(key, &REQUEST)),
+                    _ => return Err(self.toml.unknown_key(key, &REQUEST)),
                 }
             }
         }
@@ -83,38 +88,48 @@ impl ScriptReader<'_> {
         let framing = self.protocol.descriptor().framings.first();
         let framing = framing.copied().unwrap_or(Framing::Message);
         let stored = request.stored(self.protocol, framing, None);
-        stored.map_err(|why| self.fail(&item.span(), format!("request: {why}")))?;
+        stored.map_err(|why| self.toml.error(&item.span(), format!("request: {why}")))?;
         Ok(request)
     }
 
-    fn paths(&self, word: &str, item: &ScriptItem<'_>) -> Read<Vec<Path>> {
+    fn paths(&self, word: &str, item: &Item<'_>) -> Read<Vec<Path>> {
         let items = self.list(word, item)?.into_iter();
         items.map(|item| self.path(word, item)).collect()
     }
 
-    fn path(&self, word: &str, item: &ScriptItem<'_>) -> Read<Path> {
-        let path = self.string(word, item)?.parse::<Path>();
-        path.map_err(|_| self.bad(word, item, "a path such as \"params.id\""))
+    fn path(&self, word: &str, item: &Item<'_>) -> Read<Path> {
+        let path = self.toml.string(word, item)?.parse::<Path>();
+        path.map_err(|_| {
+            self.toml
+                .wrong_value(word, item, "a path such as \"params.id\"")
+        })
     }
 
-    fn index(&self, word: &str, item: &ScriptItem<'_>) -> Read<usize> {
+    fn index(&self, word: &str, item: &Item<'_>) -> Read<usize> {
         let number = item.get_ref().as_integer();
         let number = number.and_then(|n| n.as_str().parse().ok());
-        number.ok_or_else(|| self.bad(word, item, "the number of a call, from 0"))
+        number.ok_or_else(|| {
+            self.toml
+                .wrong_value(word, item, "the number of a call, from 0")
+        })
     }
 
     /// One step of an answer.
-    pub(super) fn step(&self, item: &ScriptItem<'_>) -> Read<ScriptAction> {
+    pub(super) fn step(&self, item: &Item<'_>) -> Read<ScriptAction> {
         let wanted = "a table with one of wait, message, call, answer, until";
-        let table = self.table("steps", item)?;
+        let table = self.toml.entries("steps", item)?;
         let [(key, value)] = table.as_slice() else {
-            return Err(self.bad("steps", item, wanted));
+            return Err(self.toml.wrong_value("steps", item, wanted));
         };
         let word: &str = key.get_ref();
         Ok(match word {
             "wait" => ScriptAction::Wait(self.time(word, value)?),
             "message" | "call" if value.get_ref().as_table().is_none() => {
-                return Err(self.bad(word, value, "a whole message, as -f json shows it"));
+                return Err(self.toml.wrong_value(
+                    word,
+                    value,
+                    "a whole message, as -f json shows it",
+                ));
             }
             "message" => {
                 ScriptAction::SendReply(Reply::Message(self.value(value)?), Arc::default())
@@ -122,58 +137,60 @@ impl ScriptReader<'_> {
             "call" => ScriptAction::Call(self.value(value)?),
             "answer" => ScriptAction::Await(self.index(word, value)?),
             "until" => ScriptAction::AwaitMessage(self.until(value)?),
-            _ => return Err(self.unknown(key, &STEP)),
+            _ => return Err(self.toml.unknown_key(key, &STEP)),
         })
     }
 
-    fn until(&self, item: &ScriptItem<'_>) -> Read<AwaitedMessage> {
+    fn until(&self, item: &Item<'_>) -> Read<AwaitedMessage> {
         let mut received = AwaitedMessage {
             kind: String::new(),
             path: Path::new(),
             request: Path::new(),
         };
-        for (key, item) in self.table("until", item)? {
+        for (key, item) in self.toml.entries("until", item)? {
             let word: &str = key.get_ref();
             match word {
-                "kind" => self.string(word, item)?.clone_into(&mut received.kind),
+                "kind" => self.toml.string(word, item)?.clone_into(&mut received.kind),
                 "path" => received.path = self.path(word, item)?,
                 "request" => received.request = self.path(word, item)?,
-                _ => return Err(self.unknown(key, &UNTIL)),
+                _ => return Err(self.toml.unknown_key(key, &UNTIL)),
             }
         }
         Ok(received)
     }
 
     /// `{ json = '…', fill = [{ at = "id", from = "id" }] }`.
-    pub(super) fn template(&self, json: &ScriptItem<'_>, fill: &ScriptItem<'_>) -> Read<OpenValue> {
-        let text = self.string("json", json)?;
-        let plain = OpenValue::json(text).map_err(|why| self.fail(&json.span(), why))?;
+    pub(super) fn template(&self, json: &Item<'_>, fill: &Item<'_>) -> Read<OpenValue> {
+        let text = self.toml.string("json", json)?;
+        let plain = OpenValue::json(text).map_err(|why| self.toml.error(&json.span(), why))?;
         let OpenValue::Json(text) = plain else {
             return Ok(plain);
         };
         let items = self.list("fill", fill)?.into_iter();
         let replaced = items.map(|item| self.replacement(item));
         let template = Template::new(text, replaced.collect::<Read<_>>()?);
-        let template = template.map_err(|why| self.fail(&fill.span(), why))?;
+        let template = template.map_err(|why| self.toml.error(&fill.span(), why))?;
         Ok(OpenValue::Recorded(Arc::new(template)))
     }
 
-    fn replacement(&self, item: &ScriptItem<'_>) -> Read<Replacement> {
+    fn replacement(&self, item: &Item<'_>) -> Read<Replacement> {
         let (mut at, mut name, mut from) = (None, None, None);
         let (mut answer, mut call) = (None, None);
-        for (key, item) in self.table("fill", item)? {
+        for (key, item) in self.toml.entries("fill", item)? {
             let word: &str = key.get_ref();
             match word {
                 "at" => at = Some(self.path(word, item)?),
-                "key" => name = Some(self.string(word, item)?.to_owned()),
+                "key" => name = Some(self.toml.string(word, item)?.to_owned()),
                 "from" => from = Some(self.path(word, item)?),
                 "answer" => answer = Some(self.index(word, item)?),
                 "call" => call = Some(self.index(word, item)?),
-                _ => return Err(self.unknown(key, &FILL)),
+                _ => return Err(self.toml.unknown_key(key, &FILL)),
             }
         }
         let Some((at, from)) = at.zip(from) else {
-            return Err(self.bad("fill", item, "tables with at and from"));
+            return Err(self
+                .toml
+                .wrong_value("fill", item, "tables with at and from"));
         };
         let source = match (answer, call) {
             (Some(call), _) => ValueSource::Call(call, from),

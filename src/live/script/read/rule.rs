@@ -1,9 +1,10 @@
 //! Reads one rule: its condition, its answer and its other actions.
 
-use super::{Read, ScriptItem, ScriptKey, ScriptReader};
+use super::{Read, ScriptReader};
 use crate::live::script::value::OpenValue;
 use crate::live::script::{Mutation, Reply, RuleCondition, ScriptAction, ScriptRule};
 use crate::select::Expr;
+use crate::toml_text::{Item, Key};
 use std::sync::Arc;
 use toml::de::DeValue;
 
@@ -25,14 +26,14 @@ const ERROR: [&str; 3] = ["code", "message", "data"];
 const CALL: [&str; 3] = ["method", "params", "after"];
 
 /// The key of the end of items, and the end: none, or one with or without a value.
-type ItemsEnd<'i, 't> = (&'i ScriptKey<'t>, Option<Option<OpenValue>>);
+type ItemsEnd<'i, 't> = (&'i Key<'t>, Option<Option<OpenValue>>);
 
 impl ScriptReader<'_> {
-    pub(super) fn rule(&self, item: &ScriptItem<'_>) -> Read<ScriptRule> {
-        let table = self.table("on", item)?;
-        let line = self.fail(&item.span(), "").line;
+    pub(super) fn rule(&self, item: &Item<'_>) -> Read<ScriptRule> {
+        let table = self.toml.entries("on", item)?;
+        let line = self.toml.line(&item.span());
         let mut rule = ScriptRule {
-            place: format!("{}:{line}", self.name),
+            place: format!("{}:{line}", self.toml.name),
             condition: RuleCondition::Unanswered,
             times: None,
             answers: false,
@@ -50,25 +51,26 @@ impl ScriptReader<'_> {
                     let text = format!(
                         "{other} and {word}: a rule has one answer; use `then` for messages after it"
                     );
-                    return Err(self.fail(&key.span(), text));
+                    return Err(self.toml.error(&key.span(), text));
                 }
                 answer = Some(same);
             }
             match word {
                 "match" | "request" if rule.condition != RuleCondition::Unanswered => {
                     let text = "match and request: a rule has one of them";
-                    return Err(self.fail(&key.span(), text));
+                    return Err(self.toml.error(&key.span(), text));
                 }
                 "request" => rule.condition = RuleCondition::Request(self.request(item)?),
                 "match" => {
-                    let text = self.string(word, item)?;
+                    let text = self.toml.string(word, item)?;
                     rule.condition =
                         RuleCondition::Expr(text.parse::<Expr>().map_err(|error| {
                             let text = error.to_string();
                             let mut lines = text.lines();
                             let first = lines.next().unwrap_or_default().to_owned();
                             let hint = error.hint.map_or(String::new(), |hint| format!(": {hint}"));
-                            self.fail(&item.span(), format!("match: {first}{hint}"))
+                            self.toml
+                                .error(&item.span(), format!("match: {first}{hint}"))
                         })?);
                 }
                 "times" => rule.times = Some(self.number(word, item)?),
@@ -103,22 +105,22 @@ impl ScriptReader<'_> {
                 }
                 "raw" => before.push(ScriptAction::Send(self.bytes(word, item)?)),
                 "hang" => {
-                    if !self.bool(word, item)? {
+                    if !self.toml.bool(word, item)? {
                         answer = None;
                     }
                 }
-                "pretty" => mutation.pretty = self.bool(word, item)?,
-                "twice" => mutation.twice = self.bool(word, item)?,
+                "pretty" => mutation.pretty = self.toml.bool(word, item)?,
+                "twice" => mutation.twice = self.toml.bool(word, item)?,
                 "id" => mutation.id = Some(self.value(item)?),
-                "close" => after.extend(self.bool(word, item)?.then_some(ScriptAction::Close)),
-                "reset" => after.extend(self.bool(word, item)?.then_some(ScriptAction::Reset)),
+                "close" => after.extend(self.toml.bool(word, item)?.then_some(ScriptAction::Close)),
+                "reset" => after.extend(self.toml.bool(word, item)?.then_some(ScriptAction::Reset)),
                 "exit" => after.push(ScriptAction::Exit(self.status(word, item)?)),
-                _ => return Err(self.unknown(key, &RULE)),
+                _ => return Err(self.toml.unknown_key(key, &RULE)),
             }
         }
         match (end, answer) {
             (Some((key, _)), answer) if answer != Some("items") => {
-                return Err(self.fail(&key.span(), "end: only items have an end"));
+                return Err(self.toml.error(&key.span(), "end: only items have an end"));
             }
             (Some((_, Some(value))), _) => replies.push(Reply::End(value, true)),
             (None, Some("items")) if !ends_in_error(&before) => {
@@ -133,7 +135,7 @@ impl ScriptReader<'_> {
         };
         if request.is_some() && rule.times.is_some() {
             let text = "times: rules with equal requests are used in order, the last one each time";
-            return Err(self.fail(&item.span(), text));
+            return Err(self.toml.error(&item.span(), text));
         }
         if let Some(index) = request.and_then(|request| request.index) {
             rule.place = format!("#{index}");
@@ -146,7 +148,7 @@ impl ScriptReader<'_> {
             && delay.is_none()
         {
             let text = format!("this rule does nothing: add one of {}", ANSWERS.join(", "));
-            return Err(self.fail(&item.span(), text));
+            return Err(self.toml.error(&item.span(), text));
         }
         let mutation = Arc::new(mutation);
         let replies = replies
@@ -171,7 +173,7 @@ impl ScriptReader<'_> {
     }
 
     /// Reads one of several answers: a value, or a table with further keys.
-    fn item(&self, item: &ScriptItem<'_>, actions: &mut Vec<ScriptAction>) -> Read<()> {
+    fn item(&self, item: &Item<'_>, actions: &mut Vec<ScriptAction>) -> Read<()> {
         let plain = Arc::new(Mutation::default());
         let has_more = item.get_ref().as_table().is_some_and(|table| {
             let names = || table.keys().map(|key| key.get_ref().as_ref());
@@ -185,7 +187,7 @@ impl ScriptReader<'_> {
             return Ok(());
         }
         let mut reply = None;
-        for (key, item) in self.table("items", item)? {
+        for (key, item) in self.toml.entries("items", item)? {
             let one = match key.get_ref().as_ref() {
                 "after" => {
                     actions.push(ScriptAction::Wait(self.time("after", item)?));
@@ -196,7 +198,9 @@ impl ScriptReader<'_> {
                 _ => self.error(item)?,
             };
             if reply.is_some() {
-                return Err(self.fail(&key.span(), "an item is one of value, delta, error"));
+                return Err(self
+                    .toml
+                    .error(&key.span(), "an item is one of value, delta, error"));
             }
             reply = Some(one);
         }
@@ -204,7 +208,7 @@ impl ScriptReader<'_> {
         Ok(())
     }
 
-    fn error(&self, item: &ScriptItem<'_>) -> Read<Reply> {
+    fn error(&self, item: &Item<'_>) -> Read<Reply> {
         if item.get_ref().as_str().is_some() {
             return Ok(Reply::Error {
                 code: None,
@@ -213,17 +217,19 @@ impl ScriptReader<'_> {
             });
         }
         let (mut code, mut message, mut data) = (None, None, None);
-        for (key, item) in self.table("error", item)? {
+        for (key, item) in self.toml.entries("error", item)? {
             let place = match key.get_ref().as_ref() {
                 "code" => &mut code,
                 "message" => &mut message,
                 "data" => &mut data,
-                _ => return Err(self.unknown(key, &ERROR)),
+                _ => return Err(self.toml.unknown_key(key, &ERROR)),
             };
             *place = Some(self.value(item)?);
         }
-        let message =
-            message.ok_or_else(|| self.bad("error", item, "a message, or a table with one"))?;
+        let message = message.ok_or_else(|| {
+            self.toml
+                .wrong_value("error", item, "a message, or a table with one")
+        })?;
         Ok(Reply::Error {
             code,
             message,
@@ -235,7 +241,7 @@ impl ScriptReader<'_> {
     fn calls(
         &self,
         word: &str,
-        item: &ScriptItem<'_>,
+        item: &Item<'_>,
         actions: &mut Vec<ScriptAction>,
         action: impl Fn(OpenValue, OpenValue) -> ScriptAction,
     ) -> Read<()> {
@@ -245,24 +251,26 @@ impl ScriptReader<'_> {
         };
         for item in items {
             let (mut method, mut params) = (None, OpenValue::Json("{}".into()));
-            for (key, item) in self.table(word, item)? {
+            for (key, item) in self.toml.entries(word, item)? {
                 match key.get_ref().as_ref() {
                     "method" => {
                         let value = self.value(item)?;
                         let is_literal =
                             matches!(&value, OpenValue::Json(json) if json.starts_with('"'));
                         if !is_literal {
-                            self.string("method", item)?;
+                            self.toml.string("method", item)?;
                         }
                         method = Some(value);
                     }
                     "params" => params = self.value(item)?,
                     "after" => actions.push(ScriptAction::Wait(self.time("after", item)?)),
-                    _ => return Err(self.unknown(key, &CALL)),
+                    _ => return Err(self.toml.unknown_key(key, &CALL)),
                 }
             }
-            let method =
-                method.ok_or_else(|| self.bad(word, item, "a table with method and params"))?;
+            let method = method.ok_or_else(|| {
+                self.toml
+                    .wrong_value(word, item, "a table with method and params")
+            })?;
             actions.push(action(method, params));
         }
         Ok(())

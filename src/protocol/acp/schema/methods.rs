@@ -3,6 +3,7 @@
 
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::rpc::read::{Codes, Signs};
+use crate::protocol::rule_names::acp as rule;
 use crate::protocol::schema::{
     ANY, ARRAY, BOOL, Fresh, INT, Maker, Mark, Member, MessageSchema, OBJECT, Releases, TEXT, Type,
     UINT, ValueForm, may, message, must, nullable, object, request,
@@ -25,12 +26,16 @@ const NAMES: &[Mark] = &[Mark::Name];
 /// A path that the receiver resolves must not depend on its working directory.
 const PATH: Type = Type::Form(
     &TEXT,
-    &ValueForm::of("relative-path", "an absolute path", super::is_absolute),
+    &ValueForm::of(
+        Some(rule::RELATIVE_PATH),
+        "an absolute path",
+        super::is_absolute,
+    ),
 );
 /// Lines count from 1.
 const LINE: Type = Type::Form(
     &UINT,
-    &ValueForm::of("line-zero", "an integer of 1 or more", |node| {
+    &ValueForm::of(Some(rule::LINE_ZERO), "an integer of 1 or more", |node| {
         node.as_i128() != Some(0)
     }),
 );

@@ -7,9 +7,10 @@
 
 use super::super::schema;
 use crate::protocol::rpc::extension::RpcMessage as Message;
+use crate::protocol::rule_names::acp as rule;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Report, Seen, Severity};
+use crate::protocol::session::{Current, Severity, broken};
 use crate::tape::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,12 +69,7 @@ fn text(node: Option<Node<'_>>, name: &str) -> Option<Box<str>> {
 
 impl Turns {
     /// Checks a request or a notification, and returns what its answer needs.
-    pub(super) fn check_request(
-        &mut self,
-        message: &Message<'_, '_>,
-        name: &str,
-        report: &mut Report,
-    ) -> TurnRequest {
+    pub(super) fn check_request(&mut self, message: &Message<'_, '_>, name: &str) -> TurnRequest {
         let (seen, params) = (message.seen, message.call.params);
         let request = TurnRequest {
             session: text(params, "sessionId"),
@@ -81,18 +77,18 @@ impl Turns {
             options: options(params),
         };
         if let Some(id) = &request.session {
-            self.check_session(seen, params, id, name, report);
+            self.check_session(seen, params, id, name);
             let turn = self.sessions.get_mut(id);
             match (name, turn) {
-                (schema::PROMPT, Some(turn)) => turn.start(seen, report),
+                (schema::PROMPT, Some(turn)) => turn.start(seen),
                 ("session/load", Some(turn)) => turn.loading += 1,
                 ("session/cancel", Some(turn)) if turn.prompt.is_some() => {
                     turn.cancelled = Some(seen.index);
                 }
-                ("session/update", Some(turn)) => turn.update(seen, params, report),
+                ("session/update", Some(turn)) => turn.update(seen, params),
                 (schema::PERMISSION, Some(turn)) => {
                     let tool = params.and_then(|params| params.get("toolCall"));
-                    turn.follow_call(seen, tool, false, report);
+                    turn.follow_call(seen, tool, false);
                     if turn.permissions.len() < MAX_CALLS {
                         turn.permissions.insert(seen.index);
                     }
@@ -103,8 +99,8 @@ impl Turns {
         if let Some(id) = &request.terminal
             && let Some(Some(index)) = self.terminals.get(id)
         {
-            let text = format!("the terminal {} was released by #{index}", short(id));
-            report.broken_by("terminal-released", seen.whole(), *index, text);
+            broken!(seen, rule::TERMINAL_RELEASED, seen.whole(), *index;
+                "the terminal {} was released by #{index}", short(id));
         }
         request
     }
@@ -112,11 +108,10 @@ impl Turns {
     /// Reports a session that no answer named. Those of earlier connections may be loaded.
     fn check_session(
         &mut self,
-        seen: &Seen<'_>,
+        seen: Current<'_, '_>,
         params: Option<Node<'_>>,
         id: &str,
         name: &str,
-        report: &mut Report,
     ) {
         if self.sessions.get(&id.into()).is_some() {
             return;
@@ -129,11 +124,8 @@ impl Turns {
         } else if !self.sessions.is_full()
             && let Some(node) = params.and_then(|params| params.get("sessionId"))
         {
-            let text = format!(
-                "no answer on this connection named the session {}",
-                quote(node)
-            );
-            report.broken("unknown-session", seen.at(node), text);
+            broken!(seen, rule::UNKNOWN_SESSION, seen.at(node);
+                "no answer on this connection named the session {}", quote(node));
             // Reported once.
             self.give(id);
         }
@@ -149,9 +141,8 @@ impl Turns {
         request: &TurnRequest,
         name: &str,
         asked: u64,
-        seen: &Seen<'_>,
+        seen: Current<'_, '_>,
         result: Option<Node<'_>>,
-        report: &mut Report,
     ) {
         match name {
             "session/new" | "session/fork" => {
@@ -197,11 +188,11 @@ impl Turns {
         };
         match name {
             "session/load" => turn.loading = turn.loading.saturating_sub(1),
-            schema::PROMPT => turn.end(asked, seen, result, report),
+            schema::PROMPT => turn.end(asked, seen, result),
             schema::PERMISSION => {
                 turn.permissions.remove(&asked);
                 let outcome = result.and_then(|result| result.get("outcome"));
-                turn.check_outcome(request, asked, seen, outcome, report);
+                turn.check_outcome(request, asked, seen, outcome);
             }
             _ => {}
         }
@@ -227,11 +218,10 @@ fn options(params: Option<Node<'_>>) -> Vec<Box<str>> {
 }
 
 impl Turn {
-    fn start(&mut self, seen: &Seen<'_>, report: &mut Report) {
+    fn start(&mut self, seen: Current<'_, '_>) {
         if let Some(open) = self.prompt {
-            let text =
-                format!("the prompt is sent while #{open} of the same session is not answered");
-            report.broken_by("prompt-in-turn", seen.whole(), open, text);
+            broken!(seen, rule::PROMPT_IN_TURN, seen.whole(), open;
+                "the prompt is sent while #{open} of the same session is not answered");
         }
         self.prompt = Some(seen.index);
         self.cancelled = None;
@@ -241,7 +231,7 @@ impl Turn {
     }
 
     /// Handles the end of a turn. An error has no result.
-    fn end(&mut self, asked: u64, seen: &Seen<'_>, result: Option<Node<'_>>, report: &mut Report) {
+    fn end(&mut self, asked: u64, seen: Current<'_, '_>, result: Option<Node<'_>>) {
         if self.prompt != Some(asked) {
             return;
         }
@@ -253,11 +243,10 @@ impl Turn {
         let reason = result.and_then(|result| result.get("stopReason"));
         if reason.is_none_or(|reason| !reason.is_text("cancelled")) {
             let got = reason.map_or_else(|| "an error".into(), quote);
-            let text = format!(
-                "the turn was cancelled by #{cancel}, and ends with {got}; it should be \"cancelled\""
-            );
             let place = reason.map_or(seen.whole(), |reason| seen.at(reason));
-            report.broken_by("cancel-ignored", place, cancel, text);
+            broken!(seen, rule::CANCEL_IGNORED, place, cancel;
+                "the turn was cancelled by #{cancel}, and ends with {got}; it should be \
+                \"cancelled\"");
         }
     }
 
@@ -265,9 +254,8 @@ impl Turn {
         &self,
         request: &TurnRequest,
         asked: u64,
-        seen: &Seen<'_>,
+        seen: Current<'_, '_>,
         outcome: Option<Node<'_>>,
-        report: &mut Report,
     ) {
         let Some(outcome) = outcome else {
             return;
@@ -275,21 +263,20 @@ impl Turn {
         let kind = outcome.get("outcome");
         let selected = kind.is_some_and(|kind| kind.is_text("selected"));
         if let Some(cancel) = self.cancelled.filter(|_| selected) {
-            let text =
-                format!("the turn was cancelled by #{cancel}; the outcome should be \"cancelled\"");
-            report.broken_by("permission-after-cancel", seen.at(outcome), cancel, text);
+            broken!(seen, rule::PERMISSION_AFTER_CANCEL, seen.at(outcome), cancel;
+                "the turn was cancelled by #{cancel}; the outcome should be \"cancelled\"");
         }
         if let Some(option) = outcome.get("optionId").filter(|_| selected)
             && let Some(id) = option.text()
             && !request.options.is_empty()
             && !request.options.iter().any(|offered| **offered == *id)
         {
-            let text = format!("the option {} is none of those of #{asked}", quote(option));
-            report.broken_by("unknown-option", seen.at(option), asked, text);
+            broken!(seen, rule::UNKNOWN_OPTION, seen.at(option), asked;
+                "the option {} is none of those of #{asked}", quote(option));
         }
     }
 
-    fn update(&mut self, seen: &Seen<'_>, params: Option<Node<'_>>, report: &mut Report) {
+    fn update(&mut self, seen: Current<'_, '_>, params: Option<Node<'_>>) {
         let update = params.and_then(|params| params.get("update"));
         let Some(kind) = update.and_then(|update| update.get("sessionUpdate")) else {
             return;
@@ -297,36 +284,29 @@ impl Turn {
         let name = kind.text().unwrap_or_default();
         let is_known = |names: &[&str]| names.contains(&&*name);
         if !is_known(&schema::UPDATES) && !is_known(&schema::DRAFT_UPDATES) {
-            let text = format!("no version has the update {}", quote(kind));
-            report.broken("unknown-update", seen.at(kind), text);
+            broken!(seen, rule::UNKNOWN_UPDATE, seen.at(kind);
+                "no version has the update {}", quote(kind));
         }
         if name == "tool_call" || name == "tool_call_update" {
             if self.loading == 0 {
-                self.follow_call(seen, update, name == "tool_call", report);
+                self.follow_call(seen, update, name == "tool_call");
             } else if let Some(id) = text(update, "toolCallId") {
                 self.earlier.insert(id, ());
             }
         }
         let in_turn = name.ends_with("_chunk") || name.starts_with("tool_call") || name == "plan";
         if in_turn && self.prompt.is_none() && self.loading == 0 {
-            let text = match self.last {
-                Some((prompt, answer)) => {
-                    format!("the turn of #{prompt} ended with #{answer}, and no other one is open")
-                }
-                None => "no prompt of the session is open".into(),
-            };
-            report.broken("update-outside-turn", seen.at(kind), text);
+            match self.last {
+                Some((prompt, answer)) => broken!(seen, rule::UPDATE_OUTSIDE_TURN, seen.at(kind);
+                    "the turn of #{prompt} ended with #{answer}, and no other one is open"),
+                None => broken!(seen, rule::UPDATE_OUTSIDE_TURN, seen.at(kind);
+                    "no prompt of the session is open"),
+            }
         }
     }
 
     /// Follows the state of a tool call. `new`: the update starts it.
-    fn follow_call(
-        &mut self,
-        seen: &Seen<'_>,
-        update: Option<Node<'_>>,
-        new: bool,
-        report: &mut Report,
-    ) {
+    fn follow_call(&mut self, seen: Current<'_, '_>, update: Option<Node<'_>>, new: bool) {
         let Some(id) = text(update, "toolCallId") else {
             return;
         };
@@ -336,20 +316,16 @@ impl Turn {
         let is_full = self.earlier.is_full() || self.calls.len() >= MAX_CALLS;
         match self.calls.get_mut(&id) {
             Some((index, _)) if new => {
-                let text = format!("the tool call {} was started by #{index}", short(&id));
-                report.broken_by("tool-call-again", whole, *index, text);
-                report.at_most(Severity::Info);
+                broken!(seen, rule::TOOL_CALL_AGAIN, whole, *index;
+                    "the tool call {} was started by #{index}", short(&id));
+                seen.report().at_most(Severity::Info);
             }
             Some((index, state)) => {
                 let (from, to) = (*state, place.unwrap_or(*state));
                 if to < from && from >= 2 || from == 2 && to == 3 {
-                    let text = format!(
+                    broken!(seen, rule::STATUS_BACK, whole, *index;
                         "the tool call {} goes from {} to {}",
-                        short(&id),
-                        state_name(from),
-                        state_name(to)
-                    );
-                    report.broken_by("status-back", whole, *index, text);
+                        short(&id), state_name(from), state_name(to));
                 }
                 *state = to;
             }
@@ -360,8 +336,8 @@ impl Turn {
                 && !is_full
                 && update.is_some_and(|update| update.get("sessionUpdate").is_some()) =>
             {
-                let text = format!("no tool_call of this session has the id {}", short(&id));
-                report.broken("unknown-tool-call", whole, text);
+                broken!(seen, rule::UNKNOWN_TOOL_CALL, whole;
+                    "no tool_call of this session has the id {}", short(&id));
             }
             None => {}
         }

@@ -44,7 +44,7 @@ fn found(max_open: usize, said: &[(u32, char, String)]) -> Found {
             let mut report = Report::default();
             session.message(&decoded.seen(), &mut report);
             all.broken
-                .extend(report.broken.iter().map(|b| (b.rule, b.place.index)));
+                .extend(report.broken.iter().map(|b| (b.rule.name(), b.place.index)));
             all.answers
                 .extend(report.answer.iter().map(|a| (decoded.index, a.to)));
         });
@@ -52,7 +52,7 @@ fn found(max_open: usize, said: &[(u32, char, String)]) -> Found {
     let mut report = Report::default();
     session.finish(&mut report);
     all.broken
-        .extend(report.broken.iter().map(|b| (b.rule, b.place.index)));
+        .extend(report.broken.iter().map(|b| (b.rule.name(), b.place.index)));
     all
 }
 

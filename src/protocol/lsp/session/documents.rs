@@ -1,8 +1,9 @@
 //! Documents: their versions, and positions in their text (LSP 3.17, "Text Document Synchronization", "Position").
 
 use crate::protocol::rpc::extension::RpcMessage;
+use crate::protocol::rule_names::lsp as rule;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Report, Severity};
+use crate::protocol::session::{Severity, broken};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
@@ -79,7 +80,7 @@ impl Documents {
     }
 
     /// Handles a request or a notification of the client.
-    pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>) {
         let document = message.param("textDocument");
         let Some((node, uri)) = document.and_then(|d| Some((d.get("uri")?, d.get("uri")?.text()?)))
         else {
@@ -92,8 +93,8 @@ impl Documents {
         let version = document.and_then(|d| d.get("version"));
         if message.is("textDocument/didOpen") {
             if self.open.contains_key(uri.as_ref()) {
-                let text = format!("{} is opened again, but it is still open", short(&uri));
-                report.broken("document-opened-twice", seen.at(node), text);
+                broken!(message, rule::DOCUMENT_OPENED_TWICE, seen.at(node);
+                    "{} is opened again, but it is still open", short(&uri));
             }
             if self.open.len() >= MAX_DOCUMENTS {
                 self.forget();
@@ -116,18 +117,9 @@ impl Documents {
         let Some(known) = self.open.get_mut(uri.as_ref()) else {
             let syncs = message.role == Role::Notification;
             if !self.incomplete {
-                let name = message.call.method.and_then(Node::text).unwrap_or_default();
-                let text = format!(
-                    "{} is sent for {}, which is not open",
-                    short(&name),
-                    short(&uri)
-                );
-                let rule = if syncs {
-                    "document-not-open"
-                } else {
-                    "request-not-open"
-                };
-                report.broken(rule, seen.at(node), text);
+                let rules = [rule::REQUEST_NOT_OPEN, rule::DOCUMENT_NOT_OPEN];
+                broken!(seen, rules[usize::from(syncs)], seen.at(node);
+                    "{} is sent for {}, which is not open", message.short_name(), short(&uri));
             }
             return;
         };
@@ -138,9 +130,8 @@ impl Documents {
             if let (Some(old), Some(new), Some(node)) = (known.version, number, version)
                 && new <= old
             {
-                let text =
-                    format!("the version is {new}, but it was {old} before; it should be higher");
-                report.broken("document-version", seen.at(node), text);
+                broken!(message, rule::DOCUMENT_VERSION, seen.at(node);
+                    "the version is {new}, but it was {old} before; it should be higher");
             }
             known.version = number.or(known.version);
             let changes = message
@@ -148,12 +139,12 @@ impl Documents {
                 .into_iter()
                 .flat_map(Node::children);
             for change in changes {
-                known.check_range(change.get("range"), message, report);
+                known.check_range(change.get("range"), message);
                 known.apply(change);
             }
         } else {
-            known.check_position(message.param("position"), message, report);
-            known.check_range(message.param("range"), message, report);
+            known.check_position(message.param("position"), message);
+            known.check_range(message.param("range"), message);
         }
     }
 }
@@ -186,12 +177,7 @@ impl Document {
     }
 
     /// Checks both ends of a range.
-    fn check_range(
-        &self,
-        range: Option<Node<'_>>,
-        message: &RpcMessage<'_, '_>,
-        report: &mut Report,
-    ) {
+    fn check_range(&self, range: Option<Node<'_>>, message: &RpcMessage<'_, '_>) {
         let ends = range.and_then(|range| Some((range.get("start")?, range.get("end")?)));
         let Some((start, end)) = ends else {
             return;
@@ -199,36 +185,29 @@ impl Document {
         if let (Some(from), Some(to)) = (parts(start), parts(end))
             && from > to
         {
-            let text = "the end of the range is before its start";
-            report.broken("range", message.seen.at(end), text);
+            broken!(message, rule::RANGE, message.at(end);
+                "the end of the range is before its start");
         }
-        self.check_position(Some(start), message, report);
+        self.check_position(Some(start), message);
         // An end after the last line is usual for a whole document.
         let is_inside = |(number, _)| Some(line(self.text.as_ref()?, number).is_some());
         if parts(end).and_then(is_inside) == Some(true) {
-            self.check_position(Some(end), message, report);
+            self.check_position(Some(end), message);
         }
     }
 
     /// Checks that a position is in the text of its document.
-    fn check_position(
-        &self,
-        position: Option<Node<'_>>,
-        message: &RpcMessage<'_, '_>,
-        report: &mut Report,
-    ) {
+    fn check_position(&self, position: Option<Node<'_>>, message: &RpcMessage<'_, '_>) {
         let (Some(text), Some(position)) = (&self.text, position) else {
             return;
         };
         let Some((number, character)) = parts(position) else {
             return;
         };
-        let place = message.seen.at(position);
+        let place = message.at(position);
         let Some((line, _)) = line(text, number) else {
-            let text = format!(
-                "the position is in line {number}, which is past the last line of the document"
-            );
-            return report.broken("position", place, text);
+            return broken!(message, rule::POSITION, place;
+                "the position is in line {number}, which is past the last line of the document");
         };
         let length = self.unit.length(line);
         if character <= length {
@@ -241,13 +220,12 @@ impl Document {
             let fits = fits.name();
             format!("; in {fits} units it would be inside: the position encoding may be wrong")
         });
-        let text = format!(
-            "the position is character {character} of line {number}, but that line has only {length} characters, counted in {unit} units{hint}"
-        );
-        report.broken("position", place, text);
+        broken!(message, rule::POSITION, place;
+            "the position is character {character} of line {number}, but that line has only \
+            {length} characters, counted in {unit} units{hint}");
         // The specification moves it to the end of the line.
         if fits.is_none() {
-            report.at_most(Severity::Info);
+            message.report().at_most(Severity::Info);
         }
     }
 }

@@ -7,7 +7,8 @@
 
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
-use crate::protocol::session::{Place, Report};
+use crate::protocol::rule_names::lsp as rule;
+use crate::protocol::session::{Place, Report, broken};
 use crate::tape::Node;
 use std::collections::HashMap;
 
@@ -49,9 +50,9 @@ impl Progress {
     }
 
     /// Handles a request or a notification.
-    pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>) {
         if message.is("$/progress") {
-            return self.progress(message, report);
+            return self.progress(message);
         }
         let created = message
             .param("token")
@@ -74,18 +75,16 @@ impl Progress {
         }
     }
 
-    fn progress(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    fn progress(&mut self, message: &RpcMessage<'_, '_>) {
         let Some(node) = message.param("token") else {
             return;
         };
-        let place = message.seen.at(node);
+        let place = message.at(node);
         let Some(token) = self.tokens.get_mut(spelling(node)) else {
             if !std::mem::replace(&mut self.incomplete, true) {
-                let text = format!(
+                broken!(message, rule::PROGRESS_TOKEN, place;
                     "no request and no window/workDoneProgress/create has the token {}",
-                    spelling(node)
-                );
-                report.broken("progress-token", place, text);
+                    spelling(node));
             }
             return;
         };
@@ -96,8 +95,8 @@ impl Progress {
         match kind.as_deref() {
             Some("begin") => token.begun = Some(place),
             Some("report" | "end") if token.ended || token.begun.is_none() => {
-                let text = "this progress has no begin, or comes after its end";
-                report.broken("progress-order", place, text);
+                broken!(message, rule::PROGRESS_ORDER, place;
+                    "this progress has no begin, or comes after its end");
             }
             _ => {}
         }
@@ -110,11 +109,7 @@ impl Progress {
         let mut places: Vec<Place> = open.filter_map(|token| token.begun).collect();
         places.sort_by_key(|place| place.index);
         for place in places {
-            report.broken(
-                "progress-end",
-                place,
-                "the progress that begins here has no end",
-            );
+            broken!(report, rule::PROGRESS_END, place; "the progress that begins here has no end");
         }
     }
 }

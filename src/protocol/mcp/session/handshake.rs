@@ -11,9 +11,10 @@ use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::handshake::{Disorder, Stage};
+use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::schema::Releases;
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Report, Seen};
+use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
 
 /// The state of the handshake.
@@ -42,47 +43,45 @@ impl Handshake {
         &mut self,
         message: &RpcMessage<'_, '_>,
         capabilities: &mut Capabilities,
-        report: &mut Report,
     ) {
         let seen = message.seen;
         let is_request = message.call.id.is_some();
         let is_stateless = self.stateless && self.version.is_none();
         match own_version(message) {
             Some(own) if self.version.is_some() => {
-                let text =
-                    "the request names a version, but the session has already negotiated one";
-                report.broken("era-mixed", seen.at(own), text);
+                broken!(message, rule::ERA_MIXED, seen.at(own);
+                    "the request names a version, but the session has already negotiated one");
             }
             Some(own) => {
                 self.stateless = true;
                 let meta = message.param("_meta");
                 let declared = meta.and_then(|meta| meta.get(schema::CAPABILITIES_KEY));
                 capabilities.read(Direction::ToServer, declared);
-                check_version(seen, Some(own), report);
+                check_version(seen, Some(own));
                 if declared.is_none() && is_request {
-                    let text = format!("_meta has no {}", schema::CAPABILITIES_KEY);
-                    report.broken("meta-missing", seen.at(own), text);
+                    broken!(message, rule::META_MISSING, seen.at(own);
+                        "_meta has no {}", schema::CAPABILITIES_KEY);
                 }
             }
             None if !is_stateless || !is_request => {}
             None if !message.is_from_client() => {
-                let text = "the server sends a request; without a session it should answer with inputRequests";
-                report.broken("server-request", seen.whole(), text);
+                broken!(message, rule::SERVER_REQUEST, seen.whole();
+                    "the server sends a request; without a session it should answer with \
+                    inputRequests");
             }
             // The next attempt of a client whose server has no stateless version.
             None if message.is("initialize") => self.stateless = false,
             None => {
-                let key = schema::VERSION_KEY;
-                let text = format!("_meta has no {key}, but earlier requests have it");
-                report.broken("meta-missing", seen.whole(), text);
+                broken!(message, rule::META_MISSING, seen.whole();
+                    "_meta has no {}, but earlier requests have it", schema::VERSION_KEY);
             }
         }
     }
 
     /// Checks the order of a message of the client.
-    pub(super) fn check_order(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn check_order(&mut self, message: &RpcMessage<'_, '_>) {
         if message.is("initialize") {
-            check_version(message.seen, message.param("protocolVersion"), report);
+            check_version(message.seen, message.param("protocolVersion"));
         } else if self.stateless || own_version(message).is_some() || message.is("ping") {
             return;
         }
@@ -93,13 +92,13 @@ impl Handshake {
             return;
         };
         let rule = match disorder {
-            Disorder::Again => "second-initialize",
-            Disorder::ConfirmedEarly => "initialized-early",
-            Disorder::BeforeRequest => "before-initialize",
+            Disorder::Again => rule::SECOND_INITIALIZE,
+            Disorder::ConfirmedEarly => rule::INITIALIZED_EARLY,
+            Disorder::BeforeRequest => rule::BEFORE_INITIALIZE,
             Disorder::BeforeAnswer if cancels => return,
-            Disorder::BeforeAnswer | Disorder::BeforeConfirmation => "before-initialized",
+            Disorder::BeforeAnswer | Disorder::BeforeConfirmation => rule::BEFORE_INITIALIZED,
         };
-        report.broken_by(rule, message.seen.whole(), cause, text);
+        broken!(message, rule, message.whole(), cause; "{text}");
         if disorder != Disorder::Again {
             self.stage = Stage::Assumed;
         }
@@ -116,7 +115,6 @@ impl Handshake {
         message: &RpcMessage<'_, '_>,
         asked: &OpenRequest,
         offered: Option<&str>,
-        report: &mut Report,
     ) {
         let (seen, index) = (message.seen, asked.place.index);
         let result = message.result();
@@ -126,25 +124,23 @@ impl Handshake {
             return;
         };
         let version = result.get("protocolVersion");
-        check_version(seen, version, report);
+        check_version(seen, version);
         self.version = version.and_then(schema::version);
         self.stateless = false;
         if let (Some(node), Some(offered)) = (version, offered)
             && node.text().is_some_and(|got| got != offered)
         {
-            let (got, offered) = (quote(node), short(offered));
-            let text = format!("the server answers {got}; the client offered {offered}");
-            report.broken_by("version-lowered", seen.at(node), index, text);
+            broken!(message, rule::VERSION_LOWERED, seen.at(node), index;
+                "the server answers {}; the client offered {}", quote(node), short(offered));
         }
     }
 }
 
 /// Reports a version that was never published.
-fn check_version(seen: &Seen<'_>, version: Option<Node<'_>>, report: &mut Report) {
+fn check_version(seen: Current<'_, '_>, version: Option<Node<'_>>) {
     let version = version.filter(|node| node.is_string() && schema::version(*node).is_none());
     if let Some(node) = version {
-        let (got, known) = (quote(node), schema::names());
-        let text = format!("there is no version {got}; known ones are {known}");
-        report.broken("unknown-version", seen.at(node), text);
+        broken!(seen, rule::UNKNOWN_VERSION, seen.at(node);
+            "there is no version {}; known ones are {}", quote(node), schema::names());
     }
 }

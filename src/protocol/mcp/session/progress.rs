@@ -3,8 +3,9 @@
 use crate::protocol::Direction;
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
+use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::schema::check::number;
-use crate::protocol::session::Report;
+use crate::protocol::session::broken;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
@@ -35,23 +36,23 @@ impl Tokens {
     }
 
     /// Checks a request or a notification. Returns the key of its progress token.
-    pub(super) fn ask(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) -> Option<Key> {
+    pub(super) fn ask(&mut self, message: &RpcMessage<'_, '_>) -> Option<Key> {
         if message.is("notifications/progress") {
-            self.check_progress(message, report);
+            self.check_progress(message);
         }
         if let Some(cursor) = message.param("cursor") {
             let text = cursor.text().unwrap_or_default();
             let is_known = self.cursors.get(&text.as_ref().into()).is_some();
             if !is_known && !self.missed && !self.cursors.is_full() {
-                let text = format!("no list ended with the cursor {}", quote(cursor));
-                report.broken("unknown-cursor", message.seen.at(cursor), text);
+                broken!(message, rule::UNKNOWN_CURSOR, message.at(cursor);
+                    "no list ended with the cursor {}", quote(cursor));
             }
         }
         message.call.id?;
         let token = message.param("_meta")?.get("progressToken")?;
         let key = (message.requester(), spelling(token).into());
         let progress = TokenState {
-            index: message.seen.index,
+            index: message.index,
             last: None,
             answered: false,
         };
@@ -59,7 +60,7 @@ impl Tokens {
         Some(key)
     }
 
-    fn check_progress(&mut self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    fn check_progress(&mut self, message: &RpcMessage<'_, '_>) {
         let (seen, value) = (message.seen, message.param("progress"));
         let Some(token) = message.param("progressToken") else {
             return;
@@ -68,20 +69,20 @@ impl Tokens {
         let key = (message.requester().other(), spelling(token).into());
         let Some(progress) = self.progress.get_mut(&key) else {
             if !may_be_known {
-                let text = format!("no request has the progress token {}", quote(token));
-                report.broken("progress-token", seen.at(token), text);
+                broken!(message, rule::PROGRESS_TOKEN, seen.at(token);
+                    "no request has the progress token {}", quote(token));
             }
             return;
         };
         let (index, new) = (progress.index, value.and_then(number));
         if progress.answered {
-            let text = format!("this is progress of #{index}, which is already answered");
-            report.broken_by("progress-after-answer", seen.whole(), index, text);
+            broken!(message, rule::PROGRESS_AFTER_ANSWER, seen.whole(), index;
+                "this is progress of #{index}, which is already answered");
         } else if let (Some(new), Some(last), Some(value)) = (new, progress.last, value)
             && new <= last
         {
-            let text = format!("progress is {new}; before it was {last}, and it should increase");
-            report.broken_by("progress-order", seen.at(value), index, text);
+            broken!(message, rule::PROGRESS_ORDER, seen.at(value), index;
+                "progress is {new}; before it was {last}, and it should increase");
         }
         progress.last = new.or(progress.last);
     }

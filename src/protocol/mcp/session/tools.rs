@@ -7,9 +7,10 @@
 //! ```
 
 use crate::protocol::rpc::extension::RpcMessage;
+use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::schema::validate::{Budget, first_mismatch};
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Report, Severity};
+use crate::protocol::session::{Severity, broken};
 use crate::tape::Node;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ pub(super) struct Tools {
 
 impl Tools {
     /// Reads a list.
-    pub(super) fn read(&mut self, message: &RpcMessage<'_, '_>, paged: bool, report: &mut Report) {
+    pub(super) fn read(&mut self, message: &RpcMessage<'_, '_>, paged: bool) {
         let (seen, result) = (message.seen, message.call.result);
         let list = result.and_then(|result| result.get("tools"));
         let Some(list) = list.filter(|list| list.is_array()) else {
@@ -52,14 +53,11 @@ impl Tools {
             if let (Some((index, Some(old))), Some(new)) = (self.known.get(&text), &new)
                 && let Some(member) = changed_member(old, new)
             {
-                let text = format!(
-                    "{member} of the tool {} differs from the definition in #{index}",
-                    quote(name)
-                );
                 let place = tool.get(&member).unwrap_or(tool);
-                report.broken_by("tool-changed", seen.at(place), *index, text);
+                broken!(message, rule::TOOL_CHANGED, seen.at(place), *index;
+                    "{member} of the tool {} differs from the definition in #{index}", quote(name));
                 if self.change_announced {
-                    report.at_most(Severity::Info);
+                    message.report().at_most(Severity::Info);
                 }
             }
             self.known.insert(text, (seen.index, new));
@@ -68,7 +66,7 @@ impl Tools {
     }
 
     /// Checks the arguments of a call.
-    pub(super) fn check_call(&self, message: &RpcMessage<'_, '_>, report: &mut Report) {
+    pub(super) fn check_call(&self, message: &RpcMessage<'_, '_>) {
         let (seen, arguments) = (message.seen, message.param("arguments"));
         let Some(name) = message.param("name").filter(|name| name.is_string()) else {
             return;
@@ -83,24 +81,17 @@ impl Tools {
             };
             if let Some(wrong) = wrong {
                 let place = arguments.map_or(seen.whole(), |node| seen.at(node));
-                let tool = short(&text);
-                let text = format!("the arguments of {tool} do not fit its inputSchema: {wrong}");
-                report.broken_by("tool-arguments", place, index, text);
+                broken!(message, rule::TOOL_ARGUMENTS, place, index;
+                    "the arguments of {} do not fit its inputSchema: {wrong}", short(&text));
             }
         } else if self.complete && !self.change_announced && !self.known.contains_key(&*text) {
-            let text = format!("tools/list has no tool {}", quote(name));
-            report.broken("unknown-tool", seen.at(name), text);
+            broken!(message, rule::UNKNOWN_TOOL, seen.at(name);
+                "tools/list has no tool {}", quote(name));
         }
     }
 
     /// Checks the result of a call.
-    pub(super) fn check_result(
-        &self,
-        tool: &str,
-        message: &RpcMessage<'_, '_>,
-        result: Node<'_>,
-        report: &mut Report,
-    ) {
+    pub(super) fn check_result(&self, tool: &str, message: &RpcMessage<'_, '_>, result: Node<'_>) {
         let failed = result.get("isError").and_then(Node::as_bool) == Some(true);
         // A task, or a question, comes before the result.
         let open = ["task", "inputRequests", "requestState"];
@@ -116,10 +107,9 @@ impl Tools {
             None => Some("structuredContent is missing".to_owned()),
         };
         if let Some(wrong) = wrong {
-            let place = message.seen.at(content.unwrap_or(result));
-            let tool = short(tool);
-            let text = format!("the result of {tool} does not fit its outputSchema: {wrong}");
-            report.broken_by("tool-result", place, index, text);
+            let place = message.at(content.unwrap_or(result));
+            broken!(message, rule::TOOL_RESULT, place, index;
+                "the result of {} does not fit its outputSchema: {wrong}", short(tool));
         }
     }
 

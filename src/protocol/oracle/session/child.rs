@@ -1,13 +1,13 @@
 //! The state of one child process.
 
-use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine};
+use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine, rule};
 use crate::protocol::correlation::{OpenRequest, OpenRequests};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
 use crate::protocol::rpc::lone_cr;
 use crate::protocol::session::memory::Reported;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Place, Report, Seen, Waiting};
+use crate::protocol::session::{Place, Report, Seen, Waiting, broken};
 use crate::protocol::{Direction, rpc};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::{BTreeMap, VecDeque};
@@ -210,21 +210,18 @@ impl ChildSession {
             return;
         }
         let index = ready.place.index;
-        let text = format!(
+        broken!(line, rule::ACK_ID, ack.place, index;
             "id is {}; it should be {}, as in ready (#{index})",
-            super::id(&ack.id),
-            super::id(&ready.id)
-        );
+            super::id(&ack.id), super::id(&ready.id));
         self.record_failure();
-        line.broken_by("ack-id", ack.place, index, text);
     }
 
     /// Reports a connection that ends before ready is answered.
     pub(super) fn report_unacknowledged(&mut self, report: &mut Report) {
         if let ReadyStage::Announced(ready, _) = &self.stage {
             if !self.ready_unread {
-                let text = "ready is not acknowledged, and the connection is closed";
-                report.broken("unanswered", ready.place, text);
+                broken!(report, rule::UNANSWERED, ready.place;
+                    "ready is not acknowledged, and the connection is closed");
             }
             self.record_failure();
         }
@@ -273,11 +270,6 @@ impl ChildSession {
             .map_or("an extra line".into(), |index| format!("the line #{index}"))
     }
 
-    /// Reports that answers are one invoke late because of that line.
-    pub(super) fn report_desync(&self, line: &OracleLine<'_, '_>, text: String) {
-        line.broken_by("desync", line.id_place(), self.cause, text);
-    }
-
     /// Removes and returns the first invoke of the queue if its number is below `number`.
     pub(super) fn pop_below(&mut self, number: u64) -> Option<(u64, PeerId)> {
         let first = self.queue.first_entry()?;
@@ -306,18 +298,14 @@ impl ChildSession {
         };
         let seen = line.seen;
         if let Some((last, index)) = &self.last_id {
-            let text = match (last, &id) {
-                _ if *last == id => Some(format!(
-                    "id {} was already used for #{index}",
-                    line.id_text()
-                )),
-                (PeerId::Number(last), PeerId::Number(now)) if now < last => Some(format!(
-                    "id is {now}; it should be above {last}, the id of #{index}"
-                )),
-                _ => None,
-            };
-            if let Some(text) = text {
-                line.broken_by("id-order", line.id_place(), *index, text);
+            match (last, &id) {
+                _ if *last == id => broken!(line, rule::ID_ORDER, line.id_place(), *index;
+                    "id {} was already used for #{index}", line.id_text()),
+                (PeerId::Number(last), PeerId::Number(now)) if now < last => {
+                    broken!(line, rule::ID_ORDER, line.id_place(), *index;
+                        "id is {now}; it should be above {last}, the id of #{index}");
+                }
+                _ => {}
             }
         }
         self.last_id = Some((id, seen.index));

@@ -3,7 +3,8 @@
 //! The executor splits the connection string as a shell does but expands nothing, so shell syntax reaches the program
 //! as an argument.
 
-use crate::protocol::session::{Place, Report};
+use crate::protocol::rule_names::oracle as rule;
+use crate::protocol::session::{Place, Report, broken};
 
 /// Checks the words of the command.
 pub(super) fn check(argv: &[String], place: Place, report: &mut Report) {
@@ -15,12 +16,12 @@ pub(super) fn check(argv: &[String], place: Place, report: &mut Report) {
         !is_script && has_shell_syntax(word)
     });
     if let Some((n, word)) = odd {
-        let text = format!("word {n} of the command is {word:?}: no shell reads it");
-        report.broken("connection-shell", place, text);
+        broken!(report, rule::CONNECTION_SHELL, place;
+            "word {n} of the command is {word:?}: no shell reads it");
     }
     if let Some((n, word)) = argv.iter().enumerate().find(|(_, w)| w.contains('\r')) {
-        let text = format!("word {n} of the command is {word:?}: a CR does not separate words");
-        report.broken("connection-cr", place, text);
+        broken!(report, rule::CONNECTION_CR, place;
+            "word {n} of the command is {word:?}: a CR does not separate words");
     }
 }
 

@@ -1,9 +1,9 @@
 //! Counts requests and answers: the only check if their order is not known.
 
-use super::OracleKey;
 use super::child::PeerId;
+use super::{OracleKey, rule};
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Place, Report};
+use crate::protocol::session::{Place, Report, broken};
 use foldhash::HashMap;
 
 /// The numbers of requests and answers with an id.
@@ -78,7 +78,7 @@ impl IdCounts {
             let requests = if asked == 1 { "request" } else { "requests" };
             let text = format!("id {id} has {answered} {answers} and {asked} {requests}");
             let first = count.first.filter(|first| *first != count.last.index);
-            report.broken_by("extra-line", count.last, first, text);
+            broken!(report, rule::EXTRA_LINE, count.last, first; "{text}");
         }
     }
 }

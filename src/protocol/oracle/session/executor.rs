@@ -1,7 +1,7 @@
 //! Messages of the executor: one acknowledgement, then invokes, then shutdown.
 
 use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
-use super::{LAG, OracleLine, OracleSession, close, felts, shape};
+use super::{LAG, OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
 
@@ -18,9 +18,9 @@ impl OracleSession<'_> {
             && !child.executor_sent
         {
             let kind = &seen.message.kind;
-            let what = if kind.is_empty() { "something" } else { kind };
-            let text = format!("the executor sends {what} first; it should wait for ready");
-            line.broken("speaks-before-ready", seen.whole(), text);
+            broken!(line, rule::SPEAKS_BEFORE_READY, seen.whole();
+                "the executor sends {} first; it should wait for ready",
+                if kind.is_empty() { "something" } else { kind });
         }
         child.executor_sent = true;
         if line.faulty {
@@ -76,18 +76,15 @@ impl OracleSession<'_> {
             return;
         };
         if let Some(shut_down) = child.shut_down
-            && child.reported.first("invoke-after-shutdown")
+            && child.reported.first(rule::INVOKE_AFTER_SHUTDOWN)
         {
-            let text = format!(
+            broken!(line, rule::INVOKE_AFTER_SHUTDOWN, seen.whole(), shut_down;
                 "{} is after shutdown (#{shut_down}): no more requests are allowed",
-                seen.message.kind
-            );
-            line.broken_by("invoke-after-shutdown", seen.whole(), shut_down, text);
+                seen.message.kind);
         }
         if let ReadyStage::Announced(ready, _) = &child.stage {
-            let ready = ready.place.index;
-            let text = format!("ready (#{ready}) is not acknowledged yet; this should come first");
-            line.broken_by("invoke-unacknowledged", seen.whole(), ready, text);
+            broken!(line, rule::INVOKE_UNACKNOWLEDGED, seen.whole(), ready.place.index;
+                "ready (#{}) is not acknowledged yet; this should come first", ready.place.index);
             child.record_failure();
         }
         let Some(id) = line.id() else {
@@ -101,10 +98,8 @@ impl OracleSession<'_> {
             && let Some(before) = child.last_asked
             && matches!(child.stage, ReadyStage::Serving)
         {
-            let before = before.index;
-            let text =
-                format!("#{before} is not answered yet: one invoke should end before the next");
-            line.broken_by("overlap", seen.whole(), before, text);
+            broken!(line, rule::OVERLAP, seen.whole(), before.index;
+                "#{} is not answered yet: one invoke should end before the next", before.index);
         }
         child.unreadable = None;
         let number = child.asked;
@@ -113,13 +108,9 @@ impl OracleSession<'_> {
         if child.read > number && child.in_step && !child.is_late && !refused {
             child.is_late = true;
             let lag = child.read - number;
-            let text = format!(
-                "the executor reads {} as the answer to id {}, and from here on each answer is {} late",
-                child.line_for(number),
-                line.id_text(),
-                invokes(lag)
-            );
-            child.report_desync(line, text);
+            broken!(line, rule::DESYNC, line.id_place(), child.cause;
+                "the executor reads {} as the answer to id {}, and from here on each answer is {} \
+                late", child.line_for(number), line.id_text(), invokes(lag));
         }
         // Old requests will not be answered any more.
         let long_ago = child.read.saturating_sub(LAG);
@@ -164,8 +155,8 @@ fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>) {
         stage => {
             child.stage = stage;
             if child.in_step {
-                let text = format!("id {} belongs to no request of the oracle", line.id_text());
-                line.broken("stray-ack", ack.place, text);
+                broken!(line, rule::STRAY_ACK, ack.place;
+                    "id {} belongs to no request of the oracle", line.id_text());
             }
         }
     }

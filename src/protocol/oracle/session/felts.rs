@@ -1,10 +1,11 @@
 //! Checks the spelling of felts, and their types against a signature.
 
-use super::OracleLine;
+use super::{OracleLine, broken, rule};
 use crate::protocol::oracle::cairo_serde::{
     CairoDecoder, CairoDialect, CairoType, SerdeError, Signature,
 };
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
+use crate::protocol::session::RuleId;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
@@ -21,7 +22,7 @@ impl<'a> Violations<'a> {
         self.count += 1;
     }
 
-    fn report(&self, rule: &'static str, line: &OracleLine<'_, 'a>) {
+    fn report(&self, rule: RuleId, line: &OracleLine<'_, 'a>) {
         let Some((at, node, why)) = self.first else {
             return;
         };
@@ -29,8 +30,7 @@ impl<'a> Violations<'a> {
             1 => String::new(),
             n => format!("; {} more have the same problem", n - 1),
         };
-        let text = format!("felt {at} is {}: {why}{more}", quote(node));
-        line.broken(rule, line.at(node), text);
+        broken!(line, rule, line.at(node); "felt {at} is {}: {why}{more}", quote(node));
     }
 }
 
@@ -64,9 +64,9 @@ pub(super) fn list<'a>(line: &OracleLine<'_, 'a>, felts: Node<'a>) {
             Err(_) => form.add(at, node, "1 to 64 hex digits should follow 0x"),
         }
     }
-    form.report("felt-form", line);
-    range.report("felt-range", line);
-    spelling.report("felt-spelling", line);
+    form.report(rule::FELT_FORM, line);
+    range.report(rule::FELT_RANGE, line);
+    spelling.report(rule::FELT_SPELLING, line);
 }
 
 /// Describes an unusual spelling that peers can read.
@@ -89,7 +89,7 @@ pub(super) fn calldata(line: &OracleLine<'_, '_>, signature: Option<&Signature>)
     let list = params.and_then(|p| p.get("calldata").or_else(|| p.at(1)));
     if let (Some(signature), Some(list)) = (signature, list) {
         let types: Vec<&CairoType> = signature.arguments.iter().map(|(_, ty)| ty).collect();
-        let rules = ["calldata-surplus", "calldata-type"];
+        let rules = [rule::CALLDATA_SURPLUS, rule::CALLDATA_TYPE];
         check(line, list, (signature, "takes", &types), rules);
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn result(line: &OracleLine<'_, '_>, signature: Option<&Signature>) {
             line,
             list,
             (signature, "gives", &types),
-            ["result-surplus", "result-type"],
+            [rule::RESULT_SURPLUS, rule::RESULT_TYPE],
         );
     }
 }
@@ -112,7 +112,7 @@ fn check(
     line: &OracleLine<'_, '_>,
     list: Node<'_>,
     (signature, verb, types): (&Signature, &str, &[&CairoType]),
-    [surplus, wrong]: [&'static str; 2],
+    [surplus, wrong]: [RuleId; 2],
 ) {
     let Some(felts) = all(list) else {
         return;
@@ -120,11 +120,8 @@ fn check(
     match count_felts(types, &felts, CairoDialect::Cairo) {
         Ok(took) if took == felts.len() => {}
         Ok(took) => {
-            let text = format!(
-                "there are {} felts, but {signature} {verb} {took}",
-                felts.len()
-            );
-            line.broken(surplus, line.place(list.at(took)), text);
+            broken!(line, surplus, line.place(list.at(took));
+                "there are {} felts, but {signature} {verb} {took}", felts.len());
         }
         Err(error) => {
             // Only an oracle may use the SDK.
@@ -135,7 +132,7 @@ fn check(
                 _ => "",
             };
             let place = line.place(error.index.and_then(|at| list.at(at)).or(Some(list)));
-            line.broken(wrong, place, format!("{signature}: {error}{sdk}"));
+            broken!(line, wrong, place; "{signature}: {error}{sdk}");
         }
     }
 }

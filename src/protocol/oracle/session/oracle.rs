@@ -1,7 +1,7 @@
 //! Messages of the oracle: ready, then one line for each invoke.
 
 use super::child::{ChildSession, PeerId, ReadyStage, invokes};
-use super::{OracleLine, OracleSession, close, felts, shape};
+use super::{OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::text::short;
 use crate::protocol::{Role, rpc};
@@ -33,9 +33,9 @@ impl OracleSession<'_> {
         };
         let due = due.and_then(|place| place.origin.time);
         if let Some(text) = rpc::unflushed(&seen, due, child.ends.closed)
-            && child.reported.first("answer-after-eof")
+            && child.reported.first(rule::ANSWER_AFTER_EOF)
         {
-            line.broken("answer-after-eof", seen.whole(), text);
+            broken!(line, rule::ANSWER_AFTER_EOF, seen.whole(); "{text}");
         }
         if matches!(child.stage, ReadyStage::Silent) && handle_first_line(child, line, is_ready) {
             // The line is wrong, but its request is still recorded.
@@ -48,41 +48,32 @@ impl OracleSession<'_> {
         match &child.stage {
             // A peer with a longer timeout than the executor may continue.
             ReadyStage::Failed if is_ready && !line.faulty => return child.announce(line),
-            ReadyStage::Refused(by) if child.reported.first("alive-after-refusal") => {
-                let by = by.index;
-                let text =
-                    format!("the executor refused ready (#{by}): the oracle should have ended");
-                line.broken_by("alive-after-refusal", seen.whole(), by, text);
+            ReadyStage::Refused(by) if child.reported.first(rule::ALIVE_AFTER_REFUSAL) => {
+                broken!(line, rule::ALIVE_AFTER_REFUSAL, seen.whole(), by.index;
+                    "the executor refused ready (#{}): the oracle should have ended", by.index);
             }
             _ => {}
         }
         if let Some(shut_down) = child.shut_down
             && !child.is_late
-            && child.reported.first("output-after-shutdown")
+            && child.reported.first(rule::OUTPUT_AFTER_SHUTDOWN)
         {
-            let text = format!("this is after shutdown (#{shut_down}): no more output is allowed");
-            line.broken_by("output-after-shutdown", seen.whole(), shut_down, text);
+            broken!(line, rule::OUTPUT_AFTER_SHUTDOWN, seen.whole(), shut_down;
+                "this is after shutdown (#{shut_down}): no more output is allowed");
         }
         if line.is_answer() {
             return self.answer(line);
         }
         if !line.faulty {
             if is_ready {
-                let text = "ready was sent before: the executor takes this for an answer";
-                line.broken("ready-twice", seen.whole(), text);
+                broken!(line, rule::READY_TWICE, seen.whole();
+                    "ready was sent before: the executor takes this for an answer");
             } else {
                 let answers = line.call.result.or(line.call.error).is_some();
-                let text = format!(
+                broken!(line, rule::ORACLE_ASKS, line.place(line.call.method);
                     "{} makes this a {}; {}",
-                    shape::method(line),
-                    line.role().map_or("message", Role::name),
-                    if answers {
-                        "an answer should have no method"
-                    } else {
-                        "the oracle should only answer"
-                    }
-                );
-                line.broken("oracle-asks", line.place(line.call.method), text);
+                    shape::method(line), line.role().map_or("message", Role::name),
+                    if answers { "an answer should have no method" } else { "the oracle should only answer" });
             }
         }
         child.record_extra_line(seen.index);
@@ -126,12 +117,8 @@ impl OracleSession<'_> {
             && let Some((asked, invoke)) = self.open.close(&(conn, id))
         {
             let index = asked.place.index;
-            let text = format!(
-                "id is {}; it should be {}, as in #{index}",
-                line.id_text(),
-                short(&asked.id)
-            );
-            line.broken_by("answer-id", line.id_place(), index, text);
+            broken!(line, rule::ANSWER_ID, line.id_place(), index;
+                "id is {}; it should be {}, as in #{index}", line.id_text(), short(&asked.id));
             line.answers(&asked, true);
             felts::result(line, invoke.signature(self.signatures));
             child.restart_at(number);
@@ -143,27 +130,22 @@ impl OracleSession<'_> {
             return child.record_extra_line(seen.index);
         }
         if let Some((_, by)) = &again {
-            let text = format!("id {} was answered by #{by}", line.id_text());
-            line.broken_by("extra-line", place, *by, text);
+            broken!(line, rule::EXTRA_LINE, place, *by;
+                "id {} was answered by #{by}", line.id_text());
         } else {
-            let text = format!("id {} belongs to no open request", line.id_text());
-            line.broken("extra-line", place, text);
+            broken!(line, rule::EXTRA_LINE, place;
+                "id {} belongs to no open request", line.id_text());
         }
         child.record_extra_line(seen.index);
         if let Some((_, id)) = due
             && !child.is_late
         {
             child.is_late = true;
-            let reader = self
-                .open
-                .get(&(conn, id))
-                .map(|(asked, _)| describe_invoke(asked));
-            let text = format!(
+            let reader = self.open.get(&(conn, id));
+            broken!(line, rule::DESYNC, place, seen.index;
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
                 line.id_text(),
-                reader.unwrap_or_default()
-            );
-            line.broken_by("desync", place, seen.index, text);
+                reader.map(|(asked, _)| describe_invoke(asked)).unwrap_or_default());
         }
     }
 
@@ -183,13 +165,9 @@ impl OracleSession<'_> {
                 let reader = reader.and_then(|key| self.open.get(&key));
                 let reader = reader.map_or("an invoke".into(), |(asked, _)| describe_invoke(asked));
                 let lag = child.read - number;
-                let text = format!(
-                    "id is {}, but {reader} reads this: {} came between, and each answer is {} late",
-                    line.id_text(),
-                    child.cause(),
-                    invokes(lag)
-                );
-                child.report_desync(line, text);
+                broken!(line, rule::DESYNC, line.id_place(), child.cause;
+                    "id is {}, but {reader} reads this: {} came between, and each answer is {} \
+                    late", line.id_text(), child.cause(), invokes(lag));
             }
         } else {
             child.restart_at(number);
@@ -210,12 +188,8 @@ impl OracleSession<'_> {
                 continue;
             };
             if before >= child.read && child.in_step {
-                let by = line.index;
-                let text = format!(
-                    "{} has no answer, and #{by} answers a later one",
-                    asked.describe()
-                );
-                line.broken_by("unanswered", asked.place, by, text);
+                broken!(line, rule::UNANSWERED, asked.place, line.index;
+                    "{} has no answer, and #{} answers a later one", asked.describe(), line.index);
             }
         }
     }
@@ -243,8 +217,8 @@ fn handle_first_line(child: &mut ChildSession, line: &OracleLine<'_, '_>, is_rea
             ("", _) => "no message".to_owned(),
             (kind, _) => kind.to_owned(),
         };
-        let text = format!("the oracle starts with {kind}; it should start with the request ready");
-        line.broken("first-not-ready", line.place(line.call.method), text);
+        broken!(line, rule::FIRST_NOT_READY, line.place(line.call.method);
+            "the oracle starts with {kind}; it should start with the request ready");
     }
     true
 }

@@ -1,15 +1,15 @@
 //! Checks of single lines.
 
 use super::child::ChildSession;
-use super::{OracleLine, felts};
+use super::{OracleLine, felts, rule};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema;
 use crate::protocol::rpc::lone_cr;
 use crate::protocol::schema::check::{At, TypeProblem};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::schema::{OBJECT, Type};
-use crate::protocol::session::Place;
 use crate::protocol::session::text::quote;
+use crate::protocol::session::{Place, RuleId, broken};
 use crate::protocol::{Direction, Role, rpc};
 use crate::tape::Node;
 
@@ -37,8 +37,8 @@ pub(super) fn line(line: &OracleLine<'_, '_>, child: &mut ChildSession) {
         "ready" if from_oracle => ready(line),
         "shutdown" if !from_oracle => {
             if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
-                let text = "shutdown has params; it should have none";
-                line.broken("shutdown-params", seen.at(params), text);
+                broken!(line, rule::SHUTDOWN_PARAMS, seen.at(params);
+                    "shutdown has params; it should have none");
             }
         }
         _ => {}
@@ -46,8 +46,7 @@ pub(super) fn line(line: &OracleLine<'_, '_>, child: &mut ChildSession) {
     if line.role() == Some(Role::Request)
         && let Some(id) = line.call.id.filter(|id| id.is_null())
     {
-        let text = "id is null; it should be a number or text";
-        line.broken("null-id", seen.at(id), text);
+        broken!(line, rule::NULL_ID, seen.at(id); "id is null; it should be a number or text");
     }
 }
 
@@ -56,24 +55,21 @@ fn check_line_end(line: &OracleLine<'_, '_>, child: &mut ChildSession) {
     let seen = line.seen;
     let view = seen.frame.view;
     let has_cr = view.bytes.get(view.body.end()) == Some(&b'\r');
-    if has_cr && child.reported.first_of(line.side, "crlf") {
+    if has_cr && child.reported.first_of(line.side, rule::CRLF) {
         let place = Place {
             offset: seen.frame.offset + u64::from(view.body.len),
             len: 1,
             ..seen.whole()
         };
-        line.broken("crlf", place, "the line ends with CR LF; LF alone is usual");
+        broken!(line, rule::CRLF, place; "the line ends with CR LF; LF alone is usual");
     }
     if let Some(place) = lone_cr(&seen) {
-        let text = "the last line ends with a CR without LF: its reader waits for the LF";
-        line.broken("lone-cr", place, text);
+        broken!(line, rule::LONE_CR, place;
+            "the last line ends with a CR without LF: its reader waits for the LF");
     }
     if seen.frame.len > PIPE && seen.frame.fault.is_none() {
-        let text = format!(
-            "the line has {} bytes; a pipe buffer has {PIPE}",
-            seen.frame.len
-        );
-        line.broken("long-line", seen.whole(), text);
+        broken!(line, rule::LONG_LINE, seen.whole();
+            "the line has {} bytes; a pipe buffer has {PIPE}", seen.frame.len);
     }
 }
 
@@ -102,15 +98,14 @@ fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>) {
             }
             _ => "it should be there once",
         };
-        let text = format!("{} is repeated: {why}", quote(key));
-        line.broken("repeated-key", seen.at(key), text);
+        broken!(line, rule::REPEATED_KEY, seen.at(key); "{} is repeated: {why}", quote(key));
     }
     let keys = || root.members().map(|(key, _)| key);
     let asks = line.call.method.is_some() && line.side == Some(Direction::ToServer);
     let answers = |key: &Node<'_>| asks && (key.is_text("result") || key.is_text("error"));
     if let Some(key) = keys().find(answers) {
-        let text = format!("{} is for answers; requests do not have it", quote(key));
-        line.broken("unknown-member", seen.at(key), text);
+        broken!(line, rule::UNKNOWN_MEMBER, seen.at(key);
+            "{} is for answers; requests do not have it", quote(key));
     }
     let is_unknown = |key: &Node<'_>| !rpc::MEMBERS.iter().any(|name| key.is_text(name));
     let mut unknown = keys().filter(is_unknown);
@@ -119,8 +114,8 @@ fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        let text = format!("no message has the member {}{more}", quote(first));
-        line.broken("unknown-member", seen.at(first), text);
+        broken!(line, rule::UNKNOWN_MEMBER, seen.at(first);
+            "no message has the member {}{more}", quote(first));
     }
 }
 
@@ -137,17 +132,12 @@ pub(super) fn repeats(line: &OracleLine<'_, '_>, name: &str) -> bool {
 
 fn ready(line: &OracleLine<'_, '_>) {
     if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
-        fits(line, params, (&OBJECT, "params"), "ready-params");
+        fits(line, params, (&OBJECT, "params"), rule::READY_PARAMS);
     }
 }
 
 /// Compares a value with a type and reports problems; returns true if it fits. [`felts`] checks felts.
-fn fits(
-    line: &OracleLine<'_, '_>,
-    node: Node<'_>,
-    what: (&Type, &str),
-    rule: &'static str,
-) -> bool {
+fn fits(line: &OracleLine<'_, '_>, node: Node<'_>, what: (&Type, &str), rule: RuleId) -> bool {
     let before = line.findings();
     let not_a_felt = |problem: &TypeProblem<'_, '_>| !matches!(problem.at, At::Item(..));
     let rule = |problem: &TypeProblem<'_, '_>| not_a_felt(problem).then_some(rule);
@@ -160,17 +150,16 @@ fn is_invoke(line: &OracleLine<'_, '_>) -> bool {
 }
 
 fn params(line: &OracleLine<'_, '_>) {
-    let (rule, ty) = ("invoke-params", &schema::INVOKE_PARAMS);
+    let (rule, ty) = (rule::INVOKE_PARAMS, &schema::INVOKE_PARAMS);
     let Some(params) = line.call.params else {
-        let text = format!("params is nothing; it should be {ty}");
-        return line.broken(rule, line.whole(), text);
+        return broken!(line, rule, line.whole(); "params is nothing; it should be {ty}");
     };
     if !fits(line, params, (ty, "params"), rule) {
         return;
     }
     if params.is_array() {
-        let text = "params is an array; it should be an object with selector and calldata";
-        line.broken("positional-params", line.at(params), text);
+        broken!(line, rule::POSITIONAL_PARAMS, line.at(params);
+            "params is an array; it should be an object with selector and calldata");
     }
     if let Some(calldata) = params.at(1).or_else(|| params.get("calldata")) {
         felts::list(line, calldata);
@@ -189,27 +178,27 @@ fn result(line: &OracleLine<'_, '_>) {
     match call.result.filter(|r| !r.is_null()) {
         None => {
             let got = call.result.map_or("not there", |_| "null");
-            let text = format!("result is {got}; it should be an array of felts");
-            line.broken("no-result", line.place(call.result), text);
+            broken!(line, rule::NO_RESULT, line.place(call.result);
+                "result is {got}; it should be an array of felts");
         }
         Some(list) => {
-            if fits(line, list, (&schema::FELTS, "result"), "result-shape") {
+            if fits(line, list, (&schema::FELTS, "result"), rule::RESULT_SHAPE) {
                 felts::list(line, list);
             }
         }
     }
     // A null error next to a result has no other effect.
     if let (Some(error), Some(_)) = (call.error, call.result) {
-        let text = "error is null beside a result; it should be absent";
-        line.broken("result-and-error", seen.at(error), text);
+        broken!(line, rule::RESULT_AND_ERROR, seen.at(error);
+            "error is null beside a result; it should be absent");
     }
 }
 
 fn error(line: &OracleLine<'_, '_>) {
     let seen = line.seen;
     if let Some(result) = line.call.result {
-        let text = "result and error are both present; only one should be, and error counts";
-        line.broken("result-and-error", seen.at(result), text);
+        broken!(line, rule::RESULT_AND_ERROR, seen.at(result);
+            "result and error are both present; only one should be, and error counts");
     }
     let Some(error) = line.call.error() else {
         return;
@@ -218,18 +207,18 @@ fn error(line: &OracleLine<'_, '_>) {
         && let Ok(code) = rpc::spelling(node).parse::<i64>()
     {
         if i32::try_from(code).is_err() {
-            let text = format!("code is {code}; it should fit into 32 bits");
-            line.broken("error-code-range", seen.at(node), text);
+            broken!(line, rule::ERROR_CODE_RANGE, seen.at(node);
+                "code is {code}; it should fit into 32 bits");
         } else if !is_usual(code, line.side) {
-            let text = format!("code is {code}; it should be a code of JSON-RPC, such as -32603");
-            line.broken("error-code", seen.at(node), text);
+            broken!(line, rule::ERROR_CODE, seen.at(node);
+                "code is {code}; it should be a code of JSON-RPC, such as -32603");
         }
     }
     if let Some(node) = error.get("message")
         && node.text().is_some_and(|t| t.contains("Stack backtrace:"))
     {
-        let text = "the message contains a backtrace; the program sees all of it";
-        line.broken("backtrace", seen.at(node), text);
+        broken!(line, rule::BACKTRACE, seen.at(node);
+            "the message contains a backtrace; the program sees all of it");
     }
 }
 
@@ -247,20 +236,14 @@ pub(super) fn unknown(line: &OracleLine<'_, '_>) {
         return;
     };
     if is_invoke(line) {
-        let text = "invoke has no id: it is a notification, and nobody answers it";
-        line.broken("invoke-no-id", seen.at(method), text);
+        broken!(line, rule::INVOKE_NO_ID, seen.at(method);
+            "invoke has no id: it is a notification, and nobody answers it");
     } else if method.is_text("shutdown") {
-        let text = format!(
-            "shutdown has the id {}; it should have none",
-            line.id_text()
-        );
-        line.broken("shutdown-id", line.id_place(), text);
+        broken!(line, rule::SHUTDOWN_ID, line.id_place();
+            "shutdown has the id {}; it should have none", line.id_text());
     } else {
-        let text = format!(
-            "the method is {}; it should be invoke or shutdown",
-            self::method(line)
-        );
-        line.broken("unknown-method", seen.at(method), text);
+        broken!(line, rule::UNKNOWN_METHOD, seen.at(method);
+            "the method is {}; it should be invoke or shutdown", self::method(line));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The forms that values should have beyond their types: versions, codes, traces, and the stages of a pipeline.
 
 use super::COUNT;
+use crate::protocol::rule_names::sael as rule;
 use crate::protocol::schema::check::fits;
 use crate::protocol::schema::{ANY, Member, OBJECT, Presence, TEXT, Type, ValueForm, may, one};
 use crate::tape::Node;
@@ -33,14 +34,14 @@ pub(in super::super) const EXTRA_CODES: [&str; 4] = [
 
 pub(super) const VERSION: Type = Type::Form(
     &COUNT,
-    &ValueForm::of("version-unknown", "1 or 2", |v| {
+    &ValueForm::of(Some(rule::VERSION_UNKNOWN), "1 or 2", |v| {
         matches!(v.as_i128(), Some(1 | 2))
     }),
 );
 pub(super) const CODE: Type = Type::Form(
     &TEXT,
     &ValueForm::of(
-        "error-code",
+        Some(rule::ERROR_CODE),
         "one of the 15 error codes of the document",
         |code| {
             let mut known = CODES.iter().chain(&EXTRA_CODES);
@@ -51,13 +52,15 @@ pub(super) const CODE: Type = Type::Form(
 /// Some clients write null instead of no trace.
 pub(super) const TRACE: Type = Type::Form(
     &Type::Either(&[TEXT, Type::Null]),
-    &ValueForm::of("trace-id", "32 hex digits, not all zero", |node| {
-        is_trace(node, 32)
-    }),
+    &ValueForm::of(
+        Some(rule::TRACE_ID),
+        "32 hex digits, not all zero",
+        |node| is_trace(node, 32),
+    ),
 );
 pub(super) const SPAN: Type = Type::Form(
     &Type::Either(&[TEXT, Type::Null]),
-    &ValueForm::of("span-id", "16 hex digits, not all zero", |node| {
+    &ValueForm::of(Some(rule::SPAN_ID), "16 hex digits, not all zero", |node| {
         is_trace(node, 16)
     }),
 );
@@ -71,29 +74,39 @@ fn is_trace(node: Node<'_>, digits: usize) -> bool {
 pub(super) static STAGE: Type = Type::Object(&STAGE_MEMBERS);
 static BRANCH: Type = Type::Array(&STAGE);
 static STAGE_MEMBERS: [Member; 7] = [
-    one("tool", TEXT).rules("stage-kind", "stage-value"),
-    one("filter", TEXT).rules("stage-kind", "stage-value"),
-    one("map", FIELDS).rules("stage-kind", "stage-value"),
-    one("reduce", ANY).rules("stage-kind", ""),
-    one("parallel", Type::Form(&BRANCHES, &SOME_BRANCH)).rules("stage-kind", "parallel-shape"),
+    one("tool", TEXT)
+        .missing(rule::STAGE_KIND)
+        .wrong(rule::STAGE_VALUE),
+    one("filter", TEXT)
+        .missing(rule::STAGE_KIND)
+        .wrong(rule::STAGE_VALUE),
+    one("map", FIELDS)
+        .missing(rule::STAGE_KIND)
+        .wrong(rule::STAGE_VALUE),
+    one("reduce", ANY).missing(rule::STAGE_KIND),
+    one("parallel", Type::Form(&BRANCHES, &SOME_BRANCH))
+        .missing(rule::STAGE_KIND)
+        .wrong(rule::PARALLEL_SHAPE),
     may("input", INPUT),
     may("input_bind", INPUT),
 ];
 const FIELDS: Type = Type::Form(
     &ANY,
-    &ValueForm::of("stage-value", "an array of field names", |list| {
+    &ValueForm::of(Some(rule::STAGE_VALUE), "an array of field names", |list| {
         list.is_array() && list.children().all(Node::is_string)
     }),
 );
 static BRANCHES: Type = Type::Array(&BRANCH);
 const SOME_BRANCH: ValueForm = ValueForm::of(
-    "parallel-shape",
+    Some(rule::PARALLEL_SHAPE),
     "an array of at least one pipeline",
     |list| list.at(0).is_some(),
 );
 const INPUT: Type = Type::Form(
     &ANY,
-    &ValueForm::of("stage-value", "an object", |node| fits(node, &OBJECT)),
+    &ValueForm::of(Some(rule::STAGE_VALUE), "an object", |node| {
+        fits(node, &OBJECT)
+    }),
 );
 
 /// Returns the kinds of stages.

@@ -1,7 +1,7 @@
 //! Answers of the server: LST, RES, STR, END, EVT, ERR.
 
 use super::state::{CallEnd, SaelCall, SaelRequestKind};
-use super::{SaelMessage, SaelSession, envelope, short};
+use super::{SaelMessage, SaelSession, broken, envelope, rule, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::schema::check::number;
 use crate::protocol::session::text::quote;
@@ -48,47 +48,31 @@ impl SaelSession {
                 (matches!(message.kind, "RES" | "EVT"), "RES, EVT or ERR")
             }
         };
+        let place = || message.place(message.get("kind"));
         if !right {
-            let text = format!(
-                "{} answers {}, but the answer must be {wanted}",
-                message.kind,
-                asked.describe()
-            );
-            let place = message.place(message.get("kind"));
-            message.broken_by("answer-kind", place, asked.place.index, text);
+            broken!(message, rule::ANSWER_KIND, place(), asked.place.index;
+                "{} answers {}, but the answer must be {wanted}", message.kind, asked.describe());
         } else if call.sort == SaelRequestKind::Subscription {
             let granted = message.kind == "RES";
-            if !granted && !call.live && call.reported.first("event-early") && !replaying {
-                let text = "EVT comes before the RES that grants its subscription";
-                let place = message.place(message.get("kind"));
-                message.broken_by("event-early", place, asked.place.index, text);
+            if !granted && !call.live && call.reported.first(rule::EVENT_EARLY) && !replaying {
+                broken!(message, rule::EVENT_EARLY, place(), asked.place.index;
+                    "EVT comes before the RES that grants its subscription");
             }
             let named = message.get("subscriptionId");
             let other = named.filter(|id| id.as_i128() != Some(seq.key));
             if let Some(id) = other
-                && call.reported.first("subscription-unknown")
+                && call.reported.first(rule::SUBSCRIPTION_UNKNOWN)
             {
-                let text = format!(
-                    "subscriptionId is {}, but the subscription has seq {}",
-                    quote(id),
-                    seq.key
-                );
-                message.broken_by(
-                    "subscription-unknown",
-                    message.at(id),
-                    asked.place.index,
-                    text,
-                );
+                broken!(message, rule::SUBSCRIPTION_UNKNOWN, message.at(id), asked.place.index;
+                    "subscriptionId is {}, but the subscription has seq {}", quote(id), seq.key);
             }
             if granted && named.is_none() {
-                let text = "RES grants a subscription, but has no subscriptionId";
-                let index = asked.place.index;
-                message.broken_by("subscription-id", message.whole(), index, text);
+                broken!(message, rule::SUBSCRIPTION_ID, message.whole(), asked.place.index;
+                    "RES grants a subscription, but has no subscriptionId");
             }
             if granted && call.live && !replaying {
-                let text = format!("seq {} was answered before", seq.key);
-                let index = asked.place.index;
-                message.broken_by("answer-after-end", message.place(seq.node), index, text);
+                broken!(message, rule::ANSWER_AFTER_END, message.place(seq.node), asked.place.index;
+                    "seq {} was answered before", seq.key);
             }
         } else if call.sort == SaelRequestKind::Call {
             check_items(message, asked, call, replaying);
@@ -156,12 +140,10 @@ impl SaelSession {
             && required.granted
             && code == "MISSING_CAPABILITY"
         {
-            let text = format!(
-                "`{}` is refused, but the granted capabilities include it",
-                short(&required.capability)
-            );
             let place = message.place(message.get("code"));
-            message.broken_by("capability-denied", place, asked.place.index, text);
+            broken!(message, rule::CAPABILITY_DENIED, place, asked.place.index;
+                "`{}` is refused, but the granted capabilities include it",
+                short(&required.capability));
         }
         let asked = asked.clone();
         if let Some((_, call)) = self.calls.get_mut(&key)
@@ -177,13 +159,11 @@ impl SaelSession {
         let (conn, _) = self.parts(message.conn);
         if let Some(refused) = conn.refused
             && !conn.greeted
-            && conn.reported.first("refused-goes-on")
+            && conn.reported.first(rule::REFUSED_GOES_ON)
         {
-            let text = format!(
+            broken!(message, rule::REFUSED_GOES_ON, message.whole(), refused;
                 "{} comes on a connection that the server refused and should have closed",
-                message.kind
-            );
-            message.broken_by("refused-goes-on", message.whole(), refused, text);
+                message.kind);
         }
     }
 
@@ -200,33 +180,35 @@ impl SaelSession {
         }
         let (place, kind) = (message.place(seq.node), message.kind);
         let Some(done) = self.ended.get(&key).cloned() else {
-            let text = format!("{kind} has seq {}, but no request has it", seq.key);
-            message.broken("answer-unasked", place, text);
+            broken!(message, rule::ANSWER_UNASKED, place;
+                "{kind} has seq {}, but no request has it", seq.key);
             return;
         };
         if done.how == CallEnd::Answered {
-            let text = format!("{kind} comes for seq {}, which is complete", seq.key);
-            message.broken_by("answer-after-end", place, done.index, text);
+            broken!(message, rule::ANSWER_AFTER_END, place, done.index;
+                "{kind} comes for seq {}, which is complete", seq.key);
             return;
         }
         if let Some(asked) = done.asked.filter(|_| message.kind == "EVT") {
             message.answers(&asked, false);
             let (conn, _) = self.parts(message.conn);
             if let Some(read) = conn.read_up_to.filter(|read| *read > done.index)
-                && conn.reported.first("event-after-unsubscribe")
+                && conn.reported.first(rule::EVENT_AFTER_UNSUBSCRIBE)
             {
-                let text = format!(
-                    "EVT comes for seq {}, although the server has read UNS: it has answered #{read}, sent after it",
-                    seq.key
-                );
-                message.broken_by("event-after-unsubscribe", place, done.index, text);
+                broken!(message, rule::EVENT_AFTER_UNSUBSCRIBE, place, done.index;
+                    "EVT comes for seq {}, although the server has read UNS: it has answered \
+                    #{read}, sent after it", seq.key);
                 return;
             }
         }
         let late = message.time().zip(done.time);
         if let Some((now, then)) = late
             && now.saturating_sub(then) > GRACE
-            && self.parts(message.conn).0.reported.first("still-sending")
+            && self
+                .parts(message.conn)
+                .0
+                .reported
+                .first(rule::STILL_SENDING)
         {
             report_still_sending(message, seq.key, (done.index, now.saturating_sub(then)));
         }
@@ -242,25 +224,17 @@ impl SaelSession {
         state.cost += number(node).filter(|usd| usd.is_finite()).unwrap_or(0.0);
         if let Some(most) = state.max_cost
             && state.cost > most
-            && state.reported.first("cost-over-limit")
+            && state.reported.first(rule::COST_OVER_LIMIT)
         {
-            let text = format!(
-                "the calls have cost {:.6} USD, but the token allows {most:.6}",
-                state.cost
-            );
-            message.broken("cost-over-limit", message.at(node), text);
+            broken!(message, rule::COST_OVER_LIMIT, message.at(node);
+                "the calls have cost {:.6} USD, but the token allows {most:.6}", state.cost);
         }
     }
 }
 
-fn report_still_sending(message: &SaelMessage<'_, '_>, seq: i128, since: (u64, i64)) {
-    let (index, age) = since;
-    let text = format!(
-        "{} comes for seq {seq}, {} ms after it was cancelled",
-        message.kind,
-        age / 1_000_000
-    );
-    message.broken_by("still-sending", message.whole(), index, text);
+fn report_still_sending(message: &SaelMessage<'_, '_>, seq: i128, (index, age): (u64, i64)) {
+    broken!(message, rule::STILL_SENDING, message.whole(), index;
+        "{} comes for seq {seq}, {} ms after it was cancelled", message.kind, age / 1_000_000);
 }
 
 /// Checks STR, END or RES of a call.
@@ -273,38 +247,30 @@ fn check_items(
     let place = || message.place(message.get("kind"));
     let index = asked.place.index;
     let streams = matches!(message.kind, "STR" | "END");
-    if streams && call.streaming == Some(false) && call.reported.first("stream-undeclared") {
-        let text = format!(
-            "{} answers a tool that is listed with streaming false",
-            message.kind
-        );
-        message.broken_by("stream-undeclared", place(), index, text);
+    if streams && call.streaming == Some(false) && call.reported.first(rule::STREAM_UNDECLARED) {
+        broken!(message, rule::STREAM_UNDECLARED, place(), index;
+            "{} answers a tool that is listed with streaming false", message.kind);
     }
     if message.kind == "RES" && call.items > 0 {
-        let text = format!(
-            "RES ends a stream of {} STR; it must end with END",
-            call.items
-        );
-        message.broken_by("stream-ends-with-result", place(), index, text);
+        broken!(message, rule::STREAM_ENDS_WITH_RESULT, place(), index;
+            "RES ends a stream of {} STR; it must end with END", call.items);
     } else if message.kind == "RES" && call.streaming == Some(true) {
-        let text = "RES answers a tool that is listed with streaming true";
-        message.broken_by("stream-not-streamed", place(), index, text);
+        broken!(message, rule::STREAM_NOT_STREAMED, place(), index;
+            "RES answers a tool that is listed with streaming true");
     }
     if let Some(required) = &call.required
         && required.lacking
-        && call.reported.first("capability-ignored")
+        && call.reported.first(rule::CAPABILITY_IGNORED)
     {
-        let text = format!(
+        broken!(message, rule::CAPABILITY_IGNORED, message.whole(), index;
             "the call is answered, but requires `{}`, which was not granted",
-            short(&required.capability)
-        );
-        message.broken_by("capability-ignored", message.whole(), index, text);
+            short(&required.capability));
     }
     if let Some(first_mismatch) = &call.first_mismatch
-        && call.reported.first("input-unchecked")
+        && call.reported.first(rule::INPUT_UNCHECKED)
     {
-        let text = format!("the call is answered, but its input does not fit: {first_mismatch}");
-        message.broken_by("input-unchecked", message.whole(), index, text);
+        broken!(message, rule::INPUT_UNCHECKED, message.whole(), index;
+            "the call is answered, but its input does not fit: {first_mismatch}");
     }
     if message.kind != "STR" {
         return;
@@ -312,15 +278,15 @@ fn check_items(
     if call.released
         && call.cancelled.is_none()
         && !replaying
-        && call.reported.first("stream-survived")
+        && call.reported.first(rule::STREAM_SURVIVED)
     {
-        let text = "STR continues a call of the connection before the resume";
-        message.broken_by("stream-survived", message.whole(), index, text);
+        broken!(message, rule::STREAM_SURVIVED, message.whole(), index;
+            "STR continues a call of the connection before the resume");
     }
     if let Some((by, Some(then))) = call.cancelled
         && let Some(now) = message.time()
         && now.saturating_sub(then) > GRACE
-        && call.reported.first("still-sending")
+        && call.reported.first(rule::STILL_SENDING)
     {
         report_still_sending(message, message.seq.key, (by, now.saturating_sub(then)));
     }
@@ -339,31 +305,24 @@ fn check_contents(message: &SaelMessage<'_, '_>, call: &mut SaelCall, index: u64
     };
     match call.patches {
         Some(before) if before != patch => {
-            if call.reported.first("delta-mixed") {
-                let (now, then) = if patch {
-                    ("delta", "data")
-                } else {
-                    ("data", "delta")
-                };
-                let text = format!("STR has {now}, but earlier items of this call have {then}");
-                let place = message.place(delta.or(data));
-                message.broken_by("delta-mixed", place, index, text);
+            if call.reported.first(rule::DELTA_MIXED) {
+                let names = ["data", "delta"];
+                broken!(message, rule::DELTA_MIXED, message.place(delta.or(data)), index;
+                    "STR has {}, but earlier items of this call have {}",
+                    names[usize::from(patch)], names[usize::from(before)]);
             }
             return;
         }
         _ => call.patches = Some(patch),
     }
     let Some(delta) = delta else { return };
-    if call.delta == Some(false) && call.reported.first("delta-undeclared") {
-        let text = "STR has delta, but the tool is not listed with delta true";
-        message.broken_by("delta-undeclared", message.at(delta), index, text);
+    if call.delta == Some(false) && call.reported.first(rule::DELTA_UNDECLARED) {
+        broken!(message, rule::DELTA_UNDECLARED, message.at(delta), index;
+            "STR has delta, but the tool is not listed with delta true");
     }
     if call.items == 0 && !call.released && !delta.is_map() {
-        let text = format!(
-            "the first delta is {}; it must be an object",
-            delta.describe()
-        );
-        message.broken_by("delta-snapshot", message.at(delta), index, text);
+        broken!(message, rule::DELTA_SNAPSHOT, message.at(delta), index;
+            "the first delta is {}; it must be an object", delta.describe());
     }
 }
 
@@ -372,7 +331,7 @@ fn check_trace(message: &SaelMessage<'_, '_>, asked: &OpenRequest, call: &mut Sa
     let Some(wanted) = &call.trace else {
         // The request had no valid trace: the server made this one. An error in an echoed trace was reported with the
         // request.
-        if call.reported.first("trace-id") {
+        if call.reported.first(rule::TRACE_ID) {
             envelope::check_traces(message);
         }
         return;
@@ -385,21 +344,17 @@ fn check_trace(message: &SaelMessage<'_, '_>, asked: &OpenRequest, call: &mut Sa
     let index = asked.place.index;
     match got.as_deref() {
         Some(got) => {
-            if call.reported.first("trace-mismatch") {
-                let text = format!(
-                    "trace_id is {}, but the request has {}",
-                    short(got),
-                    short(wanted)
-                );
-                message.broken_by("trace-mismatch", message.place(node), index, text);
+            if call.reported.first(rule::TRACE_MISMATCH) {
+                broken!(message, rule::TRACE_MISMATCH, message.place(node), index;
+                    "trace_id is {}, but the request has {}", short(got), short(wanted));
             }
         }
         // Events never had a trace; no peer passes it on there.
         None if matches!(message.kind, "EVT" | "ERR") || call.sort != SaelRequestKind::Call => {}
         None => {
-            if call.reported.first("trace-dropped") {
-                let text = format!("{} has no trace_id, but the request has one", message.kind);
-                message.broken_by("trace-dropped", message.whole(), index, text);
+            if call.reported.first(rule::TRACE_DROPPED) {
+                broken!(message, rule::TRACE_DROPPED, message.whole(), index;
+                    "{} has no trace_id, but the request has one", message.kind);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Checks the token of HEY.
 
-use super::{SaelMessage, short};
+use super::{SaelMessage, rule, short};
 use crate::protocol::sael::token::{Check, CheckOutcome, Token};
-use crate::protocol::session::Place;
+use crate::protocol::session::{Place, broken};
 
 /// A longer lifetime is reported: a year and a day, in seconds.
 const LONG: i64 = 366 * 86_400;
@@ -31,13 +31,12 @@ pub(super) fn check_token(
         Check::Claims,
     ];
     if let Some(bad) = shape.into_iter().find_map(failed) {
-        let text = format!("the token's {}: {}", bad.check.name(), bad.text);
-        message.broken("token-shape", place, text);
+        broken!(message, rule::TOKEN_SHAPE, place;
+            "the token's {}: {}", bad.check.name(), bad.text);
         return;
     }
     if let (Some(_), Some(bad)) = (secret, failed(Check::Signature)) {
-        let text = format!("the token's signature {}", bad.text);
-        message.broken("token-signature", place, text);
+        broken!(message, rule::TOKEN_SIGNATURE, place; "the token's signature {}", bad.text);
     }
     let parts = ["token", "prefix", "version", "payload", "signature"];
     let odd: Vec<String> = token
@@ -48,8 +47,7 @@ pub(super) fn check_token(
         .map(|problem| format!("{} {}", short(&problem.place), problem.text))
         .collect();
     if !odd.is_empty() {
-        let text = format!("in the token's claims, {}", odd.join("; "));
-        message.broken("token-claims", place, text);
+        broken!(message, rule::TOKEN_CLAIMS, place; "in the token's claims, {}", odd.join("; "));
     }
     let number = |name: &str| {
         let claim = token.claims().and_then(|claims| claims.get(name));
@@ -59,23 +57,26 @@ pub(super) fn check_token(
         (
             Check::IssuedAt,
             "iat",
-            ("token-issued-later", "was issued in the future"),
+            (rule::TOKEN_ISSUED_LATER, "was issued in the future"),
         ),
         (
             Check::NotBefore,
             "nbf",
-            ("token-not-yet", "is not valid yet"),
+            (rule::TOKEN_NOT_YET, "is not valid yet"),
         ),
-        (Check::NotExpired, "exp", ("token-expired", "has expired")),
+        (
+            Check::NotExpired,
+            "exp",
+            (rule::TOKEN_EXPIRED, "has expired"),
+        ),
     ] {
         if let (Some(_), Some(_), Some(bad)) = (now, number(name), failed(check)) {
-            let text = format!("the token {what}: {name} is {}", bad.text);
-            message.broken(rule, place, text);
+            broken!(message, rule, place; "the token {what}: {name} is {}", bad.text);
         }
     }
     if let (Some(_), Some(bad)) = (agent, failed(Check::ClientId)) {
-        let text = format!("the token's client_id must be agent.id: {}", bad.text);
-        message.broken("token-client", place, text);
+        broken!(message, rule::TOKEN_CLIENT, place;
+            "the token's client_id must be agent.id: {}", bad.text);
     }
     #[allow(clippy::cast_precision_loss)] // seconds of this age are far below 2^53
     let from = number("iat").or(now.map(|now| now as f64));
@@ -84,8 +85,7 @@ pub(super) fn check_token(
         && to - from > LONG as f64
     {
         let days = ((to - from) / 86_400.0).floor();
-        let text = format!("the token is valid for {days} days");
-        message.broken("token-long-lived", place, text);
+        broken!(message, rule::TOKEN_LONG_LIVED, place; "the token is valid for {days} days");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{SaelMessage, SaelSession, pipeline, short};
+use super::{SaelMessage, SaelSession, broken, pipeline, rule, short};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::sael::capability::{self, Grant};
 use crate::tape::Node;
@@ -13,10 +13,10 @@ pub(super) fn window(message: &SaelMessage<'_, '_>, state: &mut SessionState) {
     if let Some(window) = window.filter(|window| *window >= 0) {
         state.window = Some(window);
         if (state.open as i128) <= window {
-            state.reported.reset("window-exceeded");
+            state.reported.reset(rule::WINDOW_EXCEEDED);
         } else {
             // Requests that were sent before the window shrank are not an error of the client.
-            state.reported.first("window-exceeded");
+            state.reported.first(rule::WINDOW_EXCEEDED);
         }
     }
 }
@@ -44,10 +44,10 @@ impl SaelSession {
         if sort == SaelRequestKind::Subscription
             && state.anonymous
             && conn.hello.is_none()
-            && state.reported.first("anonymous-subscription")
+            && state.reported.first(rule::ANONYMOUS_SUBSCRIPTION)
         {
-            let text = "a session without a token subscribes";
-            message.broken("anonymous-subscription", message.whole(), text);
+            broken!(message, rule::ANONYMOUS_SUBSCRIPTION, message.whole();
+                "a session without a token subscribes");
         }
         let session = conn.session;
         let key = (session, seq.key);
@@ -60,18 +60,14 @@ impl SaelSession {
         let place = message.place(seq.node);
         let old = self.calls.get(&key).filter(|(_, call)| !call.released);
         if let (Some((asked, _)), true) = (old, good) {
-            let text = format!(
-                "seq {} belongs to {}, which is still open",
-                seq.key,
-                asked.describe()
-            );
-            message.broken_by("seq-reused", place, asked.place.index, text);
+            broken!(message, rule::SEQ_REUSED, place, asked.place.index;
+                "seq {} belongs to {}, which is still open", seq.key, asked.describe());
         } else if let Some(highest) = highest
             && good
             && seq.key <= highest
         {
-            let text = format!("seq is {}, but {highest} was used before", seq.key);
-            message.broken("seq-not-rising", place, text);
+            broken!(message, rule::SEQ_NOT_RISING, place;
+                "seq is {}, but {highest} was used before", seq.key);
         }
         let before = self.calls.refused();
         let old = self
@@ -89,9 +85,9 @@ impl SaelSession {
         let (_, state) = self.parts(message.conn);
         state.open += 1;
         let (open, window) = (state.open, state.window());
-        if open as i128 > window && state.reported.first("window-exceeded") {
-            let text = format!("{open} requests are open, but the window is {window}");
-            message.broken("window-exceeded", message.whole(), text);
+        if open as i128 > window && state.reported.first(rule::WINDOW_EXCEEDED) {
+            broken!(message, rule::WINDOW_EXCEEDED, message.whole();
+                "{open} requests are open, but the window is {window}");
         }
     }
 
@@ -110,11 +106,10 @@ impl SaelSession {
                 tools.extend(is_known.then(|| (tool, message.get("input"))));
             }
             (stages, None) => {
-                let text = match stages {
+                broken!(message, rule::CALL_EMPTY, message.place(stages); "{}", match stages {
                     Some(_) => "the pipeline is empty, and there is no tool",
                     None => "INV has neither a tool nor a pipeline",
-                };
-                message.broken("call-empty", message.place(stages), text);
+                });
             }
         }
         // The tools of another server are not in this list.
@@ -126,8 +121,8 @@ impl SaelSession {
             let Some(name) = node.text() else { continue };
             let Some(tool) = self.tools.find(&name) else {
                 if !self.tools.has(&name) {
-                    let text = format!("the server lists no tool `{}`", short(&name));
-                    message.broken("tool-unlisted", message.at(node), text);
+                    broken!(message, rule::TOOL_UNLISTED, message.at(node);
+                        "the server lists no tool `{}`", short(&name));
                 }
                 continue;
             };
@@ -149,11 +144,10 @@ impl SaelSession {
             // Without a token, a client should only read.
             if let Some(effect) = &tool.effect
                 && state.anonymous
-                && state.reported.first("anonymous-effect")
+                && state.reported.first(rule::ANONYMOUS_EFFECT)
             {
-                let text =
-                    format!("a session without a token calls a tool with the effect `{effect}`");
-                message.broken("anonymous-effect", message.at(node), text);
+                broken!(message, rule::ANONYMOUS_EFFECT, message.at(node);
+                    "a session without a token calls a tool with the effect `{effect}`");
             }
             let required = required(tool, state);
             if call.required.as_ref().is_none_or(|old| !old.lacking) {
@@ -175,18 +169,15 @@ impl SaelSession {
         let Some((asked, call)) = self.calls.get(&key).filter(|(_, call)| !call.released) else {
             match self.ended.get(&key) {
                 Some(done) => {
-                    let text = format!("{} names seq {}, which is complete", message.kind, seq.key);
-                    message.broken_by("cancel-late", place, done.index, text);
+                    broken!(message, rule::CANCEL_LATE, place, done.index;
+                        "{} names seq {}, which is complete", message.kind, seq.key);
                 }
                 None if !may_have_gaps
                     && self.calls.refused() == 0
                     && self.calls.get(&key).is_none() =>
                 {
-                    let text = format!(
-                        "{} names seq {}, but no request has it",
-                        message.kind, seq.key
-                    );
-                    message.broken("cancel-unknown", place, text);
+                    broken!(message, rule::CANCEL_UNKNOWN, place;
+                        "{} names seq {}, but no request has it", message.kind, seq.key);
                 }
                 None => {}
             }
@@ -194,13 +185,8 @@ impl SaelSession {
         };
         let subscribed = call.sort == SaelRequestKind::Subscription;
         if subscribed != (message.kind == "UNS") {
-            let text = format!(
-                "{} names seq {}, which is {}",
-                message.kind,
-                seq.key,
-                asked.describe()
-            );
-            message.broken_by("cancel-kind", place, asked.place.index, text);
+            broken!(message, rule::CANCEL_KIND, place, asked.place.index;
+                "{} names seq {}, which is {}", message.kind, seq.key, asked.describe());
         }
         if subscribed {
             if call.live {
@@ -261,7 +247,7 @@ impl SaelSession {
             state.open = state.open.saturating_sub(1);
             // A client that always has one request too many outstanding is reported once.
             if state.open as i128 * 2 <= state.window() {
-                state.reported.reset("window-exceeded");
+                state.reported.reset(rule::WINDOW_EXCEEDED);
             }
         }
     }

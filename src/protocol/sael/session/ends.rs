@@ -1,7 +1,7 @@
 //! The ends of connections, and the requests that stay open.
 
 use super::state::SaelConnection;
-use super::{Report, SaelSession, login};
+use super::{Report, SaelSession, broken, login, rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::memory::ConnId;
 
@@ -58,8 +58,7 @@ impl SaelSession {
         };
         for ((of, _), asked, call) in calls {
             if call.needs_answer() && !call.dropped && !is_mute(*of) {
-                let text = format!("{} has no answer", describe(asked));
-                report.broken("unanswered", asked.place, text);
+                broken!(report, rule::UNANSWERED, asked.place; "{} has no answer", describe(asked));
             }
         }
         // At the end of the input they stay: `waiting` lists them afterwards.
@@ -81,8 +80,8 @@ impl SaelSession {
         }
         let session = conn.session;
         for (rule, live, what) in [
-            ("dropped-call", false, "call"),
-            ("dropped-subscription", true, "subscription"),
+            (rule::DROPPED_CALL, false, "call"),
+            (rule::DROPPED_SUBSCRIPTION, true, "subscription"),
         ] {
             if !left[usize::from(live)] {
                 continue;
@@ -102,12 +101,9 @@ impl SaelSession {
                 0 => String::new(),
                 n => format!(", and {n} more {what}{}", if n > 1 { "s" } else { "" }),
             };
-            let is = if more > 0 { "are" } else { "is" };
-            let text = format!(
-                "{}{others} {is} open while the client closes the connection",
-                describe(first)
-            );
-            report.broken_by(rule, first.place, by, text);
+            broken!(report, rule, first.place, by;
+                "{}{others} {} open while the client closes the connection",
+                describe(first), if more > 0 { "are" } else { "is" });
             // Their missing answers follow from that.
             self.calls.retain(session, |_, _, call| {
                 call.dropped |= call.conn == id && !live && call.needs_answer();

@@ -1,7 +1,7 @@
 //! The members of every message: kind, version, seq, trace.
 
-use super::SaelMessage;
 use super::state::{Agreed, SaelConnection};
+use super::{SaelMessage, rule};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::sael::message::role;
@@ -11,6 +11,7 @@ use crate::protocol::schema::Type;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong, number};
 use crate::protocol::schema::lint::{lint, lint_nothing};
 use crate::protocol::session::text::quote;
+use crate::protocol::session::{RuleId, broken};
 use crate::tape::Node;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -53,28 +54,28 @@ pub(super) fn check(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) ->
     let bye = if is_server { server_bye } else { client_bye };
     if let Some(bye) = bye
         && message.kind != "BYE"
-        && conn.reported.first_of(message.side, "after-bye")
+        && conn.reported.first_of(message.side, rule::AFTER_BYE)
     {
-        let text = format!("{} comes after BYE of the same side", message.kind);
-        message.broken_by("after-bye", message.whole(), bye, text);
+        broken!(message, rule::AFTER_BYE, message.whole(), bye;
+            "{} comes after BYE of the same side", message.kind);
     }
     if !check_kind(message, conn) {
         return false;
     }
     form(message, conn);
     if matches!(message.kind, "HEY" | "RSM") && !message.header && message.get("v").is_none() {
-        let text = format!("{} has no version: v should be 1", message.kind);
-        message.broken("version-missing", message.whole(), text);
+        broken!(message, rule::VERSION_MISSING, message.whole();
+            "{} has no version: v should be 1", message.kind);
     }
     report_exposed_token(message);
     shape(message);
     if message.kind == "ERR"
         && let Some(code) = message.get("code")
         && let Some(extra) = EXTRA_CODES.into_iter().find(|extra| code.is_text(extra))
-        && conn.reported.first(extra)
+        && conn.reported_codes.insert(extra)
     {
-        let text = format!("{extra} is a code of the reference server, not of the document");
-        message.broken("error-code-extra", message.at(code), text);
+        broken!(message, rule::ERROR_CODE_EXTRA, message.at(code);
+            "{extra} is a code of the reference server, not of the document");
     }
     true
 }
@@ -83,33 +84,24 @@ pub(super) fn check(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) ->
 fn check_kind(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
     let node = || message.get("kind");
     if role(message.kind).is_none() {
-        let node = node();
-        let text = match node {
-            _ if message.header => {
-                format!("kind {} is not one of the 17 kinds of frames", message.kind)
-            }
-            Some(node) => format!(
-                "kind is {}, which is not one of the 17 kinds of frames",
-                quote(node)
-            ),
-            None => "there is no kind".to_owned(),
-        };
-        message.broken("kind-unknown", message.place(node), text);
+        let place = message.place(node());
+        match node() {
+            _ if message.header => broken!(message, rule::KIND_UNKNOWN, place;
+                "kind {} is not one of the 17 kinds of frames", message.kind),
+            Some(node) => broken!(message, rule::KIND_UNKNOWN, place;
+                "kind is {}, which is not one of the 17 kinds of frames", quote(node)),
+            None => broken!(message, rule::KIND_UNKNOWN, place; "there is no kind"),
+        }
         conn.odd = Some(message.seq.key);
         return false;
     }
     if let (Some(wanted), Some(side)) = (schema::fixed_direction(message.forms), message.side)
         && wanted != side
     {
-        let (who, whose) = match side {
-            ToServer => ("client", "server"),
-            ToClient => ("server", "client"),
-        };
-        let text = format!(
-            "{} comes from the {who}, but only the {whose} may send it",
-            message.kind
-        );
-        message.broken("kind-direction", message.place(node()), text);
+        let name = |side| if side == ToServer { "client" } else { "server" };
+        broken!(message, rule::KIND_DIRECTION, message.place(node());
+            "{} comes from the {}, but only the {} may send it",
+            message.kind, name(side), name(wanted));
         conn.odd = Some(message.seq.key);
         return false;
     }
@@ -118,14 +110,14 @@ fn check_kind(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool 
 
 /// Checks the form: JSON or `MessagePack`, text or binary, with or without a header.
 fn form(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
-    if message.header && conn.reported.first_of(message.side, "header-form") {
-        let text = "the frame begins with a version byte and its kind, which no peer reads";
-        message.broken("header-form", message.whole(), text);
+    if message.header && conn.reported.first_of(message.side, rule::HEADER_FORM) {
+        broken!(message, rule::HEADER_FORM, message.whole();
+            "the frame begins with a version byte and its kind, which no peer reads");
     }
     if let Some(text) = message.wrong_mask()
-        && conn.reported.first_of(message.side, "mask")
+        && conn.reported.first_of(message.side, rule::MASK)
     {
-        message.broken("mask", message.whole(), text);
+        broken!(message, rule::MASK, message.whole(); "{text}");
     }
     let Head::WebSocket { opcode, .. } = message.frame.head else {
         return;
@@ -134,21 +126,21 @@ fn form(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let packed = matches!(body.first(), Some(0x80..=0x8f | 0xde | 0xdf));
     let (rule, text) = match (conn.agreed, opcode, packed) {
         (Agreed::Json, _, true) => (
-            "msgpack-unagreed",
+            rule::MSGPACK_UNAGREED,
             "the body is MessagePack, but the upgrade selected no subprotocol for it",
         ),
         (Agreed::Json, 2, false) if !message.header => (
-            "json-in-binary",
+            rule::JSON_IN_BINARY,
             "JSON is in a binary message; it should be in a text message",
         ),
         (Agreed::MessagePack, 1, _) => (
-            "text-despite-msgpack",
+            rule::TEXT_DESPITE_MSGPACK,
             "this is a text message, but the upgrade selected MessagePack in binary messages",
         ),
         _ => return,
     };
     if conn.reported.first_of(message.side, rule) {
-        message.broken(rule, message.whole(), text);
+        broken!(message, rule, message.whole(); "{text}");
     }
 }
 
@@ -184,8 +176,8 @@ fn report_exposed_token(message: &SaelMessage<'_, '_>) {
         }
     });
     if let Some(place) = place {
-        let text = format!("{} has a token; only HEY should have one", message.kind);
-        message.broken("token-exposed", place, text);
+        broken!(message, rule::TOKEN_EXPOSED, place;
+            "{} has a token; only HEY should have one", message.kind);
     }
 }
 
@@ -199,12 +191,12 @@ fn shape(message: &SaelMessage<'_, '_>) {
         return lint_nothing(&message.seen, what, &mut message.report());
     };
     let rule = |problem: &TypeProblem<'_, '_>| match (problem.at, problem.wrong) {
-        (At::Item(..), Wrong::Type(Type::Object(_))) => Some("stage-kind"),
+        (At::Item(..), Wrong::Type(Type::Object(_))) => Some(rule::STAGE_KIND),
         _ => problem.rule().filter(|rule| match *rule {
             // A number of the server can only repeat that of a request: it is checked when they are matched.
-            "seq-value" => message.side == Some(ToServer) || number(problem.node).is_none(),
+            rule::SEQ_VALUE => message.side == Some(ToServer) || number(problem.node).is_none(),
             // Traces of answers are compared with those of requests.
-            "trace-id" | "span-id" => message.side != Some(ToClient),
+            rule::TRACE_ID | rule::SPAN_ID => message.side != Some(ToClient),
             _ => true,
         }),
     };
@@ -216,7 +208,7 @@ pub(super) fn check_traces(message: &SaelMessage<'_, '_>) {
     if let Some((form, root)) =
         schema::find(message.forms, message.side, message.root).zip(message.root)
     {
-        let is_trace = |rule: &&str| matches!(*rule, "trace-id" | "span-id");
+        let is_trace = |rule: &RuleId| matches!(*rule, rule::TRACE_ID | rule::SPAN_ID);
         let rule = |problem: &TypeProblem<'_, '_>| problem.rule().filter(is_trace);
         let what = (&form.ty, message.kind);
         lint(&message.seen, root, what, &rule, &mut message.report());

@@ -1,7 +1,7 @@
 //! Checks heartbeats and silence.
 
 use super::state::SaelConnection;
-use super::{Report, SaelMessage};
+use super::{Report, SaelMessage, broken, rule};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::heartbeat::Echo;
@@ -31,23 +31,18 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
             (client && conn.greeted && gap > SILENT).then_some((last.index, gap))
         });
         if let Some((last, gap)) = silence {
-            let text = format!(
-                "the client sent nothing for {} s; a server closes after 90",
-                seconds(gap)
-            );
-            message.broken_by("client-silent", message.whole(), last, text);
+            broken!(message, rule::CLIENT_SILENT, message.whole(), last;
+                "the client sent nothing for {} s; a server closes after 90", seconds(gap));
             // A silent client sends no heartbeat either.
-            conn.reported.first("heartbeat-late");
+            conn.reported.first(rule::HEARTBEAT_LATE);
         } else if let Some((since, index)) = conn.beat_at
             && conn.greeted
             && now.saturating_sub(since) > LATE
-            && conn.reported.first("heartbeat-late")
+            && conn.reported.first(rule::HEARTBEAT_LATE)
         {
-            let text = format!(
+            broken!(message, rule::HEARTBEAT_LATE, message.whole(), index;
                 "the client's last heartbeat, or its greeting, is {} s ago; one is due every 30",
-                seconds(now.saturating_sub(since))
-            );
-            message.broken_by("heartbeat-late", message.whole(), index, text);
+                seconds(now.saturating_sub(since)));
         }
         unanswered(conn, now, &mut message.report());
     }
@@ -59,8 +54,8 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
 /// Reports heartbeats that have waited too long.
 fn unanswered(conn: &mut SaelConnection, now: i64, report: &mut Report) {
     while let Some(asked) = conn.heartbeats.overdue(now, GIVEN_UP) {
-        let text = "HBT has no HBA after 60 s; a client then gives up the connection";
-        report.broken("heartbeat-unanswered", asked.place, text);
+        broken!(report, rule::HEARTBEAT_UNANSWERED, asked.place;
+            "HBT has no HBA after 60 s; a client then gives up the connection");
     }
 }
 
@@ -73,11 +68,9 @@ pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
         && conn.bye[0].is_none()
         && now.saturating_sub(at) > SILENT
     {
-        let text = format!(
+        broken!(report, rule::CLIENT_SILENT, last;
             "the client sent nothing more for {} s; a server closes after 90",
-            seconds(now.saturating_sub(at))
-        );
-        report.broken("client-silent", last, text);
+            seconds(now.saturating_sub(at)));
     }
 }
 
@@ -85,17 +78,14 @@ pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
 pub(super) fn sent(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     if let Some(ts) = message.get("ts")
         && let Some(n) = ts.as_i128().filter(|n| *n >= MILLISECONDS)
-        && conn.reported.first("heartbeat-unit")
+        && conn.reported.first(rule::HEARTBEAT_UNIT)
     {
-        let text = format!(
-            "ts is {n}, not a time in seconds; that would be {}",
-            n / 1000
-        );
-        message.broken("heartbeat-unit", message.at(ts), text);
+        broken!(message, rule::HEARTBEAT_UNIT, message.at(ts);
+            "ts is {n}, not a time in seconds; that would be {}", n / 1000);
     }
     if let Some(now) = message.time() {
         conn.beat_at = Some((now, message.index));
-        conn.reported.reset("heartbeat-late");
+        conn.reported.reset(rule::HEARTBEAT_LATE);
     }
     let stamp = stamp(message.get("ts"));
     conn.heartbeats.sent(OpenRequest::of(&message.seen), stamp);
@@ -108,21 +98,20 @@ pub(super) fn answered(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection)
     match conn.heartbeats.answered(&ts) {
         Echo::Of(asked, passed_over) => {
             for asked in passed_over {
-                let text = "HBT has no HBA, but a later HBT has one";
-                message.broken_by("heartbeat-unanswered", asked.place, index, text);
+                broken!(message, rule::HEARTBEAT_UNANSWERED, asked.place, index;
+                    "HBT has no HBA, but a later HBT has one");
             }
             message.answers(&asked, true);
         }
         Echo::Other(asked, sent) => {
-            let text = format!("ts is {ts}, but HBT had {sent}");
-            message.broken_by("heartbeat-echo", place, asked.place.index, text);
+            broken!(message, rule::HEARTBEAT_ECHO, place, asked.place.index;
+                "ts is {ts}, but HBT had {sent}");
             message.answers(&asked, true);
         }
         // Its HBT may have been missed.
         Echo::Nothing if conn.may_have_gaps() => {}
         Echo::Nothing => {
-            let text = format!("HBA with ts {ts} answers no HBT");
-            message.broken("heartbeat-echo", place, text);
+            broken!(message, rule::HEARTBEAT_ECHO, place; "HBA with ts {ts} answers no HBT");
         }
     }
 }

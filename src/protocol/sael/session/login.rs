@@ -1,7 +1,7 @@
 //! HEY and RSM, and the reaction of the server.
 
 use super::state::{Opening, REPLAYED, Replay, SaelConnection};
-use super::{Report, SaelMessage, SaelSession, bearer_token, envelope, short};
+use super::{Report, SaelMessage, SaelSession, bearer_token, broken, envelope, rule, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::sael::message::role;
@@ -29,11 +29,8 @@ pub(super) fn first(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
                 _ => Opening::Without,
             };
             if conn.opening == Opening::Without && role(message.kind).is_some() {
-                let text = format!(
-                    "the client starts with {}; it must start with HEY or RSM",
-                    message.kind
-                );
-                message.broken("hey-first", message.place(message.get("kind")), text);
+                broken!(message, rule::HEY_FIRST, message.place(message.get("kind"));
+                    "the client starts with {}; it must start with HEY or RSM", message.kind);
             }
         }
         Some(Direction::ToClient) if !conn.answered => {
@@ -42,16 +39,9 @@ pub(super) fn first(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
                 && !matches!(message.kind, "HEY" | "ERR")
                 && let Some(hello) = &conn.hello
             {
-                let text = format!(
-                    "the server starts with {}; it must answer HEY with HEY or ERR",
-                    message.kind
-                );
-                message.broken_by(
-                    "hey-answer",
-                    message.place(message.get("kind")),
-                    hello.place.index,
-                    text,
-                );
+                broken!(message, rule::HEY_ANSWER,
+                    message.place(message.get("kind")), hello.place.index;
+                    "the server starts with {}; it must answer HEY with HEY or ERR", message.kind);
             }
         }
         _ => {}
@@ -63,8 +53,8 @@ pub(super) fn report_unanswered_hello(conn: &mut SaelConnection, report: &mut Re
     if let Some(hello) = &conn.hello
         && !std::mem::replace(&mut conn.hello_unanswered, true)
     {
-        let text = format!("{} has no answer, neither HEY nor ERR", hello.kind);
-        report.broken("hey-unanswered", hello.place, text);
+        broken!(report, rule::HEY_UNANSWERED, hello.place;
+            "{} has no answer, neither HEY nor ERR", hello.kind);
     }
 }
 
@@ -74,8 +64,8 @@ impl SaelSession {
         let (conn, _) = self.parts(message.conn);
         if conn.greeted || conn.hello.is_some() {
             if conn.greeted && conn.opening != Opening::Without {
-                let text = "this connection has sent HEY before";
-                message.broken("hey-again", message.place(message.get("kind")), text);
+                broken!(message, rule::HEY_AGAIN, message.place(message.get("kind"));
+                    "this connection has sent HEY before");
             }
             self.assign_new_session(message.conn);
         }
@@ -90,11 +80,12 @@ impl SaelSession {
         if let Some(auth) = auth {
             let kind = auth.get("type");
             if !kind.is_some_and(|kind| kind.is_text("bearer")) {
-                let text = match kind.and_then(Node::text) {
-                    Some(kind) => format!("auth.type is `{}`; it must be `bearer`", short(&kind)),
-                    None => "auth.type must be `bearer`".to_owned(),
-                };
-                message.broken("auth-type", message.at(kind.unwrap_or(auth)), text);
+                let place = message.at(kind.unwrap_or(auth));
+                match kind.and_then(Node::text) {
+                    Some(kind) => broken!(message, rule::AUTH_TYPE, place;
+                        "auth.type is `{}`; it must be `bearer`", short(&kind)),
+                    None => broken!(message, rule::AUTH_TYPE, place; "auth.type must be `bearer`"),
+                }
             }
         }
         let node = auth.and_then(|auth| auth.get("token"));
@@ -106,8 +97,8 @@ impl SaelSession {
             let token = Token::parse(text);
             bearer_token::check_token(message, &token, place, secret.as_deref(), agent.as_deref());
             if connect.as_deref().is_some_and(bearer_token::is_open) {
-                let text = "a token goes over an unencrypted connection: use wss";
-                message.broken("token-in-clear", place, text);
+                broken!(message, rule::TOKEN_IN_CLEAR, place;
+                    "a token goes over an unencrypted connection: use wss");
             }
             let claims = token.claims();
             state.max_cost = claims
@@ -137,8 +128,8 @@ impl SaelSession {
         if let (Some(asked), Some(printed)) = (conn.version, envelope::version_of(message))
             && asked != printed
         {
-            let text = format!("the server uses v {printed}, but the client uses v {asked}");
-            message.broken("version-mixed", message.place(message.get("v")), text);
+            broken!(message, rule::VERSION_MIXED, message.place(message.get("v"));
+                "the server uses v {printed}, but the client uses v {asked}");
         }
         let granted = message.get("granted_capabilities").and_then(strings);
         if let (Some(granted), Some(scope)) = (&granted, &conn.scope) {
@@ -155,7 +146,7 @@ impl SaelSession {
                     },
                 );
                 let place = message.place(message.get("granted_capabilities"));
-                message.broken("scope-differs", place, format!("`{odd}` {text}"));
+                broken!(message, rule::SCOPE_DIFFERS, place; "`{odd}` {text}");
             }
         }
         if granted.is_some() {
@@ -169,20 +160,15 @@ impl SaelSession {
             if let Some(count) = node.and_then(Node::as_i128)
                 && count != i128::from(replay.frames)
             {
-                let text = format!(
-                    "HEY counts {count} replayed frames, but there were {}",
-                    replay.frames
-                );
-                message.broken("replay-count", message.place(node), text);
+                broken!(message, rule::REPLAY_COUNT, message.place(node);
+                    "HEY counts {count} replayed frames, but there were {}", replay.frames);
             } else if let (Some(least), Some(last)) = (replay.due.iter().min(), replay.last)
                 && replay.frames < REPLAYED as u64
             {
                 let (missing, frames) = (replay.due.len(), replay.frames);
-                let text = format!(
-                    "{frames} frames are replayed, and {missing} more were sent before with a seq above {last}, the \
-                     first for seq {least}"
-                );
-                message.broken("replay-lost", message.place(node), text);
+                broken!(message, rule::REPLAY_LOST, message.place(node);
+                    "{frames} frames are replayed, and {missing} more were sent before with a seq \
+                    above {last}, the first for seq {least}");
             }
             name = name.or(replay.name);
             self.resumed(message);
@@ -223,8 +209,8 @@ impl SaelSession {
             self.parts(message.conn).1.conn = message.conn;
         } else if let (Some(id), false) = (id, self.named.is_empty()) {
             // A session id allows its owner to resume the session: it is not shown.
-            let text = "RSM names a session id, but no HEY has it";
-            message.broken("resume-unknown", message.at(id), text);
+            broken!(message, rule::RESUME_UNKNOWN, message.at(id);
+                "RSM names a session id, but no HEY has it");
         }
         let node = message.get("last_seq_received");
         let last = node.and_then(Node::as_i128);
@@ -253,15 +239,13 @@ impl SaelSession {
         if let Some(last) = last
             && last > state.seen.unwrap_or(0)
         {
-            let text = format!(
+            broken!(message, rule::RESUME_AHEAD, message.place(node);
                 "last_seq_received is {last}, but the highest seq of the session is {}",
-                state.seen.unwrap_or(0)
-            );
-            message.broken("resume-ahead", message.place(node), text);
+                state.seen.unwrap_or(0));
         }
-        if state.anonymous && state.reported.first("anonymous-resume") {
-            let text = "the resumed session was opened without a token";
-            message.broken("anonymous-resume", message.whole(), text);
+        if state.anonymous && state.reported.first(rule::ANONYMOUS_RESUME) {
+            broken!(message, rule::ANONYMOUS_RESUME, message.whole();
+                "the resumed session was opened without a token");
         }
     }
 
@@ -277,18 +261,17 @@ impl SaelSession {
         }
         let place = message.place(message.get("seq"));
         if replay.frames == REPLAYED as u64 + 1 {
-            let text = format!("more than {REPLAYED} frames are replayed");
-            message.broken("replay-many", message.whole(), text);
+            broken!(message, rule::REPLAY_MANY, message.whole();
+                "more than {REPLAYED} frames are replayed");
         }
         if let Some(had) = replay.last
             && key <= had
         {
-            let text =
-                format!("seq {key} is sent again, but the client already has all up to {had}");
-            message.broken("replay-old", place, text);
+            broken!(message, rule::REPLAY_OLD, place;
+                "seq {key} is sent again, but the client already has all up to {had}");
         } else if replay.finals.contains(&key) {
-            let text = format!("seq {key} was replayed to its end already");
-            message.broken("replay-twice", place, text);
+            broken!(message, rule::REPLAY_TWICE, place;
+                "seq {key} was replayed to its end already");
         } else if last && replay.finals.len() < FINALS {
             replay.finals.insert(key);
         }
@@ -319,16 +302,12 @@ impl SaelSession {
         conn.refused = Some(message.index);
         if !std::mem::take(&mut conn.suspect) {
             let detail = message.text("message").unwrap_or_default();
-            let text = format!(
-                "the server refuses {}: {code} ({})",
-                hello.kind,
-                short(&detail)
-            );
-            message.broken_by("login-refused", message.whole(), hello.place.index, text);
+            broken!(message, rule::LOGIN_REFUSED, message.whole(), hello.place.index;
+                "the server refuses {}: {code} ({})", hello.kind, short(&detail));
         }
         if seq.key != 0 {
-            let text = format!("ERR {code} refuses the connection, but has seq {}", seq.key);
-            message.broken("login-error-seq", message.place(seq.node), text);
+            broken!(message, rule::LOGIN_ERROR_SEQ, message.place(seq.node);
+                "ERR {code} refuses the connection, but has seq {}", seq.key);
         }
         // Requests after a refused greeting get no answer.
         let id = message.conn;

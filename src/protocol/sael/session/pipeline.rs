@@ -1,6 +1,6 @@
 //! Checks the stages of a pipeline beyond the schema.
 
-use super::{SaelMessage, short};
+use super::{SaelMessage, broken, rule, short};
 use crate::protocol::sael::filter::ItemFilter;
 use crate::protocol::sael::schema::stage_kinds;
 use crate::tape::Node;
@@ -31,8 +31,8 @@ pub(super) fn check<'a>(
         let branches = || value.children().all(Node::is_array);
         let is_parallel = kind == "parallel" && value.is_array() && branches();
         if kind == "reduce" || is_parallel && value.at(0).is_some() {
-            let text = format!("stage {n} is {kind}, which the reference server does not know");
-            message.broken("stage-unsupported", message.at(value), text);
+            broken!(message, rule::STAGE_UNSUPPORTED, message.at(value);
+                "stage {n} is {kind}, which the reference server does not know");
         }
         match kind {
             // A bound input is not known here.
@@ -50,16 +50,15 @@ pub(super) fn check<'a>(
 
 fn binding(message: &SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'_>, first: bool) {
     if kind != "tool" {
-        let text = format!("stage {n} has input_bind, but is {kind}: only a tool has an input");
-        message.broken("bind-without-tool", message.at(bind), text);
+        broken!(message, rule::BIND_WITHOUT_TOOL, message.at(bind);
+            "stage {n} has input_bind, but is {kind}: only a tool has an input");
         return;
     }
     let mut bound = bind.members().filter(|(_, value)| value.is_text(PREVIOUS));
     if let (true, Some((key, value))) = (first && bind.is_map(), bound.next()) {
-        let key = short(&key.text().unwrap_or_default());
-        let text =
-            format!("`{key}` of the first stage is bound to $prev, but there is no previous stage");
-        message.broken("bind-nothing", message.at(value), text);
+        broken!(message, rule::BIND_NOTHING, message.at(value);
+            "`{}` of the first stage is bound to $prev, but there is no previous stage",
+            short(&key.text().unwrap_or_default()));
     }
 }
 
@@ -72,7 +71,7 @@ fn filter(message: &SaelMessage<'_, '_>, n: usize, node: Node<'_>) {
         Err(refused) => Some(refused.to_string()),
     };
     if let Some(problem) = problem {
-        let text = format!("the filter of stage {n} is unusual: {problem}");
-        message.broken("filter-odd", message.at(node), text);
+        broken!(message, rule::FILTER_ODD, message.at(node);
+            "the filter of stage {n} is unusual: {problem}");
     }
 }

@@ -4,6 +4,7 @@ use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::Place;
 use crate::protocol::session::heartbeat::Heartbeats;
 use crate::protocol::session::memory::{ConnId, Reported};
+use std::collections::BTreeSet;
 use std::collections::{HashSet, VecDeque};
 
 /// The number of open requests that is allowed until WIN changes it.
@@ -93,6 +94,8 @@ pub(super) struct SaelConnection {
     /// The client's last message.
     pub(super) client_last: Option<Place>,
     pub(super) reported: Reported,
+    /// The codes that are not in the document, and were reported.
+    pub(super) reported_codes: BTreeSet<&'static str>,
 }
 
 impl SaelConnection {

@@ -1,6 +1,6 @@
 //! The tools that a server lists, reduced to the facts that rules need.
 
-use super::{SaelMessage, short};
+use super::{SaelMessage, broken, rule, short};
 use crate::protocol::schema::validate::{self, Budget};
 use crate::tape::Node;
 use foldhash::HashMap;
@@ -128,8 +128,8 @@ fn read(message: &SaelMessage<'_, '_>, spec: Node<'_>, name: &str, budget: &mut 
             other => {
                 let effect =
                     other.map_or(node.describe().to_owned(), |e| format!("`{}`", short(e)));
-                let text = format!("tool `{}` has the unknown effect {effect}", short(name));
-                message.broken("tool-effect", message.at(node), text);
+                broken!(message, rule::TOOL_EFFECT, message.at(node);
+                    "tool `{}` has the unknown effect {effect}", short(name));
             }
         }
     }
@@ -137,8 +137,8 @@ fn read(message: &SaelMessage<'_, '_>, spec: Node<'_>, name: &str, budget: &mut 
         && cost.get("currency").is_none()
         && !cost.is_null()
     {
-        let text = format!("tool `{}` has a cost without a currency", short(name));
-        message.broken("tool-cost", message.at(cost), text);
+        broken!(message, rule::TOOL_COST, message.at(cost);
+            "tool `{}` has a cost without a currency", short(name));
     }
     tool
 }

@@ -1,7 +1,7 @@
 //! The upgrade to WebSocket: the offered subprotocols and the selected one.
 
 use super::state::{Agreed, SaelConnection};
-use super::{SaelMessage, short};
+use super::{SaelMessage, broken, rule, short};
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
 use crate::span::Span;
@@ -43,12 +43,10 @@ pub(super) fn head(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
                 } else {
                     short(&String::from_utf8_lossy(name))
                 };
-                let text = format!(
-                    "subprotocol `{shown}` has `{}`, which a token cannot contain",
-                    odd.escape_ascii()
-                );
                 let place = message.span(Span::new(place.start, place.end));
-                message.broken("subprotocol-name", place, text);
+                broken!(message, rule::SUBPROTOCOL_NAME, place;
+                    "subprotocol `{shown}` has `{}`, which a token cannot contain",
+                    odd.escape_ascii());
             }
         }
     }

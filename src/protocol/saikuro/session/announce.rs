@@ -8,9 +8,10 @@
 use super::super::message::field;
 use super::super::schema::SCHEMA;
 use crate::protocol::correlation::work;
+use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::schema::lint::lint;
-use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, quote_text};
+use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use foldhash::{HashMap, HashSet};
@@ -75,17 +76,11 @@ impl Namespaces {
             conn, direction, ..
         } = seen.origin;
         if let Some(before) = self.owners.get(name.as_ref()) {
-            let whose = if (before.conn, before.direction) == (conn, direction) {
-                "on this connection"
-            } else {
-                "by another provider"
-            };
-            let text = format!(
-                "{} was announced before, {whose}, in #{}: calls now go to this connection",
+            let is_same = (before.conn, before.direction) == (conn, direction);
+            broken!(seen, rule::NAMESPACE_TWICE, seen.at(node), before.index;
+                "{} was announced before, {}, in #{}: calls now go to this connection",
                 quote_text(&name),
-                before.index
-            );
-            seen.broken_by("namespace-twice", seen.at(node), before.index, text);
+                if is_same { "on this connection" } else { "by another provider" }, before.index);
         } else if self.owners.len() >= MAX_ENTRIES {
             return;
         }
@@ -111,11 +106,8 @@ impl Namespaces {
         }
         self.remove_announce(seen.origin.conn, index);
         let code = seen.message.outcome.as_deref().unwrap_or("no code");
-        let text = format!(
-            "the announce is refused with {}: its functions cannot be called",
-            quote_text(code)
-        );
-        seen.broken_by("announce-refused", seen.whole(), index, text);
+        broken!(seen, rule::ANNOUNCE_REFUSED, seen.whole(), index;
+            "the announce is refused with {}: its functions cannot be called", quote_text(code));
         true
     }
 
@@ -172,8 +164,8 @@ pub(super) fn schema(root: Node<'_>) -> Option<Node<'_>> {
 /// Checks the schema of an announce.
 pub(super) fn check(seen: Current<'_, '_>, root: Node<'_>) {
     let Some(schema) = schema(root).filter(|s| s.is_map()) else {
-        let text = "the announce has no schema; it should have a map";
-        seen.broken("bad-schema", seen.whole(), text);
+        broken!(seen, rule::BAD_SCHEMA, seen.whole();
+            "the announce has no schema; it should have a map");
         return;
     };
     lint(
@@ -193,7 +185,7 @@ pub(super) fn check(seen: Current<'_, '_>, root: Node<'_>) {
         for node in types {
             // One finding is enough: a runtime refuses the whole announce for it.
             if let Err((node, text)) = check_type(node) {
-                seen.broken("schema-kind", seen.at(node), text);
+                broken!(seen, rule::SCHEMA_KIND, seen.at(node); "{text}");
                 return;
             }
         }

@@ -10,10 +10,10 @@
 use super::super::message::field;
 use super::frames::{self, Effect, channel_frame, number, stream_frame};
 use super::state::{Batch, CallId, CallKey, Ending, FAILED, Flow, IdForm, OpenKind, SeqStream};
-use super::{SaikuroSession, reply};
+use super::{SaikuroSession, reply, rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Current, Report};
+use crate::protocol::session::{Current, Report, broken};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 
@@ -24,16 +24,11 @@ impl SaikuroSession {
     /// Handles an answer, or a frame of a stream or channel.
     pub(super) fn answer(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let (Some(theirs), Some(own)) = (Self::key(seen, true), Self::key(seen, false)) else {
-            let id = field(root, "id");
-            let (rule, text) = match id {
-                None => ("missing-id", "an answer needs an id".into()),
-                Some(id) => (
-                    "bad-field",
-                    format!("id is {}; it should be a UUID", quote(id)),
-                ),
+            return match field(root, "id") {
+                None => broken!(seen, rule::MISSING_ID, seen.whole(); "an answer needs an id"),
+                Some(id) => broken!(seen, rule::BAD_FIELD, seen.at(id);
+                    "id is {}; it should be a UUID", quote(id)),
             };
-            let place = seen.place(id);
-            return seen.broken(rule, place, text);
         };
         let wants_result = match self.open.get(&theirs) {
             Some((asked, OpenKind::Single { .. })) => asked.kind.as_ref() != "announce",
@@ -104,8 +99,8 @@ impl SaikuroSession {
             }
         }
         if let Effect::Again = effect {
-            let text = format!("{} was answered before", asked.describe());
-            seen.broken_by("second-answer", seen.whole(), index, text);
+            broken!(seen, rule::SECOND_ANSWER, seen.whole(), index;
+                "{} was answered before", asked.describe());
         }
         let Effect::Over(how) = effect else {
             return;
@@ -146,9 +141,8 @@ impl SaikuroSession {
             return;
         };
         for (_, asked) in conn.unaborted() {
-            let what = asked.describe();
-            let text = format!("{what} failed after its first items, and no abort came");
-            report.broken("stream-not-aborted", asked.place, text);
+            broken!(report, rule::STREAM_NOT_ABORTED, asked.place;
+                "{} failed after its first items, and no abort came", asked.describe());
         }
     }
 
@@ -166,12 +160,11 @@ impl SaikuroSession {
         if let Some(answer) = &mut seen.report().answer {
             answer.id_form_differs = true;
         }
-        if !side.reported.first("answer-id-form") {
+        if !side.reported.first(rule::ANSWER_ID_FORM) {
             return;
         }
-        let (got, asked) = (got.name(), asked.name());
-        let text = format!("the id is {got}, but the request has it as {asked}");
-        seen.broken_by("answer-id-form", seen.at(id), index, text);
+        broken!(seen, rule::ANSWER_ID_FORM, seen.at(id), index;
+            "the id is {}, but the request has it as {}", got.name(), asked.name());
     }
 
     /// Handles an answered request: a runtime that answers in order has handled all earlier requests.
@@ -192,8 +185,8 @@ impl SaikuroSession {
             && side.overtaken != Some(older)
         {
             side.overtaken = Some(older);
-            let text = format!("this answers #{index}, but the earlier #{older} is not answered");
-            seen.broken_by("out-of-order", seen.whole(), older, text);
+            broken!(seen, rule::OUT_OF_ORDER, seen.whole(), older;
+                "this answers #{index}, but the earlier #{older} is not answered");
         }
     }
 
@@ -246,31 +239,30 @@ impl SaikuroSession {
                 let code = seen.message.outcome.as_deref().unwrap_or("no code");
                 let (rule, text) = match (ended.how, is_error) {
                     (Ending::Cast, true) => (
-                        "cast-refused",
+                        rule::CAST_REFUSED,
                         format!(
                             "{what} failed with {}, and no peer waits for the answer",
                             quote_text(code)
                         ),
                     ),
                     (Ending::Cast, false) => (
-                        "cast-answered",
+                        rule::CAST_ANSWERED,
                         format!("{what} is answered; a cast should have no answer"),
                     ),
                     _ => (
-                        "log-answered",
+                        rule::LOG_ANSWERED,
                         format!("{what} is answered, and no peer waits for the answer"),
                     ),
                 };
                 if asked.kind.as_ref() != "announce" {
-                    seen.broken_by(rule, seen.whole(), index, text);
+                    broken!(seen, rule, seen.whole(), index; "{text}");
                 }
                 (ended.how, ended.by) = (Ending::Answered, seen.index);
                 self.side(key.conn, key.requester).handle_answered(index);
             }
             Ending::Answered => {
-                let what = asked.describe();
-                let text = format!("{what}, #{index}, was answered before, by #{by}");
-                seen.broken_by("second-answer", seen.whole(), by, text);
+                broken!(seen, rule::SECOND_ANSWER, seen.whole(), by;
+                    "{}, #{index}, was answered before, by #{by}", asked.describe());
             }
             Ending::Failed(next) if kind == "abort" => {
                 let mut flow = Flow {
@@ -323,8 +315,8 @@ impl SaikuroSession {
         let codes = &mut self.sender(seen).codes;
         reply::reply(seen, root, false, codes);
         let Some(node) = root.get("namespace").filter(|n| n.is_string()) else {
-            let text = "the announce_ack names no namespace";
-            return seen.broken("bad-field", seen.whole(), text);
+            return broken!(seen, rule::BAD_FIELD, seen.whole();
+                "the announce_ack names no namespace");
         };
         let namespace = node.text().unwrap_or_default();
         let requester = seen.origin.direction.map(Direction::other);
@@ -344,11 +336,8 @@ impl SaikuroSession {
                 .values()
                 .filter(|k| matches!(k.name, CallId::Namespace(_)));
             let meant = waits.next().cloned();
-            let text = format!(
-                "{} is acknowledged, but was not announced",
-                quote_text(&namespace)
-            );
-            seen.broken("ack-namespace", seen.at(node), text);
+            broken!(seen, rule::ACK_NAMESPACE, seen.at(node);
+                "{} is acknowledged, but was not announced", quote_text(&namespace));
             match meant {
                 Some(meant) => key = meant,
                 None => return,
@@ -364,13 +353,12 @@ fn is_item(asked: &OpenRequest) -> bool {
 }
 
 fn after_end(asked: &OpenRequest, by: u64, seen: Current<'_, '_>) {
-    let (what, index) = (asked.describe(), asked.place.index);
-    let text = if is_item(asked) {
-        format!("this follows #{by}, which ended it")
+    if is_item(asked) {
+        broken!(seen, rule::AFTER_END, seen.whole(), by; "this follows #{by}, which ended it");
     } else {
-        format!("{what}, #{index}, was ended by #{by}")
-    };
-    seen.broken_by("after-end", seen.whole(), by, text);
+        broken!(seen, rule::AFTER_END, seen.whole(), by;
+            "{}, #{}, was ended by #{by}", asked.describe(), asked.place.index);
+    }
 }
 
 fn answers_itself(asked: &OpenRequest, seen: Current<'_, '_>) {
@@ -379,17 +367,13 @@ fn answers_itself(asked: &OpenRequest, seen: Current<'_, '_>) {
         return;
     }
     let index = asked.place.index;
-    let text = format!(
-        "this answers {}, #{index}, a request of the same side",
-        asked.describe()
-    );
-    seen.broken_by("unknown-id", seen.whole(), index, text);
+    broken!(seen, rule::UNKNOWN_ID, seen.whole(), index;
+        "this answers {}, #{index}, a request of the same side", asked.describe());
 }
 
 fn item_from_opener(asked: &OpenRequest, seen: Current<'_, '_>) {
-    let index = asked.place.index;
-    let text = format!("the opener of {}, #{index}, sends on it", asked.describe());
-    seen.broken_by("item-from-opener", seen.whole(), index, text);
+    broken!(seen, rule::ITEM_FROM_OPENER, seen.whole(), asked.place.index;
+        "the opener of {}, #{}, sends on it", asked.describe(), asked.place.index);
 }
 
 fn late_answer(asked: &OpenRequest, seen: Current<'_, '_>) {
@@ -398,10 +382,7 @@ fn late_answer(asked: &OpenRequest, seen: Current<'_, '_>) {
     // A runtime sends its own Timeout at that moment.
     if took > PATIENCE && seen.message.outcome.as_deref() != Some("Timeout") {
         let (seconds, millis) = (took / 1_000_000_000, took / 1_000_000 % 1000);
-        let text = format!(
-            "{} took {seconds}.{millis:03} s; a runtime waits 30 s",
-            asked.describe()
-        );
-        seen.broken_by("late-answer", seen.whole(), asked.place.index, text);
+        broken!(seen, rule::LATE_ANSWER, seen.whole(), asked.place.index;
+            "{} took {seconds}.{millis:03} s; a runtime waits 30 s", asked.describe());
     }
 }

@@ -9,10 +9,11 @@ use super::super::message::{field, id};
 use super::super::schema;
 use super::state::CallId;
 use crate::protocol::Id;
+use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Current, Place};
+use crate::protocol::session::{Current, Place, RuleId, broken};
 use crate::tape::{Node, Scalar, Value};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -45,26 +46,26 @@ pub(super) fn place(seen: Current<'_, '_>, root: Node<'_>, nested: bool) -> Plac
 /// Checks all values. Returns true if a runtime cannot read one. Each rule is reported once.
 pub(super) fn values(seen: Current<'_, '_>, root: Node<'_>) -> bool {
     let before = seen.findings();
-    let mut reported: Vec<&str> = Vec::new();
-    let mut report_once = |rule: &'static str, node: Node<'_>, text: &dyn Fn() -> String| {
+    let mut reported: Vec<RuleId> = Vec::new();
+    let mut report_once = |rule: RuleId, node: Node<'_>, text: &dyn Fn() -> String| {
         if !reported.contains(&rule) {
             reported.push(rule);
-            seen.broken(rule, seen.at(node), text());
+            broken!(seen, rule, seen.at(node); "{}", text());
         }
     };
     root.each(&mut |node| match node.value() {
         Value::Map => {
             if let Some(key) = repeated_key(node) {
                 let text = || format!("the key {} is repeated in one map", quote(key));
-                report_once("duplicate-key", key, &text);
+                report_once(rule::DUPLICATE_KEY, key, &text);
             }
             let mut keys = node.members().map(|(key, _)| key);
             if let Some(key) = keys.find(|key| !key.is_string()) {
                 let text = || format!("a map has {} as a key; keys are strings", quote(key));
-                report_once("non-string-key", key, &text);
+                report_once(rule::NON_STRING_KEY, key, &text);
             }
         }
-        Value::Scalar(Scalar::Ext(kind, bytes)) => report_once("extension-value", node, &|| {
+        Value::Scalar(Scalar::Ext(kind, bytes)) => report_once(rule::EXTENSION_VALUE, node, &|| {
             let len = bytes.len();
             format!(
                 "the value is an extension of type {kind} and {len} bytes; no runtime supports it"
@@ -74,7 +75,7 @@ pub(super) fn values(seen: Current<'_, '_>, root: Node<'_>) -> bool {
         Value::Scalar(Scalar::Str(text)) if !text.is_ascii() => {
             if let Err(error) = std::str::from_utf8(text) {
                 let at = error.valid_up_to();
-                report_once("bad-text", node, &|| {
+                report_once(rule::BAD_TEXT, node, &|| {
                     format!("a text is not UTF-8 from byte {at}")
                 });
             }
@@ -91,29 +92,32 @@ pub(super) fn envelope(seen: Current<'_, '_>, root: Node<'_>, kind: &str, nested
     refused |= envelope_id(seen, root, here);
     let is_free = matches!(kind, "batch" | "log" | "announce");
     if !is_free && raw(root, "args").is_none() {
-        seen.broken("missing-args", here, "args is missing; it should be []");
+        broken!(seen, rule::MISSING_ARGS, here; "args is missing; it should be []");
     }
     if kind == "batch" && field(root, "target").is_none() {
-        let text = "target is missing; a runtime requires it in a batch, too";
-        seen.broken("batch-without-target", here, text);
+        broken!(seen, rule::BATCH_WITHOUT_TARGET, here;
+            "target is missing; a runtime requires it in a batch, too");
         refused = true;
     }
     for (name, rule, whose) in [
-        ("cap", "document-capability", "a runtime reads capability"),
-        ("capability", "peers-capability", "the document has cap"),
+        (
+            "cap",
+            rule::DOCUMENT_CAPABILITY,
+            "a runtime reads capability",
+        ),
+        ("capability", rule::PEERS_CAPABILITY, "the document has cap"),
     ] {
         if let Some(node) = field(root, name) {
-            let text = format!("the capability is in the field {name}; {whose}");
-            seen.broken(rule, seen.at(node), text);
+            broken!(seen, rule, seen.at(node); "the capability is in the field {name}; {whose}");
         }
     }
     if kind == "batch" {
         refused |= items(seen, root);
     }
     if matches!(kind, "resource" | "log") {
-        let text = format!("type is {kind:?}, which the document does not have");
         let node = raw(root, "type").unwrap_or(root);
-        seen.broken("peers-type", seen.at(node), text);
+        broken!(seen, rule::PEERS_TYPE, seen.at(node);
+            "type is {kind:?}, which the document does not have");
     }
     refused
 }
@@ -133,21 +137,23 @@ fn members(seen: Current<'_, '_>, root: Node<'_>, kind: &str) -> bool {
             // The array form has no meta.
             (_, "meta") if root.is_array() => return None,
             (_, "args") if is_missing => return None,
-            ("bad-version", _) => {
+            (rule::BAD_VERSION, _) => {
                 let is_number = !is_missing && whole(node).is_some();
                 let is_unread = is_number && matches!(kind, "log" | "announce");
                 (
-                    ["bad-version", "unread-version"][usize::from(is_unread)],
+                    [rule::BAD_VERSION, rule::UNREAD_VERSION][usize::from(is_unread)],
                     !is_number,
                 )
             }
             (_, "target") if kind == "batch" && (is_missing || is_nil) => return None,
             // Text that is not UTF-8 has its own finding.
             (_, "target") if node.is_string() && node.text().is_none() => return None,
-            ("bad-target", _) if is_missing || is_nil => ("bad-target", true),
-            ("bad-target", _) if node.is_string() => ("bad-target", false),
-            ("empty-batch", _) if is_missing || is_nil || node.is_array() => ("empty-batch", false),
-            _ => ("bad-field", true),
+            (rule::BAD_TARGET, _) if is_missing || is_nil => (rule::BAD_TARGET, true),
+            (rule::BAD_TARGET, _) if node.is_string() => (rule::BAD_TARGET, false),
+            (rule::EMPTY_BATCH, _) if is_missing || is_nil || node.is_array() => {
+                (rule::EMPTY_BATCH, false)
+            }
+            _ => (rule::BAD_FIELD, true),
         };
         refused.set(refused.get() || is_refused);
         Some(rule)
@@ -165,11 +171,7 @@ fn members(seen: Current<'_, '_>, root: Node<'_>, kind: &str) -> bool {
 
 fn envelope_id(seen: Current<'_, '_>, root: Node<'_>, here: Place) -> bool {
     let Some(node) = field(root, "id") else {
-        seen.broken(
-            "missing-id",
-            here,
-            "id is missing, so no answer is possible",
-        );
+        broken!(seen, rule::MISSING_ID, here; "id is missing, so no answer is possible");
         return true;
     };
     match id(node) {
@@ -181,19 +183,16 @@ fn envelope_id(seen: Current<'_, '_>, root: Node<'_>, here: Place) -> bool {
             let Some(text) = text else {
                 return false;
             };
-            let text = format!(
-                "the sixteen bytes of the id are the text {}",
-                quote_text(text)
-            );
-            seen.broken("ambiguous-id", seen.at(node), text);
+            broken!(seen, rule::AMBIGUOUS_ID, seen.at(node);
+                "the sixteen bytes of the id are the text {}", quote_text(text));
         }
         Id::Text(text) => {
-            let text = format!("id is {}; it should be a UUID", quote_text(&text));
-            seen.broken("bad-id", seen.at(node), text);
+            broken!(seen, rule::BAD_ID, seen.at(node);
+                "id is {}; it should be a UUID", quote_text(&text));
         }
         _ => {
-            let text = format!("id is {}; it should be a UUID", quote(node));
-            seen.broken("bad-field", seen.at(node), text);
+            broken!(seen, rule::BAD_FIELD, seen.at(node);
+                "id is {}; it should be a UUID", quote(node));
         }
     }
     true
@@ -213,8 +212,8 @@ fn items(seen: Current<'_, '_>, root: Node<'_>) -> bool {
         let Some(kind) = kind.filter(|kind| schema::is_invocation(kind)) else {
             let what =
                 field(item, "type").map_or("no type".into(), |t| format!("type {}", quote(t)));
-            let text = format!("item {n} of the batch has {what}; it should be call");
-            seen.broken("unknown-type", seen.at(item), text);
+            broken!(seen, rule::UNKNOWN_TYPE, seen.at(item);
+                "item {n} of the batch has {what}; it should be call");
             refused = true;
             continue;
         };
@@ -223,11 +222,8 @@ fn items(seen: Current<'_, '_>, root: Node<'_>) -> bool {
             && let Some(name) = CallId::of(&id(node))
             && !names.insert(name)
         {
-            let text = format!(
-                "item {n} has the id of an earlier item, {}",
-                id(node).text()
-            );
-            seen.broken("batch-duplicate-id", seen.at(node), text);
+            broken!(seen, rule::BATCH_DUPLICATE_ID, seen.at(node);
+                "item {n} has the id of an earlier item, {}", id(node).text());
         }
     }
     refused
@@ -236,13 +232,13 @@ fn items(seen: Current<'_, '_>, root: Node<'_>) -> bool {
 /// Reports a message that is neither an envelope nor an answer.
 pub(super) fn unknown(seen: Current<'_, '_>, root: Node<'_>) {
     if let Some(node) = field(root, "type") {
-        let text = format!("type is {}, but no envelope has this type", quote(node));
-        seen.broken("unknown-type", seen.at(node), text);
+        broken!(seen, rule::UNKNOWN_TYPE, seen.at(node);
+            "type is {}, but no envelope has this type", quote(node));
     } else if let Some(node) = field(root, "ok").filter(|node| node.as_bool().is_none()) {
-        let text = format!("ok is {}; it should be true or false", quote(node));
-        seen.broken("bad-field", seen.at(node), text);
+        broken!(seen, rule::BAD_FIELD, seen.at(node);
+            "ok is {}; it should be true or false", quote(node));
     } else {
-        let text = "the map has none of type, ok, seq and close";
-        seen.broken("unknown-message", seen.whole(), text);
+        broken!(seen, rule::UNKNOWN_MESSAGE, seen.whole();
+            "the map has none of type, ok, seq and close");
     }
 }

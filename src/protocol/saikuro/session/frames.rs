@@ -9,7 +9,8 @@ use super::super::message::field;
 use super::check::whole;
 use super::state::{Channel, Ending, Flow, SeqStream};
 use crate::protocol::Role;
-use crate::protocol::session::Current;
+use crate::protocol::rule_names::saikuro as rule;
+use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
 
 /// The effect of a frame on its request.
@@ -31,14 +32,14 @@ pub(super) fn number(flow: &mut Flow, seen: Current<'_, '_>, root: Node<'_>) {
     };
     match (flow.next, flow.last) {
         (Some(next), None) if seq != next => {
-            let text = format!("the first seq is {seq}; it should be {next}");
-            seen.broken("seq-start", seen.at(node), text);
+            broken!(seen, rule::SEQ_START, seen.at(node);
+                "the first seq is {seq}; it should be {next}");
         }
         (Some(next), Some(last)) if seq != next => {
             let again = seq < next;
-            let rule = if again { "seq-repeated" } else { "seq-gap" };
-            let text = format!("seq is {seq}; it should be {next}, after #{last}");
-            seen.broken_by(rule, seen.at(node), last, text);
+            let rules = [rule::SEQ_GAP, rule::SEQ_REPEATED];
+            broken!(seen, rules[usize::from(again)], seen.at(node), last;
+                "seq is {seq}; it should be {next}, after #{last}");
             if again {
                 return;
             }
@@ -81,15 +82,13 @@ fn answered_like_a_call(
     }
     *acknowledged = true;
     let is_result = root.get("result").is_some();
-    let text = if is_result {
-        format!("the {what} is answered like a call, with one result and no seq")
-    } else {
-        format!("the {what} is acknowledged; a runtime that does this forwards no items")
-    };
-    seen.broken("stream-answered", seen.whole(), text);
     if is_result {
+        broken!(seen, rule::STREAM_ANSWERED, seen.whole();
+            "the {what} is answered like a call, with one result and no seq");
         Effect::Over(Ending::Answered)
     } else {
+        broken!(seen, rule::STREAM_ANSWERED, seen.whole();
+            "the {what} is acknowledged; a runtime that does this forwards no items");
         Effect::Part
     }
 }
@@ -169,20 +168,18 @@ pub(super) fn channel_frame(
 /// Reports an error that answers an item of a channel.
 pub(super) fn refused(seen: Current<'_, '_>) {
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
-    let text = format!(
-        "an item on the channel is answered with the error {code:?}; it should have no answer"
-    );
-    seen.broken("channel-item-refused", seen.whole(), text);
+    broken!(seen, rule::CHANNEL_ITEM_REFUSED, seen.whole();
+        "an item on the channel is answered with the error {code:?}; it should have no answer");
 }
 
 /// Reports a frame that a side sends after its own close.
 fn after_own_close(done: u64, seen: Current<'_, '_>) {
-    let text = format!("this side closed the channel in #{done}, but continues to send");
-    seen.broken_by("after-own-close", seen.whole(), done, text);
+    broken!(seen, rule::AFTER_OWN_CLOSE, seen.whole(), done;
+        "this side closed the channel in #{done}, but continues to send");
 }
 
 /// Reports a frame after both sides have closed.
 pub(super) fn after_both_closed(by: u64, seen: Current<'_, '_>) {
-    let text = format!("both sides closed the channel by #{by}, but this one continues to send");
-    seen.broken_by("after-own-close", seen.whole(), by, text);
+    broken!(seen, rule::AFTER_OWN_CLOSE, seen.whole(), by;
+        "both sides closed the channel by #{by}, but this one continues to send");
 }

@@ -10,10 +10,11 @@ use super::super::message::{Vocabulary, field, id, vocabulary};
 use super::super::schema::{ERROR, FRAME};
 use super::check::{MAX_ENTRIES, place};
 use super::state::{Batch, CallId, Codes};
+use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::schema::check::TypeProblem;
 use crate::protocol::schema::lint::lint;
-use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, quote_text};
+use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
 
 /// Checks an answer, or a frame of a stream or channel.
@@ -49,17 +50,16 @@ fn answer(
     let error = field(root, "error");
     match (root.get("ok").and_then(Node::as_bool), error) {
         (Some(true), Some(node)) => {
-            let text = "ok is true, but there is an error";
-            seen.broken("ok-with-error", seen.at(node), text);
+            broken!(seen, rule::OK_WITH_ERROR, seen.at(node); "ok is true, but there is an error");
         }
         (Some(false), None) if wants_error => {
-            seen.broken("error-missing", here, "ok is false, but there is no error");
+            broken!(seen, rule::ERROR_MISSING, here; "ok is false, but there is no error");
         }
         (Some(true), None)
             if wants_result && root.get("result").or(root.get("results")).is_none() =>
         {
-            let text = "ok is true without a result; for no value it should be null";
-            seen.broken("result-missing", here, text);
+            broken!(seen, rule::RESULT_MISSING, here;
+                "ok is true without a result; for no value it should be null");
         }
         _ => {}
     }
@@ -69,7 +69,7 @@ fn answer(
 }
 
 fn error(seen: Current<'_, '_>, error: Node<'_>, codes: &mut Codes) {
-    let rule = &|p: &TypeProblem<'_, '_>| p.rule().or(Some("bad-error"));
+    let rule = &|p: &TypeProblem<'_, '_>| p.rule().or(Some(rule::BAD_ERROR));
     lint(
         &seen,
         error,
@@ -87,22 +87,21 @@ fn error(seen: Current<'_, '_>, error: Node<'_>, codes: &mut Codes) {
     match vocabulary(&node.text().unwrap_or_default()) {
         Vocabulary::Shared => return,
         Vocabulary::Document => {
-            let text = format!("{code} is a code of the document, which a runtime cannot decode");
-            seen.broken("document-error-code", place, text);
+            broken!(seen, rule::DOCUMENT_ERROR_CODE, place;
+                "{code} is a code of the document, which a runtime cannot decode");
             codes.document = Some(seen.index);
         }
         Vocabulary::Peers => {
             // Once for each side: the code shows the kind of peer, not an error of this message.
             if codes.peers.is_none() {
-                let text =
-                    format!("{code} is a code of real peers, which the document does not have");
-                seen.broken("peers-error-code", place, text);
+                broken!(seen, rule::PEERS_ERROR_CODE, place;
+                    "{code} is a code of real peers, which the document does not have");
             }
             codes.peers = Some(seen.index);
         }
         Vocabulary::Nobody => {
-            let text = format!("{code} is an error code of neither the document nor real peers");
-            seen.broken("unknown-error-code", place, text);
+            broken!(seen, rule::UNKNOWN_ERROR_CODE, place;
+                "{code} is an error code of neither the document nor real peers");
             return;
         }
     }
@@ -110,8 +109,8 @@ fn error(seen: Current<'_, '_>, error: Node<'_>, codes: &mut Codes) {
         && !codes.reported
     {
         codes.reported = true;
-        let text = format!("the code is {code}, but earlier codes are of the other vocabulary");
-        seen.broken_by("mixed-error-codes", place, document.min(peers), text);
+        broken!(seen, rule::MIXED_ERROR_CODES, place, document.min(peers);
+            "the code is {code}, but earlier codes are of the other vocabulary");
     }
 }
 
@@ -124,16 +123,9 @@ pub(super) fn batch_answer(seen: Current<'_, '_>, root: Node<'_>, batch: &Batch)
     };
     let count = list.children().count();
     if !list.is_array() || count != batch.count {
-        let got = if list.is_array() {
-            format!("{count} results")
-        } else {
-            quote(list)
-        };
-        let text = format!(
-            "the answer has {got}, but the batch has {} calls",
-            batch.count
-        );
-        seen.broken("batch-count", seen.at(list), text);
+        broken!(seen, rule::BATCH_COUNT, seen.at(list);
+            "the answer has {}, but the batch has {} calls",
+            if list.is_array() { format!("{count} results") } else { quote(list) }, batch.count);
     } else if is_document {
         batch_order(seen, list, batch);
     }
@@ -143,34 +135,27 @@ pub(super) fn batch_answer(seen: Current<'_, '_>, root: Node<'_>, batch: &Batch)
     // MUST (Batch Response): ok is false if one item failed.
     let mut oks = list.children().map(|r| r.get("ok").and_then(Node::as_bool));
     let failed = oks.position(|ok| ok == Some(false));
-    let text = match (ok.as_bool(), failed) {
-        (Some(true), Some(n)) => format!("ok is true, but result {n} failed"),
+    match (ok.as_bool(), failed) {
+        (Some(true), Some(n)) => broken!(seen, rule::BATCH_OK, seen.at(ok);
+            "ok is true, but result {n} failed"),
         (Some(false), None) if field(root, "error").is_none() => {
-            "ok is false, but no result failed".to_owned()
+            broken!(seen, rule::BATCH_OK, seen.at(ok); "ok is false, but no result failed");
         }
-        _ => return,
-    };
-    seen.broken("batch-ok", seen.at(ok), text);
+        _ => {}
+    }
 }
 
 /// MUST (Batch Response): results have the order of the calls.
 fn batch_order(seen: Current<'_, '_>, list: Node<'_>, batch: &Batch) {
     for (n, (result, wanted)) in list.children().zip(&batch.ids).enumerate() {
         let Some(node) = field(result, "id") else {
-            seen.broken(
-                "missing-id",
-                seen.at(result),
-                format!("result {n} has no id"),
-            );
+            broken!(seen, rule::MISSING_ID, seen.at(result); "result {n} has no id");
             return;
         };
         let got = id(node);
         if wanted.is_some() && CallId::of(&got) != *wanted {
-            let text = format!(
-                "result {n} is for {}, not for call {n}",
-                quote_text(&got.text())
-            );
-            seen.broken("batch-order", seen.at(node), text);
+            broken!(seen, rule::BATCH_ORDER, seen.at(node);
+                "result {n} is for {}, not for call {n}", quote_text(&got.text()));
             return;
         }
     }

@@ -10,8 +10,9 @@ use super::super::message::field;
 use super::announce::schema;
 use super::check::MAX_ENTRIES as FINDINGS;
 use crate::protocol::Direction;
-use crate::protocol::session::Current;
+use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::text::{quote, quote_text};
+use crate::protocol::session::{Current, broken};
 use crate::tape::{Node, Scalar, Value};
 use foldhash::HashMap;
 
@@ -156,13 +157,9 @@ impl Functions {
         if let (Some(value), Some((kind, shown))) = (result, &function.returns)
             && !fits(kind, value)
         {
-            let text = format!(
+            broken!(seen, rule::RESULT_UNFIT, seen.at(value), index;
                 "the result of {} is {}; it should be {shown}, as #{} announced",
-                quote_text(target),
-                quote(value),
-                function.by
-            );
-            seen.broken_by("result-unfit", seen.at(value), index, text);
+                quote_text(target), quote(value), function.by);
         }
     }
 
@@ -187,17 +184,13 @@ impl Function {
         let shows = field(root, "capability").or_else(|| field(root, "cap"));
         match (&self.capability, shows) {
             (Some(capability), None) => {
-                let text = format!(
-                    "{target} requires the capability {}, as #{by} announced, but the call has none",
-                    quote_text(capability)
-                );
-                seen.broken_by("capability-missing", seen.at(root), by, text);
+                broken!(seen, rule::CAPABILITY_MISSING, seen.at(root), by;
+                    "{target} requires the capability {}, as #{by} announced, but the call has \
+                    none", quote_text(capability));
             }
             (None, Some(capability)) => {
-                let text = format!(
-                    "the call has a capability, but {target} requires none, as #{by} announced"
-                );
-                seen.broken_by("capability-undeclared", seen.at(capability), by, text);
+                broken!(seen, rule::CAPABILITY_UNDECLARED, seen.at(capability), by;
+                    "the call has a capability, but {target} requires none, as #{by} announced");
             }
             _ => {}
         }
@@ -217,12 +210,9 @@ impl Function {
             } else {
                 format!("{least} to {most}")
             };
-            let text = format!(
+            broken!(seen, rule::ARGS_UNFIT, seen.at(args), by;
                 "{target} takes {wanted} argument{}, as #{by} announced, but {count} {} given",
-                if wanted == "1" { "" } else { "s" },
-                if count == 1 { "is" } else { "are" }
-            );
-            seen.broken_by("args-unfit", seen.at(args), by, text);
+                if wanted == "1" { "" } else { "s" }, if count == 1 { "is" } else { "are" });
             return;
         }
         let mut pairs = args.children().zip(&self.arguments);
@@ -230,13 +220,9 @@ impl Function {
             !(fits(&argument.kind, *value) || argument.optional && value.is_null())
         });
         if let Some((value, argument)) = first_mismatch {
-            let text = format!(
+            broken!(seen, rule::ARGS_UNFIT, seen.at(value), by;
                 "argument {} of {target} is {}; it should be {}, as #{by} announced",
-                quote_text(&argument.name),
-                quote(value),
-                argument.shown
-            );
-            seen.broken_by("args-unfit", seen.at(value), by, text);
+                quote_text(&argument.name), quote(value), argument.shown);
         }
     }
 }

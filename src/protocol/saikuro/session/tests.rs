@@ -99,7 +99,7 @@ impl Run {
     fn note(&mut self) {
         let broken = self.report.broken.iter();
         self.found
-            .extend(broken.map(|b| format!("#{} {}", b.place.index, b.rule)));
+            .extend(broken.map(|b| format!("#{} {}", b.place.index, b.rule.name())));
         if let Some(answer) = &self.report.answer {
             let by = self.index.saturating_sub(1);
             self.answers.push((by, answer.to, answer.last));

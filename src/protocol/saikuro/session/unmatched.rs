@@ -7,13 +7,13 @@
 //! ```
 
 use super::super::message::field;
-use super::SaikuroSession;
 use super::frames::number;
 use super::state::{Ending, Flow, OpenKind, SeqStream};
+use super::{SaikuroSession, rule};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::session::Current;
 use crate::protocol::session::text::quote_text;
+use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
 
 /// The largest number of tracked streams whose start was not seen.
@@ -31,13 +31,9 @@ impl SaikuroSession {
         let lost = self.conns.get(&seen.origin.conn).is_some_and(|c| c.lost);
         if !lost && self.open.refused() == 0 {
             let id = message.id.text();
-            let text = format!(
-                "the {} is for {}, but no request has this id",
-                message.kind,
-                quote_text(&id)
-            );
             let place = seen.place(field(root, "id"));
-            seen.broken("unknown-id", place, text);
+            broken!(seen, rule::UNKNOWN_ID, place;
+                "the {} is for {}, but no request has this id", message.kind, quote_text(&id));
         }
         if message.kind == "item" && self.orphans < ORPHANS && !self.open.is_full() {
             self.track_orphan(seen, root);
@@ -81,12 +77,11 @@ impl SaikuroSession {
         let why = why.map_or_else(|| "no reason".to_owned(), |why| quote_text(&why));
         let place = seen.place(field(root, "id"));
         let Some((index, key)) = meant else {
-            let text = format!("the error has an id that no request has: {why}");
-            return seen.broken("random-id", place, text);
+            return broken!(seen, rule::RANDOM_ID, place;
+                "the error has an id that no request has: {why}");
         };
-        let text =
-            format!("the error has an id that no request has; it probably answers #{index}: {why}");
-        seen.broken_by("random-id", place, index, text);
+        broken!(seen, rule::RANDOM_ID, place, index;
+            "the error has an id that no request has; it probably answers #{index}: {why}");
         let side = self.side(seen.origin.conn, requester);
         side.order.remove(&index);
         let Some(key) = key else {

@@ -2,7 +2,8 @@
 
 use super::state::{Batch, CallKey, OpenKind, SeqStream};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::session::Waiting;
+use crate::protocol::rule_names::saikuro as rule;
+use crate::protocol::session::{RuleId, Waiting};
 
 /// Returns the expected message for an open request, and the reason why it may take long.
 pub(super) fn waiting_for(
@@ -35,18 +36,15 @@ pub(super) fn waiting_for(
 }
 
 /// Returns the broken rule of a request that stays open, and the text.
-pub(super) fn find_open_problem(
-    asked: &OpenRequest,
-    state: &OpenKind,
-) -> Option<(&'static str, String)> {
+pub(super) fn find_open_problem(asked: &OpenRequest, state: &OpenKind) -> Option<(RuleId, String)> {
     let what = asked.describe();
     Some(match state {
         OpenKind::Single { .. } | OpenKind::Batch(_) => {
-            ("unanswered", format!("{what} has no answer"))
+            (rule::UNANSWERED, format!("{what} has no answer"))
         }
         // The missing items of an orphan were reported.
         OpenKind::Stream(stream) if stream.orphan || stream.acknowledged => return None,
-        OpenKind::Stream(_) => ("stream-unfinished", format!("{what} is not ended")),
+        OpenKind::Stream(_) => (rule::STREAM_UNFINISHED, format!("{what} is not ended")),
         // Real peers cannot close a channel, except those in Rust.
         OpenKind::Channel(channel) if channel.peers => return None,
         OpenKind::Channel(channel) => {
@@ -56,7 +54,10 @@ pub(super) fn find_open_problem(
             } else {
                 "neither side"
             };
-            ("channel-not-closed", format!("{what} is closed by {by}"))
+            (
+                rule::CHANNEL_NOT_CLOSED,
+                format!("{what} is closed by {by}"),
+            )
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Ids of blobs: a component can only know those that the runtime has sent.
 
-use super::MessageTurn;
+use super::{MessageTurn, broken, rule};
 use crate::protocol::Direction;
 use foldhash::HashSet;
 use std::collections::BTreeMap;
@@ -51,8 +51,8 @@ impl Blobs {
     /// Handles the answer to the request with this index. A runtime may also have blobs of earlier runs.
     pub(super) fn handle_answer(&mut self, index: u64, message: &MessageTurn<'_, '_>, well: bool) {
         if let Some(shown) = self.unknown.remove(&index).filter(|_| !well) {
-            let text = format!("the runtime refuses blob {shown}…: it has sent no such id before");
-            message.broken_by("blob-unknown", message.whole(), index, text);
+            broken!(message, rule::BLOB_UNKNOWN, message.whole(), index;
+                "the runtime refuses blob {shown}…: it has sent no such id before");
         }
     }
 }

@@ -9,12 +9,12 @@
 //! ```
 
 use super::matching::{Enclosing, Matched, Sent};
-use super::{MessageTurn, StepflowSession};
+use super::{MessageTurn, StepflowSession, rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{IdSpace, PairKey};
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{ConnectionChange, Current, Report, Severity};
+use crate::protocol::session::{ConnectionChange, Current, Report, Severity, broken};
 use crate::protocol::{Origin, Role};
 use std::collections::VecDeque;
 
@@ -127,16 +127,13 @@ impl StepflowSession {
                 self.handle_complete_response(message, status, &key, breaks_rule);
             }
             Sent::Notification if status != 202 && !breaks_rule => {
-                let text =
-                    format!("a notification is answered with status {status}; it should be 202");
-                message.broken_by("notification-answered", seen.whole(), index, text);
+                broken!(message, rule::NOTIFICATION_ANSWERED, seen.whole(), index;
+                    "a notification is answered with status {status}; it should be 202");
             }
             Sent::Answer if status != 202 && !breaks_rule => {
-                let text = format!(
+                broken!(message, rule::CALLBACK_ANSWER_REFUSED, seen.whole(), index;
                     "the answer to a callback gets status {status}{}; it should be 202",
-                    reason(message)
-                );
-                message.broken_by("callback-answer-refused", seen.whole(), index, text);
+                    reason(message));
             }
             Sent::Nothing if streams => self.side_stream = true,
             Sent::Nothing if !breaks_rule => {
@@ -166,9 +163,9 @@ impl StepflowSession {
             }
             Some(Role::Request | Role::Notification) => {
                 if !message.breaks_rule {
-                    let text = "a plain response contains only the answer; a request of the server is an \
-                        event of a stream";
-                    message.broken("request-in-body", seen.whole(), text);
+                    broken!(message, rule::REQUEST_IN_BODY, seen.whole();
+                        "a plain response contains only the answer; a request of the server is an \
+                        event of a stream");
                 }
             }
             // A proxy answers so, whatever the request is.
@@ -178,19 +175,18 @@ impl StepflowSession {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
                     return;
                 };
-                let (what, index) = (asked.describe(), asked.place.index);
+                let index = asked.place.index;
                 if status >= 300 {
                     message.answers(asked, true);
-                    let text = format!("{what} is refused with status {status}{}", reason(message));
-                    message.broken_by("refused", seen.whole(), index, text);
+                    broken!(message, rule::REFUSED, seen.whole(), index;
+                        "{} is refused with status {status}{}", asked.describe(), reason(message));
                     if status < 500 {
                         message.report().at_most(Severity::Info);
                     }
                 } else {
-                    let text = format!(
-                        "the response to {what} has status {status} and no answer; no answer can come later"
-                    );
-                    message.broken_by("answer-missing", seen.whole(), index, text);
+                    broken!(message, rule::ANSWER_MISSING, seen.whole(), index;
+                        "the response to {} has status {status} and no answer; no answer can come \
+                        later", asked.describe());
                 }
             }
         }
@@ -207,9 +203,9 @@ impl StepflowSession {
         };
         let late = stream.answered;
         if late && !std::mem::replace(&mut stream.breaks_rule, true) && !message.breaks_rule {
-            let text =
-                "the event comes after the answer to the POST; the answer should be the last event";
-            message.broken("event-after-answer", seen.whole(), text);
+            broken!(message, rule::EVENT_AFTER_ANSWER, seen.whole();
+                "the event comes after the answer to the POST; the answer should be the last \
+                event");
         }
         let (key, execute) = (stream.key.clone(), stream.execute);
         match seen.message.role {
@@ -260,12 +256,9 @@ impl StepflowSession {
             && let Some(asked) = self.remove_request(&key)
             && !stream.breaks_rule
         {
-            let text = format!(
+            broken!(report, rule::STREAM_ENDS_EARLY, asked.place;
                 "the event stream ends without an answer to {} ({})",
-                asked.describe(),
-                short(&asked.id)
-            );
-            report.broken("stream-ends-early", asked.place, text);
+                asked.describe(), short(&asked.id));
         }
     }
 
@@ -322,15 +315,12 @@ fn check_fields(seen: Current<'_, '_>) {
     let names = |value: &Option<String>, kind| value.as_ref().is_some_and(|v| v.contains(kind));
     let (kind, place) = http::field(head, "content-type");
     if !names(&kind, JSON) {
-        let text = format!("Content-Type is {}; it should be {JSON}", shown(&kind));
-        return seen.broken("content-type", seen.span(place), text);
+        return broken!(seen, rule::CONTENT_TYPE, seen.span(place);
+            "Content-Type is {}; it should be {JSON}", shown(&kind));
     }
     let (accept, place) = http::field(head, "accept");
     if !names(&accept, JSON) || !names(&accept, EVENTS) {
-        let text = format!(
-            "Accept is {}; it should name {JSON} and {EVENTS}",
-            shown(&accept)
-        );
-        seen.broken("accept", seen.span(place), text);
+        broken!(seen, rule::ACCEPT, seen.span(place);
+            "Accept is {}; it should name {JSON} and {EVENTS}", shown(&accept));
     }
 }

@@ -6,11 +6,11 @@
 //! ```
 
 use super::super::schema;
-use super::{MessageTurn, RequestContext, StepflowSession, shape};
+use super::{MessageTurn, RequestContext, StepflowSession, rule, shape};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{Closed, IdSpace, PairKey, PairedRequest, SentRequest};
-use crate::protocol::session::Current;
 use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Role, rpc};
 use crate::tape::Node;
 use std::collections::BTreeMap;
@@ -121,9 +121,9 @@ impl StepflowSession {
         let known = matches!(enclosing, Enclosing::Stream(_));
         let outside = within.is_none() && (known || scope.executes.is_empty());
         if outside && !message.breaks_rule && !scope.has_lost(Direction::ToServer) {
-            let what = message.method.map_or("a request", |m| m.name);
-            let text = format!("{what} is sent while no components/execute runs");
-            message.broken("callback-outside-execute", message.whole(), text);
+            broken!(message, rule::CALLBACK_OUTSIDE_EXECUTE, message.whole();
+                "{} is sent while no components/execute runs",
+                message.method.map_or("a request", |m| m.name));
         }
         within
     }
@@ -137,8 +137,8 @@ impl StepflowSession {
         let (seen, id) = (message.seen, message.call.id?);
         let requester = Self::requester(message);
         let key = PairKey::of(message.id_space, requester, id)?;
-        let shape = shape::of(&seen, &message.call);
-        if self.pairs.is_duplicate(&key, &shape, &mut message.report()) {
+        let shape = shape::of(seen, &message.call);
+        if self.pairs.is_duplicate(&key, &shape) {
             return Some(key);
         }
         let version = message
@@ -179,13 +179,11 @@ impl StepflowSession {
         message: &MessageTurn<'_, '_>,
         exchange: Option<&PairKey>,
     ) -> Matched {
-        let shape = shape::of(&message.seen, &message.call);
+        let shape = shape::of(message.seen, &message.call);
         let is_open = |key: &&PairKey| self.pairs.open.get(key).is_some();
         let posted = exchange.filter(is_open);
         let (id_space, direction) = (message.id_space, message.direction);
-        let found = self
-            .pairs
-            .find(id_space, direction, &shape, &mut message.report());
+        let found = self.pairs.find(id_space, direction, &shape);
         match found {
             PairedRequest::Open(key) => {
                 if let Some(posted) = exchange.filter(|posted| **posted != key) {
@@ -213,29 +211,24 @@ impl StepflowSession {
         let (Some(id), Some((asked, _))) = (message.call.id, self.pairs.open.get(posted)) else {
             return;
         };
-        let text = format!(
+        broken!(message, rule::WRONG_ANSWER, message.at(id), asked.place.index;
             "the response is for {} with the id {}, but the answer has the id {}",
-            asked.describe(),
-            short(&asked.id),
-            quote(id)
-        );
-        message.broken_by("wrong-answer", message.at(id), asked.place.index, text);
+            asked.describe(), short(&asked.id), quote(id));
     }
 
     /// Reports an answer without a request.
     fn report_unmatched(&mut self, message: &MessageTurn<'_, '_>, key: &PairKey) {
         // The request may have been missed.
         if !self.scope(message.id_space).has_lost(key.requester) && self.pairs.open.refused() == 0 {
-            let shape = shape::of(&message.seen, &message.call);
-            self.pairs
-                .report_unmatched(key, &shape, &mut message.report());
+            let shape = shape::of(message.seen, &message.call);
+            self.pairs.report_unmatched(key, &shape);
         }
     }
 
     /// Handles an answered request.
     fn handle_answered(&mut self, key: &PairKey, message: &MessageTurn<'_, '_>) -> Matched {
         let seen = message.seen;
-        let closed = self.pairs.close(key, &seen, &mut message.report());
+        let closed = self.pairs.close(key, seen);
         let (asked, request) = match closed {
             Closed::Nothing => return Matched::No,
             Closed::Twin => return Matched::Yes,
@@ -246,7 +239,7 @@ impl StepflowSession {
             && let Some(text) = rpc::unflushed(&seen, asked.origin().time, scope.closed)
         {
             scope.unflushed = true;
-            message.broken_by("answer-after-eof", seen.whole(), asked.place.index, text);
+            broken!(message, rule::ANSWER_AFTER_EOF, seen.whole(), asked.place.index; "{text}");
         }
         let index = asked.place.index;
         let well = seen.message.role == Some(Role::Response);
@@ -264,7 +257,7 @@ impl StepflowSession {
                 }
             }
             if !message.faulty {
-                shape::of(&seen, &message.call).result(method, &mut message.report());
+                shape::of(seen, &message.call).result(method);
             }
         }
         Matched::Yes
@@ -278,8 +271,8 @@ impl StepflowSession {
             && let Some(first) = order.first().copied().filter(|first| *first < index)
         {
             *order = order.split_off(&index);
-            let text = format!("#{index} is answered before #{first}, which was sent earlier");
-            seen.broken_by("out-of-order", seen.whole(), first, text);
+            broken!(seen, rule::OUT_OF_ORDER, seen.whole(), first;
+                "#{index} is answered before #{first}, which was sent earlier");
         }
     }
 
@@ -290,16 +283,8 @@ impl StepflowSession {
             .filter_map(|key| self.pairs.open.get(key));
         let mut left = open.filter(|(_, want)| want.needs_answer());
         if let Some((asked, _)) = left.next() {
-            let text = format!(
-                "the execute is answered before {}, sent during it",
-                asked.describe()
-            );
-            seen.broken_by(
-                "answer-before-callback",
-                seen.whole(),
-                asked.place.index,
-                text,
-            );
+            broken!(seen, rule::ANSWER_BEFORE_CALLBACK, seen.whole(), asked.place.index;
+                "the execute is answered before {}, sent during it", asked.describe());
         }
     }
 
@@ -339,7 +324,7 @@ fn check_versions(message: &MessageTurn<'_, '_>, index: u64, asked: Option<i128>
     if let (Some(asked), Some(got)) = (asked, node.as_i128())
         && asked != got
     {
-        let text = format!("the server uses version {got}, but the runtime uses {asked}");
-        message.broken_by("version-mismatch", message.at(node), index, text);
+        broken!(message, rule::VERSION_MISMATCH, message.at(node), index;
+            "the server uses version {got}, but the runtime uses {asked}");
     }
 }

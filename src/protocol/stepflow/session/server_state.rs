@@ -9,9 +9,10 @@ use super::super::schema;
 use crate::protocol::Direction;
 use crate::protocol::rpc::Call;
 use crate::protocol::rpc::pairing::PairKey;
+use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::{MessageSchema, Releases};
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Current, Place};
+use crate::protocol::session::{Current, Place, broken};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of the handshake.
@@ -100,36 +101,36 @@ impl ServerScope {
                 Handshake::Requested(seen.index)
             }
             _ if opens_session => {
-                let text = "initialize is sent again; it should be sent once for each session";
-                seen.broken("second-initialize", place, text);
+                broken!(seen, rule::SECOND_INITIALIZE, place;
+                    "initialize is sent again; it should be sent once for each session");
                 Handshake::Requested(seen.index)
             }
             Handshake::New if confirms => {
-                let text = "initialized is sent, but initialize was not; it should come first";
-                seen.broken("initialized-early", place, text);
+                broken!(seen, rule::INITIALIZED_EARLY, place;
+                    "initialized is sent, but initialize was not; it should come first");
                 Handshake::Assumed
             }
             // A runtime of 0.5 to 0.7 does not initialize the child that it starts after a crash.
             Handshake::New if again => Handshake::Assumed,
             Handshake::New => {
-                let text = format!("{name} is sent before initialize, which should come first");
-                seen.broken("before-initialize", place, text);
+                broken!(seen, rule::BEFORE_INITIALIZE, place;
+                    "{name} is sent before initialize, which should come first");
                 Handshake::Assumed
             }
             Handshake::Requested(asked) if confirms => {
-                let text = format!("initialized is sent before #{asked} is answered");
-                seen.broken_by("initialized-early", place, asked, text);
+                broken!(seen, rule::INITIALIZED_EARLY, place, asked;
+                    "initialized is sent before #{asked} is answered");
                 Handshake::Assumed
             }
             Handshake::Requested(asked) => {
-                let text = format!("{name} is sent before initialize, #{asked}, is answered");
-                seen.broken_by("before-initialized", place, asked, text);
+                broken!(seen, rule::BEFORE_INITIALIZED, place, asked;
+                    "{name} is sent before initialize, #{asked}, is answered");
                 Handshake::Assumed
             }
             Handshake::Answered(_) if confirms => Handshake::Ready,
             Handshake::Answered(answer) => {
-                let text = format!("{name} is sent before initialized, which should come first");
-                seen.broken_by("before-initialized", place, answer.index, text);
+                broken!(seen, rule::BEFORE_INITIALIZED, place, answer.index;
+                    "{name} is sent before initialized, which should come first");
                 Handshake::Assumed
             }
             done => done,
@@ -156,14 +157,10 @@ impl ServerScope {
     ) {
         let releases = method.releases_of(call.params, call.result);
         if !self.releases.is_empty() && self.releases.and(releases).is_empty() {
-            let text = format!(
-                "this {} is of releases {}; earlier messages are of {}",
-                method.name,
-                schema::names(releases),
-                schema::names(self.releases)
-            );
             let place = call.method.map_or(seen.whole(), |m| seen.at(m));
-            seen.broken("mixed-releases", place, text);
+            broken!(seen, rule::MIXED_RELEASES, place;
+                "this {} is of releases {}; earlier messages are of {}",
+                method.name, schema::names(releases), schema::names(self.releases));
         }
         self.releases = self.releases.and(releases);
     }

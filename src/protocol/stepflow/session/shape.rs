@@ -3,15 +3,14 @@
 use super::super::{DESCRIPTOR, schema::DIALECT};
 use crate::protocol::rpc::Call;
 use crate::protocol::rpc::shape::CallShape;
-use crate::protocol::rpc::violation::ShapeViolation;
-use crate::protocol::session::Seen;
+use crate::protocol::session::Current;
 
 /// Returns the checks of a message.
-pub(super) fn of<'s, 'a>(seen: &'s Seen<'a>, call: &'s Call<'a>) -> CallShape<'s, 'a> {
+pub(super) fn of<'s, 'a>(seen: Current<'s, 'a>, call: &'s Call<'a>) -> CallShape<'s, 'a> {
     CallShape {
         dialect: &DIALECT,
         sides: DESCRIPTOR.sides,
-        rule: ShapeViolation::rule,
+        rule: Some,
         role: seen.message.role,
         seen,
         call,

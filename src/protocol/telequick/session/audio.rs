@@ -10,7 +10,8 @@
 use super::recent::RecentTable;
 use super::shape::quote_text;
 use crate::protocol::Direction;
-use crate::protocol::session::{Current, Place, Report};
+use crate::protocol::rule_names::telequick as rule;
+use crate::protocol::session::{Current, Place, Report, broken};
 use crate::protocol::telequick::schema::name;
 use crate::tape::{Node, Scalar, Value};
 use std::ops::Range;
@@ -136,9 +137,8 @@ impl Audio {
         open.sort_by_key(|row| row.last.index);
         for row in open {
             let last = row.next.wrapping_sub(1);
-            let text =
-                format!("the stream ends after sequence_number {last}, without end_of_stream");
-            report.broken("no-end-of-stream", row.last, text);
+            broken!(report, rule::NO_END_OF_STREAM, row.last;
+                "the stream ends after sequence_number {last}, without end_of_stream");
         }
     }
 
@@ -157,28 +157,23 @@ impl CallAudio {
         };
         let related = row.last.index;
         if row.ended {
-            let text = format!("sequence_number {seq} comes after end_of_stream");
-            seen.broken_by("audio-after-end", seen.at(frame.number), related, text);
+            broken!(seen, rule::AUDIO_AFTER_END, seen.at(frame.number), related;
+                "sequence_number {seq} comes after end_of_stream");
         } else if row.gaps == gaps && row.missing.contains(&seq) {
-            let text = format!(
+            broken!(seen, rule::AUDIO_ORDER, seen.at(frame.number), related;
                 "sequence_number {seq} comes after {}: the order is wrong",
-                row.next.wrapping_sub(1)
-            );
-            seen.broken_by("audio-order", seen.at(frame.number), related, text);
+                row.next.wrapping_sub(1));
         } else if row.gaps == gaps && seq != row.next {
             let next = row.next;
-            let text = format!("sequence_number is {seq}; it should be {next}, after #{related}");
-            let rule = if seq > next { "seq-gap" } else { "seq-back" };
-            seen.broken_by(rule, seen.at(frame.number), related, text);
+            let rules = [rule::SEQ_BACK, rule::SEQ_GAP];
+            broken!(seen, rules[usize::from(seq > next)], seen.at(frame.number), related;
+                "sequence_number is {seq}; it should be {next}, after #{related}");
         }
         let codec = frame.known;
         if codec != row.codec && alone {
             let before = row.codec.unwrap_or("another");
-            let text = format!(
-                "codec is {}, but #{related} has {before}",
-                quote_text(frame.codec)
-            );
-            seen.broken_by("codec-change", seen.at(frame.codec), related, text);
+            broken!(seen, rule::CODEC_CHANGE, seen.at(frame.codec), related;
+                "codec is {}, but #{related} has {before}", quote_text(frame.codec));
         }
         let after = Row::after(frame, gaps, seen);
         let is_late = row.missing.contains(&seq);
@@ -240,12 +235,8 @@ impl ReportedAudio {
         // Invalid text has its own finding.
         let text = frame.codec.text().is_some();
         if codec.is_none() && text && once(&mut self.codec) {
-            let text = format!(
-                "codec is {}; known codecs are {}",
-                quote_text(frame.codec),
-                CODECS.join(", ")
-            );
-            seen.broken("unknown-codec", seen.at(frame.codec), text);
+            broken!(seen, rule::UNKNOWN_CODEC, seen.at(frame.codec);
+                "codec is {}; known codecs are {}", quote_text(frame.codec), CODECS.join(", "));
         }
         if frame.ends {
             return;
@@ -256,14 +247,14 @@ impl ReportedAudio {
         };
         match codec {
             _ if len == 0 && once(&mut self.empty) => {
-                let text = "payload is empty, but end_of_stream is not set";
-                seen.broken("audio-empty", seen.at(frame.payload), text);
+                broken!(seen, rule::AUDIO_EMPTY, seen.at(frame.payload);
+                    "payload is empty, but end_of_stream is not set");
             }
             Some(codec @ ("PCMU" | "PCMA"))
                 if len != 0 && len != USUAL_SIZE && once(&mut self.size) =>
             {
-                let text = format!("payload has {len} bytes; 20 ms of {codec} are {USUAL_SIZE}");
-                seen.broken("audio-size", seen.at(frame.payload), text);
+                broken!(seen, rule::AUDIO_SIZE, seen.at(frame.payload);
+                    "payload has {len} bytes; 20 ms of {codec} are {USUAL_SIZE}");
             }
             _ => {}
         }

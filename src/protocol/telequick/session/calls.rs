@@ -9,7 +9,8 @@ use super::recent::RecentTable;
 use super::shape::quote_text;
 use crate::encoding::serde_envelope::FIELDS;
 use crate::protocol::Direction;
-use crate::protocol::session::Current;
+use crate::protocol::rule_names::telequick as rule;
+use crate::protocol::session::{Current, broken};
 use crate::protocol::telequick::schema::{FieldMark, Schema, member, name};
 use crate::tape::Node;
 
@@ -144,21 +145,16 @@ impl<'s> PhoneCalls<'s> {
             Some(call) if call.phase == CallPhase::Announced => {
                 let asked = call.by;
                 *call = PhoneCall { phase, by };
-                let text = format!(
+                broken!(seen, rule::CALL_TOO_EARLY, seen.at(sid), asked;
                     "{kind} names call {}; #{asked} requests it, but no message confirms it",
-                    quote_text(sid)
-                );
-                seen.broken_by("call-too-early", seen.at(sid), asked, text);
+                    quote_text(sid));
             }
             Some(_) => {}
             None => {
                 self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
                 if opened && !self.partial && !self.by_sid.dropped_unfinished {
-                    let text = format!(
-                        "{kind} names call {}, but no message creates it",
-                        quote_text(sid)
-                    );
-                    seen.broken("unknown-call", seen.at(sid), text);
+                    broken!(seen, rule::UNKNOWN_CALL, seen.at(sid);
+                        "{kind} names call {}, but no message creates it", quote_text(sid));
                 }
             }
         }
@@ -176,16 +172,14 @@ impl<'s> PhoneCalls<'s> {
         });
         match (phase, verb) {
             (CallPhase::Over, _) => {
-                let text = format!("{kind} names call {}, which #{by} ended", quote_text(sid));
-                seen.broken_by("call-over", seen.at(sid), by, text);
+                broken!(seen, rule::CALL_OVER, seen.at(sid), by;
+                    "{kind} names call {}, which #{by} ended", quote_text(sid));
             }
             (CallPhase::Created, Some(verb)) => {
                 let name = verb.text().unwrap_or_default();
-                let text = format!(
+                broken!(seen, rule::VERB_TOO_EARLY, seen.at(verb), by;
                     "{name} needs an answered call, but {} was only created, by #{by}",
-                    quote_text(sid)
-                );
-                seen.broken_by("verb-too-early", seen.at(verb), by, text);
+                    quote_text(sid));
             }
             _ => {}
         }
@@ -204,8 +198,8 @@ impl<'s> PhoneCalls<'s> {
             "CHANNEL_RESUME" => (CallPhase::Answered, Some(false)),
             "CHANNEL_HANGUP_COMPLETE" => (CallPhase::Over, None),
             "UNKNOWN" => {
-                let text = "event_type is 0, UNKNOWN: no event has it";
-                return seen.broken("unknown-event", seen.at(kind), text);
+                return broken!(seen, rule::UNKNOWN_EVENT, seen.at(kind);
+                    "event_type is 0, UNKNOWN: no event has it");
             }
             _ => return,
         };
@@ -217,8 +211,8 @@ impl<'s> PhoneCalls<'s> {
                 set.then_some((name, value))
             })
         {
-            let text = format!("{name} is set, though the call is not over");
-            seen.broken("early-statistics", seen.at(early), text);
+            broken!(seen, rule::EARLY_STATISTICS, seen.at(early);
+                "{name} is set, though the call is not over");
         }
         let by = seen.index;
         let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
@@ -257,8 +251,8 @@ impl ReportedEvents {
         // An event about holding does not show that the call was answered before.
         let phase = if turn.is_some() { self.phase } else { phase };
         if self.phase == CallPhase::Over {
-            let text = format!("{name} is after #{last}, which ended the call");
-            seen.broken_by("event-after-hangup", place, last, text);
+            broken!(seen, rule::EVENT_AFTER_HANGUP, place, last;
+                "{name} is after #{last}, which ended the call");
             // Only a new call continues.
             if phase == CallPhase::Created {
                 *self = Self {
@@ -274,17 +268,13 @@ impl ReportedEvents {
             .held
             .or((self.phase >= CallPhase::Created).then_some(false));
         if turn.is_some() && held == turn {
-            let now = if turn == Some(true) { "is" } else { "is not" };
-            let text = format!("{name} comes after #{last}: the call {now} on hold");
-            seen.broken_by("hold-order", place, last, text);
+            broken!(seen, rule::HOLD_ORDER, place, last;
+                "{name} comes after #{last}: the call {} on hold",
+                if turn == Some(true) { "is" } else { "is not" });
         } else if turn.is_none() && phase != CallPhase::Over && phase <= self.phase {
-            let now = if self.phase == CallPhase::Created {
-                "created"
-            } else {
-                "answered"
-            };
-            let text = format!("{name} comes after #{last}: the call is already {now}");
-            seen.broken_by("event-order", place, last, text);
+            broken!(seen, rule::EVENT_ORDER, place, last;
+                "{name} comes after #{last}: the call is already {}",
+                if self.phase == CallPhase::Created { "created" } else { "answered" });
         }
         self.held = turn.or(self.held);
         if phase > self.phase {
@@ -313,8 +303,8 @@ fn check_times(fields: Node<'_>, seen: Current<'_, '_>) {
         if let Some((earlier, from)) = before
             && time < from
         {
-            let text = format!("{name} is {time}, before {earlier}, {from}");
-            seen.broken("time-order", seen.at(node), text);
+            broken!(seen, rule::TIME_ORDER, seen.at(node);
+                "{name} is {time}, before {earlier}, {from}");
             return;
         }
         before = Some((name, time));

@@ -6,8 +6,9 @@
 //! ```
 
 use crate::framing::LengthMode;
+use crate::protocol::rule_names::telequick as rule;
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Current, Place, Report};
+use crate::protocol::session::{Current, Place, Report, broken};
 use crate::protocol::{Link, Origin, Role};
 use crate::span::Span;
 use foldhash::HashMap;
@@ -87,8 +88,8 @@ impl TelequickConnection {
                 2 => ", as in 1 further frame of this side".to_owned(),
                 n => format!(", as in {} further frames of this side", n - 1),
             };
-            let text = format!("length counts its own four bytes{more}; the document forbids it");
-            report.broken("inclusive-length", first, text);
+            broken!(report, rule::INCLUSIVE_LENGTH, first;
+                "length counts its own four bytes{more}; the document forbids it");
         }
     }
 
@@ -153,12 +154,9 @@ impl DirectionStream {
             None => mode_use.first = Some((mode, seen.index)),
             Some((first, index)) if first != mode && !mode_use.changed => {
                 mode_use.changed = true;
-                let text = format!(
+                broken!(seen, rule::FLAVOUR_CHANGE, length_place(seen), index;
                     "length is {}, but frames of this kind have {} lengths since #{index}",
-                    mode.name(),
-                    first.name()
-                );
-                seen.broken_by("flavour-change", length_place(seen), index, text);
+                    mode.name(), first.name());
             }
             Some(_) => {}
         }

@@ -8,7 +8,8 @@ use crate::encoding::serde_envelope::{
     COMPAT_VERSION, FIELDS, FieldType, HEADER, Struct, StructField, TAIL, Types, VERSION,
 };
 use crate::framing::{Framing, Head};
-use crate::protocol::session::{Current, Place, text};
+use crate::protocol::rule_names::telequick as rule;
+use crate::protocol::session::{Current, Place, broken, text};
 use crate::protocol::telequick::length_mode;
 use crate::protocol::telequick::schema::{FieldMark, Schema, fixed, label, member, name};
 use crate::protocol::{Direction, Role};
@@ -28,22 +29,21 @@ pub(super) fn method_id(schema: &Schema, id: u32, seen: Current<'_, '_>) {
     let place = seen.span(Span::new(4, 8));
     let Some(method) = schema.method(id) else {
         if let Some(meant) = schema.near_miss(id) {
-            let text = format!("method id 0x{id:08x} is unknown; it is {meant}");
-            seen.broken("misspelt-id", place, text);
+            broken!(seen, rule::MISSPELT_ID, place;
+                "method id 0x{id:08x} is unknown; it is {meant}");
         } else {
-            let text = format!("method id {id} (0x{id:08x}) is in no schema");
-            seen.broken("unknown-method", place, text);
+            broken!(seen, rule::UNKNOWN_METHOD, place;
+                "method id {id} (0x{id:08x}) is in no schema");
         }
         return;
     };
     if method.id != id {
         let (name, own) = (schema.types.name(method.name), method.id);
         let rule = match id {
-            9999 | 10000 => "legacy-id",
-            _ => "disputed-id",
+            9999 | 10000 => rule::LEGACY_ID,
+            _ => rule::DISPUTED_ID,
         };
-        let text = format!("method id {id} is not the standard id of {name}, {own}");
-        seen.broken(rule, place, text);
+        broken!(seen, rule, place; "method id {id} is not the standard id of {name}, {own}");
     }
 }
 
@@ -99,14 +99,13 @@ pub(super) fn check_message(schema: &Schema, seen: Current<'_, '_>, parts: &Part
     if let (Head::Method { length, .. }, Some(limit)) = (seen.frame.head, schema.frame_limit)
         && length > limit
     {
-        let text = format!("length is {length}; peers read frames of at most {limit} bytes");
-        seen.broken("peer-limit", seen.span(Span::new(0, 4)), text);
+        broken!(seen, rule::PEER_LIMIT, seen.span(Span::new(0, 4));
+            "length is {length}; peers read frames of at most {limit} bytes");
     }
     if let Some(after) = parts.after {
         let count = after.span().len;
-        let text =
-            format!("{count} bytes are between the end of the envelope and the end of the frame");
-        seen.broken("trailing-bytes", seen.at(after), text);
+        broken!(seen, rule::TRAILING_BYTES, seen.at(after);
+            "{count} bytes are between the end of the envelope and the end of the frame");
     }
     let Some(fields) = parts.fields else {
         return;
@@ -149,11 +148,8 @@ fn check_tones(fields: Node<'_>, seen: Current<'_, '_>) {
         _ => false,
     };
     if !right {
-        let text = format!(
-            "app_args of SEND_DTMF is {}; it should look like \"5:rfc2833:200\"",
-            quote_text(args)
-        );
-        seen.broken("dtmf-args", seen.at(args), text);
+        broken!(seen, rule::DTMF_ARGS, seen.at(args);
+            "app_args of SEND_DTMF is {}; it should look like \"5:rfc2833:200\"", quote_text(args));
     }
 }
 
@@ -168,14 +164,11 @@ fn check_outcome(fields: Node<'_>, seen: Current<'_, '_>) {
     let empty = message.raw_text().is_empty();
     if number != 0 && empty {
         let name = code.text().unwrap_or_else(|| number.to_string().into());
-        let text = format!("error_code is {name}, but error_message is empty");
-        seen.broken("error-without-message", seen.at(message), text);
+        broken!(seen, rule::ERROR_WITHOUT_MESSAGE, seen.at(message);
+            "error_code is {name}, but error_message is empty");
     } else if number == 0 && !empty {
-        let text = format!(
-            "error_message is {}, but error_code is SUCCESS",
-            quote_text(message)
-        );
-        seen.broken("message-without-error", seen.at(message), text);
+        broken!(seen, rule::MESSAGE_WITHOUT_ERROR, seen.at(message);
+            "error_message is {}, but error_code is SUCCESS", quote_text(message));
     }
 }
 
@@ -193,9 +186,8 @@ impl FrameCheck<'_> {
         if let Some(node) = envelope.compat
             && compat > version
         {
-            let text = format!("compat_version is {compat}; it cannot be above version, {version}");
-            self.seen
-                .broken("compat-above-version", self.seen.at(node), text);
+            broken!(self.seen, rule::COMPAT_ABOVE_VERSION, self.seen.at(node);
+                "compat_version is {compat}; it cannot be above version, {version}");
         }
     }
 
@@ -218,26 +210,23 @@ impl FrameCheck<'_> {
             // The missing fields are in these bytes, which were reported.
         } else if let Some(field) = absent.iter().filter(missing).find(due) {
             let field = self.types.name(field.name);
-            let text = format!("{name} of version {version} ends before {field}");
-            self.seen.broken("missing-fields", whole, text);
+            broken!(self.seen, rule::MISSING_FIELDS, whole;
+                "{name} of version {version} ends before {field}");
         } else if let Some(field) = absent.iter().find(missing) {
             let (field, since) = (self.types.name(field.name), field.since);
-            let text =
-                format!("{name} has version {version}: {field}, of version {since}, is missing");
-            self.seen.broken("older-version", whole, text);
+            broken!(self.seen, rule::OLDER_VERSION, whole;
+                "{name} has version {version}: {field}, of version {since}, is missing");
         }
         if let Some(tail) = envelope.tail {
             let (count, place) = (tail.span().len, self.seen.at(tail));
             if version > described as i128 {
-                let text = format!(
-                    "{name} has version {version}, but only {described} is known: {count} bytes are skipped"
-                );
-                self.seen.broken("newer-version", place, text);
+                broken!(self.seen, rule::NEWER_VERSION, place;
+                    "{name} has version {version}, but only {described} is known: {count} bytes \
+                    are skipped");
             } else {
-                let text = format!(
-                    "{count} bytes follow the last field of {name}, whose version {version} is known"
-                );
-                self.seen.broken("unexpected-tail", place, text);
+                broken!(self.seen, rule::UNEXPECTED_TAIL, place;
+                    "{count} bytes follow the last field of {name}, whose version {version} is \
+                    known");
             }
         }
     }
@@ -269,32 +258,32 @@ impl FrameCheck<'_> {
         match (kind, value.value()) {
             (FieldType::Str, Value::Scalar(Scalar::Str(bytes))) => {
                 if std::str::from_utf8(bytes).is_err() {
-                    let text = format!("{} is not UTF-8: {}", name(), quote_text(value));
-                    self.seen.broken("invalid-text", place(), text);
+                    broken!(self.seen, rule::INVALID_TEXT, place();
+                        "{} is not UTF-8: {}", name(), quote_text(value));
                 } else if memchr::memchr(0, bytes).is_some() {
-                    let text = format!("{} has a NUL inside: {}", name(), quote_text(value));
-                    self.seen.broken("nul-in-string", place(), text);
+                    broken!(self.seen, rule::NUL_IN_STRING, place();
+                        "{} has a NUL inside: {}", name(), quote_text(value));
                 }
             }
             (FieldType::Bool, Value::Scalar(Scalar::BoolByte(byte))) => {
-                let text = format!("{} is the byte {byte}; a bool is 0 or 1", name());
-                self.seen.broken("odd-bool", place(), text);
+                broken!(self.seen, rule::ODD_BOOL, place();
+                    "{} is the byte {byte}; a bool is 0 or 1", name());
             }
             (FieldType::Enum(id), Value::Scalar(Scalar::Int(_) | Scalar::Uint(_))) => {
                 let known = self.types.enums.get(*id as usize);
                 let known = known.map_or("the enum", |e| self.types.name(e.name));
                 let number = value.as_i128().unwrap_or_default();
-                let text = format!("{} is {number}, but {known} has no such value", name());
-                self.seen.broken("unknown-enum", place(), text);
+                broken!(self.seen, rule::UNKNOWN_ENUM, place();
+                    "{} is {number}, but {known} has no such value", name());
             }
             (FieldType::Enum(_), Value::Scalar(Scalar::Name(number, _, word))) if self.request => {
                 let is = |mark: &FieldMark| self.schema.is_marked("", word, mark);
                 if is(&FieldMark::Gateway) {
-                    let text = format!("{} is {word} ({number}), which only gateways use", name());
-                    self.seen.broken("gateway-verb", place(), text);
+                    broken!(self.seen, rule::GATEWAY_VERB, place();
+                        "{} is {word} ({number}), which only gateways use", name());
                 } else if name().ends_with(DEFAULT) && is(&FieldMark::Answered) {
-                    let text = format!("{} is {word}, which needs an answered call", name());
-                    self.seen.broken("dial-action", place(), text);
+                    broken!(self.seen, rule::DIAL_ACTION, place();
+                        "{} is {word}, which needs an answered call", name());
                 }
             }
             (FieldType::Uint(1), Value::Scalar(Scalar::Uint(number))) => {
@@ -305,24 +294,23 @@ impl FrameCheck<'_> {
                 });
                 if let Some(count) = names.filter(|count| number >= *count) {
                     let last = count.saturating_sub(1);
-                    let text = format!("{} is {number}, but the last one is {last}", name());
-                    self.seen.broken("unknown-enum", place(), text);
+                    broken!(self.seen, rule::UNKNOWN_ENUM, place();
+                        "{} is {number}, but the last one is {last}", name());
                 }
             }
             (FieldType::Double, Value::Scalar(Scalar::F64(bits))) => {
                 let number = f64::from_bits(bits);
                 match name() {
                     name if !number.is_finite() => {
-                        self.seen
-                            .broken("not-finite", place(), format!("{name} is {number:?}"));
+                        broken!(self.seen, rule::NOT_FINITE, place(); "{name} is {number:?}");
                     }
                     "jitter_ms" if number < 0.0 => {
-                        let text = format!("jitter_ms is {number:?}, below zero");
-                        self.seen.broken("jitter-range", place(), text);
+                        broken!(self.seen, rule::JITTER_RANGE, place();
+                            "jitter_ms is {number:?}, below zero");
                     }
                     "estimated_mos" if number != 0.0 && !(1.0..=5.0).contains(&number) => {
-                        let text = format!("estimated_mos is {number:?}; the scale is 1 to 5");
-                        self.seen.broken("mos-range", place(), text);
+                        broken!(self.seen, rule::MOS_RANGE, place();
+                            "estimated_mos is {number:?}; the scale is 1 to 5");
                     }
                     _ => {}
                 }

@@ -5,9 +5,9 @@
 //!   unidirectional   audio and events
 //! ```
 
-use super::{TelequickSession, conn};
+use super::{TelequickSession, conn, rule};
 use crate::protocol::Role;
-use crate::protocol::session::Current;
+use crate::protocol::session::{Current, broken};
 
 /// The second lowest bit of the id of a unidirectional stream (RFC 9000 section 2.1).
 const UNIDIRECTIONAL: u64 = 2;
@@ -27,16 +27,15 @@ impl TelequickSession<'_> {
             } else {
                 ("unidirectional", "a bidirectional stream of its own")
             };
-            let what = &seen.message.kind;
-            let text = format!("{what} is on the {kind} stream {id}: it belongs on {way}");
-            seen.broken("wrong-stream", seen.whole(), text);
+            broken!(seen, rule::WRONG_STREAM, seen.whole();
+                "{} is on the {kind} stream {id}: it belongs on {way}", seen.message.kind);
         }
         if role == Role::Request
             && std::mem::replace(&mut stream.asked_here, true)
             && !is_unidirectional
         {
-            let text = format!("stream {id} has had a request before");
-            seen.broken("shared-stream", seen.whole(), text);
+            broken!(seen, rule::SHARED_STREAM, seen.whole();
+                "stream {id} has had a request before");
         }
     }
 }
