@@ -76,6 +76,9 @@ fn of_text(text: &str) -> Option<LookAlike> {
         let how = "it has no bodies: wiretool proxy --connect http://HOST:PORT -w FILE.jsonl records them";
         return Some(("the access log of a web server".into(), how));
     }
+    if let Some(print) = shown_by_a_language(text) {
+        return Some(print);
+    }
     if first.starts_with("<!DOCTYPE") || first.starts_with("<html") || first.starts_with("<?xml") {
         return Some(("XML or HTML".into(), RECORD));
     }
@@ -90,6 +93,46 @@ fn of_text(text: &str) -> Option<LookAlike> {
         return Some(("text without messages".into(), RECORD));
     }
     None
+}
+
+/// Messages that are written in another notation than JSON.
+fn shown_by_a_language(text: &str) -> Option<LookAlike> {
+    let lower = text.to_lowercase();
+    let has = |marks: &[&str]| {
+        let mut keys = lower.match_indices("jsonrpc");
+        keys.any(|(at, key)| {
+            let after = lower.get(at + key.len()..).unwrap_or_default();
+            marks.iter().any(|mark| after.starts_with(mark))
+        })
+    };
+    let (name, how) = if has(&["&quot;", "&#34;"]) {
+        (
+            "messages in which HTML replaces the quotes",
+            "python3 -c 'import html,sys; print(html.unescape(sys.stdin.read()))' < FILE | wiretool reads them",
+        )
+    } else if has(&["\"]=>", "\"=>", "\" =>", "=>"]) {
+        (
+            "messages as PHP or Ruby prints them",
+            "print them as JSON: json_encode($message), message.to_json",
+        )
+    } else if has(&["=2.0", ":2.0"]) {
+        (
+            "messages as Java or Go prints them, without quotes around texts",
+            "print them as JSON: ObjectMapper.writeValueAsString(message), json.Marshal(message)",
+        )
+    } else if has(&[": "])
+        && lower
+            .lines()
+            .any(|line| line.trim().starts_with("jsonrpc: "))
+    {
+        (
+            "messages in YAML",
+            "yq -o=json -I=0 FILE | wiretool reads them",
+        )
+    } else {
+        return None;
+    };
+    Some((name.into(), how))
 }
 
 /// RFC 9113 section 6.5: a connection begins with SETTINGS of 6 bytes each, on stream 0.
@@ -245,6 +288,27 @@ mod tests {
                 b"\x16\x03\x01\x02\0\x01\0\x01\xfc",
                 "TLS, which is encrypted",
             ),
+            (
+                b"JSONRPCRequest[jsonrpc=2.0, method=tools/list, id=1]\nx, y\n",
+                "messages as Java or Go prints them, without quotes around texts",
+            ),
+            (
+                b"{JSONRPC:2.0 ID:1 Method:ping Params:map[a:b]}\n",
+                "messages as Java or Go prints them, without quotes around texts",
+            ),
+            (
+                b"array(1) {\n  [\"jsonrpc\"]=>\n  string(3) \"2.0\"\n}\n",
+                "messages as PHP or Ruby prints them",
+            ),
+            (
+                b"{:jsonrpc=>\"2.0\", :id=>1}\n",
+                "messages as PHP or Ruby prints them",
+            ),
+            (
+                b"<pre>{&quot;jsonrpc&quot;:&quot;2.0&quot;}</pre>",
+                "messages in which HTML replaces the quotes",
+            ),
+            (b"---\njsonrpc: \"2.0\"\nid: 1\n", "messages in YAML"),
             (b"<?xml version=\"1.0\"?><a/>", "XML or HTML"),
             (&tar, "a tar archive"),
             (b"\0\x01\x02\x03", ""),

@@ -28,6 +28,7 @@ mod kept;
 mod lines;
 #[cfg(feature = "cli")]
 pub(crate) mod lookalike;
+mod pasted;
 #[cfg(feature = "pcap")]
 mod pcap;
 mod printed;
@@ -52,6 +53,8 @@ pub use recording::{
     ChunkSource, EventRecord, Header, ItemRecorder, Record, RecordError, RecordingWriter,
 };
 pub use time::Time;
+#[cfg(feature = "render")]
+pub(crate) use time::push_time;
 
 use chunk::ItemSink;
 use form::FormReader;

@@ -8,6 +8,7 @@
 //! ```
 
 use super::form::{FormVerdict, InputEnd};
+use super::pasted::is_printed_http;
 use FormVerdict::{No, Open, Yes};
 
 /// A mark that `bytes` might be the beginning of.
@@ -158,7 +159,7 @@ pub(super) fn is_readable(text: &[u8], end: InputEnd) -> FormVerdict {
             }
         }
         Some(_) => match any(&NATIVE, start) {
-            Yes(()) => No,
+            Yes(()) => is_printed_http(start).map(|()| "it is a print of HTTP".into()),
             Open => Open,
             No => found(),
         },

@@ -7,7 +7,6 @@ mod first;
 mod lookup;
 mod recorder;
 mod screen;
-mod unmatched;
 
 use super::Exit;
 use super::input::{self, FrameDisplay as _};

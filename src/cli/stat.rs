@@ -7,6 +7,7 @@ use super::input::{self, FrameDisplay, InputRun, no_protocol};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output;
+use super::unmatched::Unmatched;
 use crate::capture::Header;
 use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Conversation, Verdict};
@@ -55,9 +56,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
+    let filter = args.condition.filter();
     let mut screen = StatScreen {
         stats: Vec::new(),
-        filter: args.condition.filter(),
+        unmatched: Unmatched::new(&filter),
+        filter,
         scratch: Vec::new(),
         recording: false,
         json: args.format.is_json(),
@@ -74,7 +77,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let none = screen.counted == 0 && run.messages > 0;
     if none {
-        run.note_no_match(None);
+        run.note_no_match(screen.unmatched.describe());
     }
     Ok(Exit::negative_if(run.is_bad || none))
 }
@@ -83,6 +86,7 @@ struct StatScreen {
     /// One for each protocol, in the order of their first message.
     stats: Vec<(&'static str, Stat)>,
     filter: Filter,
+    unmatched: Unmatched,
     scratch: Vec<u8>,
     recording: bool,
     json: bool,
@@ -122,6 +126,8 @@ impl FrameDisplay for StatScreen {
             self.stat(decoded.protocol.name())
                 .add_message(decoded, verdict);
             self.counted += 1;
+        } else if self.counted == 0 {
+            self.unmatched.add(decoded);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Interprets command lines without a command, and gives tips for wrong ones.
 
+mod shapes;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -8,10 +9,11 @@ use super::output::as_file;
 use super::topics;
 use crate::framing;
 use crate::protocol::registry;
-use crate::transport::Address;
 use crate::words::nearest;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+pub use shapes::file_tip;
+use shapes::{as_address, is_method, is_program, local, tip_of_address, tip_of_endpoint};
 use std::ffi::OsString;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -126,29 +128,6 @@ fn is_useless_tip(line: &str) -> bool {
     flag.is_some_and(|flag| !Path::new(flag).exists())
 }
 
-/// Returns a tip for a file that cannot be opened.
-pub fn file_tip(path: &Path) -> Option<String> {
-    let word = path.to_str()?;
-    let has = |letters: &[char]| word.contains(letters);
-    let is_path = word.starts_with('.') && !has(&['/']) && word.len() > 1;
-    Some(if ["port", "tcp", "host", "udp"].contains(&word) {
-        "packets are chosen with --port PORT, messages with --where EXPR".to_owned()
-    } else if registry::names().any(|name| name == word) {
-        format!("a protocol is -p {word}")
-    } else if has(&['=', '<', '>', '~']) {
-        format!("conditions are --where {}", shell_words::quote(word))
-    } else if is_address(word) {
-        format!("live traffic is wiretool proxy --connect {word}")
-    } else if is_path {
-        format!(
-            "a field is --path {}, a condition --where '{word}=VALUE'",
-            word.trim_start_matches('.')
-        )
-    } else {
-        return None;
-    })
-}
-
 /// The tips of an error.
 enum Tips {
     /// Those of the parser are shown.
@@ -243,9 +222,26 @@ impl<'a> Situation<'a> {
         let is_row = |(commands, flags, _): &&(&[&str], &str, &str)| {
             (commands.is_empty() || commands.contains(&name)) && has_word(flags, flag)
         };
+        if self.command.is_none()
+            && let Some(address) = self.address()
+        {
+            return Some(tip_of_address(&address));
+        }
         let row = words::FLAGS.iter().find(is_row);
-        row.map(|(.., tip)| (*tip).to_owned())
-            .or_else(|| self.owners(flag))
+        let owners = || self.owners(flag);
+        let tip = row.map(|(.., tip)| (*tip).to_owned()).or_else(owners);
+        // Without a command, each one may be meant.
+        let mut others = words::FLAGS
+            .iter()
+            .filter(|(_, flags, _)| self.command.is_none() && has_word(flags, flag));
+        tip.or_else(|| others.next().map(|(.., tip)| (*tip).to_owned()))
+    }
+
+    /// Returns the first argument that is an address.
+    fn address(&self) -> Option<String> {
+        let mut words = self.args.iter().skip(1).filter_map(|arg| arg.to_str());
+        let is_plain = |word: &&str| word.contains(':') && !Path::new(word).exists();
+        words.find_map(|word| as_address(Some(word).filter(is_plain)?))
     }
 
     /// Returns the commands that have this flag.
@@ -354,24 +350,42 @@ impl<'a> Situation<'a> {
             ));
         }
         if let Some(address) = as_address(word) {
-            return Some(format!(
-                "wiretool proxy --connect {address} shows the traffic; wiretool send PROTOCOL WORD... --connect {address} sends a message"
-            ));
+            return Some(tip_of_address(&address));
+        }
+        if let Some(tip) = tip_of_endpoint(word) {
+            return Some(tip);
         }
         if topics::find(&lower).is_some() {
             return Some(format!("wiretool help {lower} is a topic"));
         }
         let at = self.args.iter().position(|arg| *arg == *word)?;
         let rest = self.args.get(at..)?.iter().map(|arg| arg.to_string_lossy());
-        is_program(word).then(|| {
-            format!(
-                "to start a command and show its messages: wiretool proxy -- {}",
-                shell_words::join(rest)
-            )
-        })
+        let rest = shell_words::join(rest);
+        if is_program(word) {
+            return Some(format!(
+                "to start a command and show its messages: wiretool proxy -- {rest}"
+            ));
+        }
+        if word.starts_with('@') && word.contains('/') {
+            return Some(format!(
+                "to start a package and show its messages: wiretool proxy -- npx -y {rest}"
+            ));
+        }
+        if is_method(word) {
+            return Some(format!(
+                "wiretool send PROTOCOL {rest} -- COMMAND sends a message and shows the answer; -p and --where 'subject={word}' select it"
+            ));
+        }
+        file_tip(Path::new(word))
     }
 
     fn tip_of_value(&self, arg: &str, value: &str) -> Option<String> {
+        if arg.contains("<N>") && value.parse::<u64>().is_err() {
+            let flag = arg.split(' ').next().unwrap_or_default();
+            return Some(format!(
+                "{flag} takes a number, such as {flag} 3; a capture is an argument without a flag"
+            ));
+        }
         let command = self.command?;
         let connects = command
             .get_arguments()
@@ -403,44 +417,4 @@ impl<'a> Situation<'a> {
 /// Returns true if a list separated by spaces has this word.
 fn has_word(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
-}
-
-/// Returns the address of a port of this machine.
-fn local(port: &str) -> String {
-    format!("tcp://127.0.0.1:{port}")
-}
-
-/// Returns the address that a word most likely means: a port, `HOST:PORT` or a URL.
-fn as_address(word: &str) -> Option<String> {
-    let port = word.strip_prefix(':').unwrap_or(word);
-    if port.parse::<u16>().is_ok() {
-        return Some(local(port));
-    }
-    if !is_address(word) {
-        return None;
-    }
-    Some(if word.contains("://") || word.starts_with("unix:") {
-        word.to_owned()
-    } else {
-        format!("tcp://{word}")
-    })
-}
-
-/// Returns true for `HOST:PORT` and for addresses with a scheme.
-fn is_address(word: &str) -> bool {
-    // A URL may have a path.
-    let path = word
-        .split_once("://")
-        .and_then(|(_, rest)| rest.split_once('/'));
-    let path = path.map_or(0, |(_, path)| path.len() + 1);
-    word.get(..word.len() - path)
-        .is_some_and(|address| Address::parse(address).is_ok())
-}
-
-/// Returns true if the shell would find a program of this name.
-fn is_program(word: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    !word.is_empty()
-        && !word.contains('/')
-        && std::env::split_paths(&path).any(|folder| folder.join(word).is_file())
 }

@@ -86,6 +86,9 @@ fn line_hint(
         (b'{', "trailing-bytes") if span.of(line).first() == Some(&b'{') => {
             "two messages on one line: each needs its own line"
         }
+        (b'{', "trailing-bytes") if is_next_column(line, span) => {
+            "a row of a table, as a browser's developer tools copy it: cut -f1 FILE takes the messages"
+        }
         (b'{', "ends-early") if text.len() == 1 => {
             "pretty-printed JSON: a message must be one line"
         }
@@ -104,6 +107,12 @@ fn line_hint(
         }
         _ => return None,
     })
+}
+
+/// Returns true if a tab and a number follow the part of a line that was read.
+fn is_next_column(line: &[u8], rest: Span) -> bool {
+    let before = line.get(..rest.at()).unwrap_or_default();
+    before.ends_with(b"\t") && rest.of(line).first().is_some_and(u8::is_ascii_digit)
 }
 
 /// Returns true if a CR is between the part of a line that was read and the rest.

@@ -12,7 +12,7 @@ pub(crate) fn with_name<'a>(subject: Option<&'a str>, name: Option<&'a str>) -> 
         (subject, "") => Cow::Borrowed(subject),
         ("", name) => Cow::Borrowed(name),
         (subject, name) if subject == name => Cow::Borrowed(subject),
-        (subject, name) => Cow::Owned(format!("{subject} {name}")),
+        (subject, name) => Cow::Owned([subject, " ", name].concat()),
     }
 }
 

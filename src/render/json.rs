@@ -6,6 +6,7 @@
 
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
+use crate::capture::push_time;
 use crate::conversation::Verdict;
 use crate::decoder::{Decoded, RawFrame};
 use crate::encoding::Parsed;
@@ -82,14 +83,9 @@ fn write_object(
         write_text(b",\"dir\":\"", direction.name(), out);
     }
     if let Some(time) = origin.time {
-        write_text(
-            b",\"time\":\"",
-            &format!(
-                "{:.9}",
-                jiff::Timestamp::from_nanosecond(time as i128).unwrap_or_default()
-            ),
-            out,
-        );
+        out.extend_from_slice(b",\"time\":\"");
+        push_time(time, out);
+        out.push(b'"');
     }
     out.extend_from_slice(b",\"offset\":");
     write_int(frame.offset, out);

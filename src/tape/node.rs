@@ -402,12 +402,9 @@ impl<'a> Iterator for Children<'a> {
 
 /// Resolves the escapes of valid JSON text. A lone surrogate becomes U+FFFD.
 pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
-    if !text.contains('\\') {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        out.reserve(rest.len());
         out.push_str(&rest[..at]);
         let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
         rest = rest.get(at + 2..).unwrap_or_default();
@@ -424,6 +421,9 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
             }
             c => c as char,
         });
+    }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
     }
     out.push_str(rest);
     Cow::Owned(out)

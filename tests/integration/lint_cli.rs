@@ -296,7 +296,7 @@ fn lint_exit_codes() {
     assert_eq!(err, "wiretool: empty input: there is nothing to check\n");
     let (_, _, err) = lint(&["--where", "kind=cast", GAP]);
     assert!(
-        err.ends_with("wiretool: none of 4 messages matches\n"),
+        err.ends_with("wiretool: none of 4 messages matches; kinds: end, item, stream\n"),
         "{err}"
     );
     let (_, _, err) = lint(&["--where", "kind=end", GAP]);

@@ -135,7 +135,10 @@ fn selection_limits_counts_and_sets_exit_code() {
         assert!(!err.is_empty(), "{args:?}");
     }
     let (_, _, err) = run(&["--where", "kind=HEY", MIXED]);
-    assert_eq!(err, "wiretool: none of 7 messages matches\n");
+    assert_eq!(
+        err,
+        "wiretool: none of 7 messages matches; kinds: END, ERR, INV, STR\n"
+    );
     let (code, out, err) = run(&[]);
     assert_eq!((code, out.as_str()), (0, ""));
     assert_eq!(err, "wiretool: empty input: there is nothing to count\n");

@@ -319,6 +319,7 @@ fn words_that_exist_are_listed_if_none_matches() {
             &["--where", ".metod=x"],
             "; members: method, id, result, params, jsonrpc",
         ),
+        (&["--where", "subject=pwo"], "; subjects: pow"),
         (&["--where", "kind=invoke id=9"], ""),
         (&["--where", "id=9"], ""),
     ];
@@ -327,5 +328,14 @@ fn words_that_exist_are_listed_if_none_matches() {
         assert_eq!((code, out.as_str()), (1, ""), "{args:?}");
         let wanted = format!("wiretool: none of 4 messages matches{there}\n");
         assert_eq!(err, wanted, "{args:?}");
+        let [flag, value] = args else { continue };
+        if *flag == "--where" {
+            for command in ["lint", "stat"] {
+                let args = [command, "-p", "oracle", flag, value];
+                let (code, _, err) = common::run(common::wiretool().args(args), SESSION);
+                assert_eq!(code, 1, "{args:?}: {err}");
+                assert!(err.ends_with(&wanted), "{args:?}: {err}");
+            }
+        }
     }
 }

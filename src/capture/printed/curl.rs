@@ -47,20 +47,10 @@ pub(in super::super) struct Curl {
 }
 
 pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
-    let is_heading = |line: &[u8]| {
-        let is_curl = heading(line).is_some() || is_verbose(line);
-        is_curl.then_some(true)
-    };
+    let is_heading = |line: &[u8]| heading(line).is_some().then_some(true);
     let may_begin = |line: &[u8]| {
         let rest = without_prefix(line);
-        let marks = [
-            &b"== Info:"[..],
-            b"=> Send ",
-            b"<= Recv ",
-            b"*   Trying ",
-            b"* Connected to ",
-            b"* Host ",
-        ];
+        let marks = [&b"== Info:"[..], b"=> Send ", b"<= Recv "];
         let is_mark = |mark: &&[u8]| mark.starts_with(rest) || rest.starts_with(mark);
         line.len() <= 4096 && marks.iter().any(is_mark)
     };
@@ -71,13 +61,6 @@ pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
         is_heading,
         may_begin,
     )
-}
-
-/// Returns true for the first remark of `curl -v`, which prints heads alone.
-fn is_verbose(line: &[u8]) -> bool {
-    line.starts_with(b"*   Trying ")
-        || line.starts_with(b"* Connected to ")
-        || line.starts_with(b"* Host ") && line.ends_with(b" was resolved.")
 }
 
 /// Returns a line without the time and the ids that options of curl add.

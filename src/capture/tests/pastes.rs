@@ -195,3 +195,80 @@ fn text_in_utf16_is_read() {
         }
     }
 }
+
+#[test]
+fn messages_that_are_copied_out_of_something_else_are_read() {
+    const REQUEST: &str =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
+    const ANSWER: &str =
+        r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hi"}]}}"#;
+    let both = format!("{REQUEST}\n{ANSWER}\n");
+    let pretty = |text: &str| {
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        serde_json::to_string_pretty(&value).unwrap()
+    };
+    let httpie = format!(
+        "POST /mcp HTTP/1.1\nContent-Length: {}\nUser-Agent: HTTPie/3.2\n\n{}\n\n\nHTTP/1.1 200 OK\nContent-Length: {}\n\n{}\n",
+        REQUEST.len(),
+        pretty(REQUEST),
+        ANSWER.len(),
+        pretty(ANSWER),
+    );
+    let mitmdump = format!(
+        "[12:01:02.345] HTTP(S) proxy listening at *:8080.\n[12:01:03.000][127.0.0.1:51234] client connect\n127.0.0.1:51234: POST http://localhost:3000/mcp HTTP/1.1\n    Content-Type: application/json\n\n    {REQUEST}\n\n << HTTP/1.1 200 OK 91b\n    Content-Type: application/json\n\n    {ANSWER}\n\n"
+    );
+    let okhttp = format!(
+        "--> POST http://localhost/mcp\nContent-Length: {}\n\n{REQUEST}\n--> END POST (71-byte body)\n<-- 200 OK http://localhost/mcp (5ms)\n\n{ANSWER}\n<-- END HTTP (75-byte body)\n",
+        REQUEST.len(),
+    );
+    let postman = format!(
+        "POST http://localhost/mcp\n200\n5 ms\nRequest Headers\nContent-Type: application/json\nRequest Body\n{REQUEST}\nResponse Headers\nContent-Type: application/json\nResponse Body\n{ANSWER}\n"
+    );
+    let curl = "*   Trying 127.0.0.1:3000...\n* Connected to localhost (127.0.0.1) port 3000 (#0)\n> POST /mcp HTTP/1.1\n> Host: localhost:3000\n>\n< HTTP/1.1 200 OK\n<\n* Connection #0 to host localhost left intact\n";
+    for (text, wanted) in [
+        (
+            format!(
+                "We see:\n{{code:json}}\n{REQUEST}\n{{code}}\nand\n{{code}}\n{ANSWER}\n{{code}}\n"
+            ),
+            &*both,
+        ),
+        (format!("{{noformat}}\n{both}{{noformat}}\n"), &both),
+        (format!("```\n{both}```\n"), &both),
+        (httpie, &both),
+        (mitmdump, &both),
+        (okhttp, &both),
+        (postman, &both),
+        (format!("{curl}{ANSWER}\n"), &format!("{ANSWER}\n")),
+    ] {
+        let mut reader = CaptureInput::new(Form::Auto);
+        let mut bytes = Vec::new();
+        let mut sink = |item: Item<'_>| {
+            if let Item::Chunk(chunk) = item {
+                bytes.extend_from_slice(chunk.bytes);
+            }
+        };
+        reader.push(text.as_bytes(), &mut sink);
+        reader.finish(&mut sink);
+        let read: Vec<serde_json::Value> = serde_json::Deserializer::from_slice(&bytes)
+            .into_iter()
+            .map(|value| value.unwrap_or_else(|error| panic!("{error}: {text}")))
+            .collect();
+        let wanted: Vec<serde_json::Value> = serde_json::Deserializer::from_str(wanted)
+            .into_iter()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(read, wanted, "{text}");
+    }
+    // Other text beside messages of a stream is an error in it.
+    let mut reader = CaptureInput::new(Form::Auto);
+    let mut bytes = Vec::new();
+    let text = format!("ready\n{both}");
+    let mut sink = |item: Item<'_>| {
+        if let Item::Chunk(chunk) = item {
+            bytes.extend_from_slice(chunk.bytes);
+        }
+    };
+    reader.push(text.as_bytes(), &mut sink);
+    reader.finish(&mut sink);
+    assert_eq!(bytes, text.as_bytes());
+}

@@ -56,7 +56,11 @@ impl CallLogKind {
             }
             Self::CurlVerbose => {
                 let is_request = |head: &[u8]| memchr::memmem::find(head, b" HTTP/").is_some();
-                line.starts_with(b"< HTTP/") || line.strip_prefix(b"> ").is_some_and(is_request)
+                line.starts_with(b"*   Trying ")
+                    || line.starts_with(b"* Connected to ")
+                    || line.starts_with(b"* Host ")
+                    || line.starts_with(b"< HTTP/")
+                    || line.strip_prefix(b"> ").is_some_and(is_request)
             }
         }
     }

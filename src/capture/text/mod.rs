@@ -34,6 +34,7 @@ use super::chunk::{Chunk, Item, ItemSink};
 use super::form::{Form, FormReader};
 use super::hex::Hex;
 use super::lines::{LineForm, Lines};
+use super::pasted::is_pasted;
 use arrays::Arrays;
 use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
@@ -207,12 +208,14 @@ impl Reading {
     }
 }
 
-/// Returns true if a text is hardly a stream of messages: most of it is none, and no line is one.
+/// Returns true if a text is hardly a stream of messages: other text is around them, or most of it is none, and no line is
+/// one.
 fn is_doubtful(score: Score, text: &[u8]) -> bool {
-    score.faults > score.whole
-        && score.faults > 2
-        && text.len() <= MAX_DOUBTFUL
-        && !has_bare_message(text)
+    text.len() <= MAX_DOUBTFUL && is_pasted(text)
+        || score.faults > score.whole
+            && score.faults > 2
+            && text.len() <= MAX_DOUBTFUL
+            && !has_bare_message(text)
 }
 
 /// Returns true if every mark at the beginning of a line is that of a quotation.
@@ -270,7 +273,12 @@ impl Text {
             let score = reading.score(text, quoted, ended);
             // Nothing marks these lines as a log: other lines are errors in a stream.
             let is_stream = reading.form == Form::Log && !score.directed;
-            if is_stream && self.wanted.is_none() && score.is_sure() && has_bare_message(text) {
+            if is_stream
+                && self.wanted.is_none()
+                && score.is_sure()
+                && has_bare_message(text)
+                && !is_pasted(text)
+            {
                 let raw = READINGS.iter().find(|reading| reading.form == Form::Raw)?;
                 return Some((raw, quoted, score));
             }
@@ -281,7 +289,8 @@ impl Text {
                 best = Some((reading, score));
             }
             // Messages in the text itself need no other reading.
-            if reading.form == Form::Raw && score.is_any() && !is_doubtful(score, text)
+            let is_stream = score.whole > 0 || last && score.detected;
+            if reading.form == Form::Raw && is_stream && !is_doubtful(score, text)
                 || reading.form == Form::Log && score.is_sure()
             {
                 return Some((reading, quoted, score));

@@ -11,6 +11,7 @@ use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::report::ReportArgs;
+use super::unmatched::Unmatched;
 use crate::capture::recording::Header;
 use crate::capture::{Event, Item};
 use crate::conversation::pipeline::Pipeline;
@@ -104,11 +105,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let session_config = args.judging.session_config()?;
+    let filter = args.condition.filter();
     let mut screen = LintScreen {
         judge,
         session_config,
         reporter: FindingWriter {
-            filter: args.condition.filter(),
+            unmatched: Unmatched::new(&filter),
+            filter,
             scratch: Vec::new(),
             quiet: shared.quiet,
             json: as_json,
@@ -152,7 +155,7 @@ impl LintScreen {
         }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
         if none {
-            run.note_no_match(None);
+            run.note_no_match(reporter.unmatched.describe());
         }
         let found = reporter
             .fail_on

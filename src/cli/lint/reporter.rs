@@ -2,6 +2,7 @@
 
 use super::super::output::{Output, without_nulls};
 use super::super::report::{FilePlace, Report};
+use super::super::unmatched::Unmatched;
 use super::super::{count_text, print_message};
 use super::source::SourceSummary;
 use crate::conversation::{Conversation, Finding, Verdict, full_name};
@@ -26,6 +27,7 @@ type UnjudgedRule = (String, Need);
 pub struct FindingWriter {
     /// Selects the messages whose findings are reported.
     pub filter: Filter,
+    pub unmatched: Unmatched,
     pub scratch: Vec<u8>,
     pub quiet: bool,
     pub json: bool,
@@ -55,6 +57,9 @@ impl FindingWriter {
             self.source.matched += 1;
             self.matched += 1;
             return self.add_findings(verdict.findings);
+        }
+        if self.matched == 0 {
+            self.unmatched.add(decoded);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 /// Words in place of a command.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
-        "capture forward intercept listen live mitm mitmdump mitmproxy monitor reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tee tunnel wrap",
+        "capture forward intercept listen live mitm mitmdump mitmproxy mitmweb monitor reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tee tunnel wrap",
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record records it",
     ),
     (
@@ -47,7 +47,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool watch FILE shows a capture on the whole screen",
     ),
     (
-        "commands flags ls list protocols",
+        "blame commands flags ls list protocols stash",
         "wiretool help lists commands and topics; wiretool help protocols, the protocols",
     ),
     (
@@ -68,6 +68,10 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool FILE shows the messages of a file; -f tree, all fields",
     ),
     (
+        "describe methods reflect schema schemas",
+        "wiretool make PROTOCOL --list lists the messages of a protocol; wiretool help protocols describes them",
+    ),
+    (
         "build create gen generate new",
         "wiretool make PROTOCOL WORD... makes a message; wiretool encode, from JSON",
     ),
@@ -77,7 +81,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("settings", "wiretool config show lists the settings"),
     (
-        "ps containers connections conversations flow flows sessions streams",
+        "ps containers images info connections conversations flow flows sessions streams",
         "wiretool stat FILE lists connections; --where conn=N selects one",
     ),
 ];
@@ -91,6 +95,7 @@ const SENDERS: &[&str] = &["replay", "send"];
 const STUB: &[&str] = &["stub"];
 const LINT: &[&str] = &["lint"];
 const STAT: &[&str] = &["stat"];
+const DIFF: &[&str] = &["diff"];
 /// Every command.
 const ANY: &[&str] = &[];
 
@@ -122,13 +127,18 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "-f json has all numbers, to be sorted with jq",
     ),
     (
+        DIFF,
+        "--name-only --name-status --stat --side-by-side --unified --word-diff -U -u -w -y",
+        "diff has one form for people, which shows the values that differ; -f json is for programs, and --ignore PATH leaves values out",
+    ),
+    (
         RELAYS,
         "--attach --detach --interface --pid --tty -D -d -i -t",
         "start a command with -- COMMAND, or stand between addresses with --listen ADDR and --connect ADDR; no interface or process is opened",
     ),
     (
         SENDERS,
-        "--cmd --command --exec --stdio",
+        "--cli --cmd --command --exec --stdio",
         "a command to start stands last, after --",
     ),
     (
@@ -316,6 +326,21 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         READERS,
         "--conn --stream --connection",
         "a connection is --where conn=N",
+    ),
+    (
+        READERS,
+        "--frame --index --number --packet -N",
+        "message 3 is --where index=3",
+    ),
+    (
+        READERS,
+        "--files-with-matches -l",
+        "with -q, the exit code says if a message matches",
+    ),
+    (
+        ANY,
+        "-k",
+        "--insecure accepts any certificate, in commands that connect",
     ),
     (READERS, "--faults", "messages at fault are --where fault"),
     (READERS, "--sarif", "SARIF is --report sarif"),

@@ -25,7 +25,7 @@ struct Words {
 }
 
 /// The words that occur where a condition wants others.
-pub(super) struct Unmatched(Vec<Words>);
+pub struct Unmatched(Vec<Words>);
 
 impl Unmatched {
     /// Creates the lists for the keys that a filter compares.

@@ -1,0 +1,86 @@
+//! Tells text that shows messages from a stream of messages, by the lines around them. In a stream, such lines are errors.
+//!
+//! ```text
+//!   {code:json}                       Jira, and the fences of Markdown
+//!   * Connected to localhost          curl -v, Insomnia
+//!   --> POST http://localhost/mcp     OkHttp
+//!   h:1: POST http://localhost/mcp    mitmdump
+//!   Response Body                     the console of Postman
+//! ```
+
+use super::form::FormVerdict;
+use FormVerdict::{No, Open, Yes};
+
+/// Beginnings of lines around messages.
+const MARKS: [&[u8]; 18] = [
+    b"```",
+    b"~~~",
+    b"{code",
+    b"{noformat",
+    b"{panel",
+    b"{quote",
+    b"[code",
+    b"* Connected to ",
+    b"* Connection #",
+    b"* Preparing request to ",
+    b"< HTTP/",
+    b"<< HTTP/",
+    b"--> POST http",
+    b"--> GET http",
+    b"--> END ",
+    b"<-- END ",
+    b"<-- 2",
+    b"== Info:",
+];
+/// Lines around messages.
+const LINES: [&[u8]; 4] = [
+    b"Request Body",
+    b"Request Headers",
+    b"Response Body",
+    b"Response Headers",
+];
+/// Parts of lines around messages.
+const PARTS: [&[u8]; 3] = [b": POST http", b": GET http", b"] client connect"];
+
+/// Returns true if lines show that messages were copied out of something else.
+pub(super) fn is_pasted(text: &[u8]) -> bool {
+    let is_mark = |line: &[u8]| {
+        let line = line.trim_ascii();
+        let has = |part: &&[u8]| memchr::memmem::find(line, part).is_some();
+        MARKS.iter().any(|mark| line.starts_with(mark))
+            || LINES.contains(&line)
+            || !line.contains(&b'{') && PARTS.iter().any(has)
+    };
+    let start = text.trim_ascii_start();
+    let is_http = is_native(start) && is_printed_http(start) == Yes(());
+    is_http || text.split(|&c| c == b'\n').any(is_mark)
+}
+
+fn is_native(text: &[u8]) -> bool {
+    [&b"GET "[..], b"POST ", b"PUT ", b"DELETE ", b"HTTP/1"]
+        .iter()
+        .any(|mark| text.starts_with(mark))
+}
+
+/// Says if a text begins with a head of HTTP without CR, and then JSON over several lines: HTTPie prints messages so, with
+/// the length that they had before. A request line without a version is no HTTP either.
+pub(super) fn is_printed_http(text: &[u8]) -> FormVerdict<()> {
+    let end = memchr::memmem::find(text, b"\n\n");
+    let head = text.get(..end.unwrap_or(text.len())).unwrap_or(text);
+    if head.contains(&b'\r') || head.starts_with(b"{") {
+        return No;
+    }
+    let first = head.split(|&c| c == b'\n').next().unwrap_or_default();
+    let has_version = memchr::memmem::find(first, b"HTTP/1").is_some();
+    if first.len() < text.len() && !has_version {
+        return Yes(());
+    }
+    let Some(body) = end.and_then(|end| text.get(end + 2..)) else {
+        return Open;
+    };
+    match body {
+        [] | [b'{' | b'['] => Open,
+        [b'{' | b'[', b'\n', ..] if has_version => Yes(()),
+        _ => No,
+    }
+}

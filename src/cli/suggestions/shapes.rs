@@ -1,0 +1,107 @@
+//! What a word looks like: an address, a method, a program, a condition.
+
+use crate::protocol::registry;
+use crate::transport::Address;
+use std::path::Path;
+
+/// Returns a tip for a file that cannot be opened.
+pub fn file_tip(path: &Path) -> Option<String> {
+    let word = path.to_str()?;
+    let has = |letters: &[char]| word.contains(letters);
+    let is_path = word.starts_with('.') && !has(&['/']) && word.len() > 1;
+    let number = word.strip_prefix('#').unwrap_or(word);
+    let in_file = word
+        .rsplit_once(':')
+        .filter(|(file, _)| Path::new(file).exists());
+    Some(if let Some((file, _)) = in_file {
+        format!("messages of it are selected with wiretool decode {file} --where index=N")
+    } else if number.parse::<u64>().is_ok() {
+        format!("message {number} is --where index={number}")
+    } else if ["port", "tcp", "host", "udp"].contains(&word) {
+        "packets are chosen with --port PORT, messages with --where EXPR".to_owned()
+    } else if registry::names().any(|name| name == word) {
+        format!("a protocol is -p {word}")
+    } else if has(&['=', '<', '>', '~']) {
+        format!("conditions are --where {}", shell_words::quote(word))
+    } else if is_address(word) {
+        format!("live traffic is wiretool proxy --connect {word}")
+    } else if is_path {
+        format!(
+            "a field is --path {}, a condition --where '{word}=VALUE'",
+            word.trim_start_matches('.')
+        )
+    } else {
+        return None;
+    })
+}
+
+pub fn tip_of_address(address: &str) -> String {
+    format!(
+        "wiretool proxy --connect {address} shows the traffic; wiretool send PROTOCOL WORD... --connect {address} sends a message"
+    )
+}
+
+/// Returns a tip for an address as socat and websocat write it: `tcp-l:127.0.0.1:80`, `ws-c:ws://127.0.0.1`.
+pub fn tip_of_endpoint(word: &str) -> Option<String> {
+    let (kind, address) = word.split_once(':')?;
+    let (scheme, role) = kind.split_once('-').unwrap_or((kind, ""));
+    if !["tcp", "tcp4", "unix", "ws", "wss", "autoreconnect"].contains(&scheme) {
+        return None;
+    }
+    let address = as_address(address)?;
+    Some(if role.starts_with('l') {
+        format!("wiretool proxy --listen {address} --connect ADDR stands between two programs")
+    } else {
+        tip_of_address(&address)
+    })
+}
+
+/// Returns true for the name of a method, such as `tools/list`, in a folder that does not exist.
+pub fn is_method(word: &str) -> bool {
+    let is_word = |part: &str| {
+        let mut chars = part.chars();
+        chars.next().is_some_and(char::is_alphabetic) && chars.all(char::is_alphanumeric)
+    };
+    let folder = word.split('/').next().unwrap_or_default();
+    word.contains('/') && word.split('/').all(is_word) && !Path::new(folder).exists()
+}
+
+/// Returns the address of a port of this machine.
+pub fn local(port: &str) -> String {
+    format!("tcp://127.0.0.1:{port}")
+}
+
+/// Returns the address that a word most likely means: a port, `HOST:PORT` or a URL.
+pub fn as_address(word: &str) -> Option<String> {
+    let port = word.strip_prefix(':').unwrap_or(word);
+    if port.parse::<u16>().is_ok() {
+        return Some(local(port));
+    }
+    if !is_address(word) {
+        return None;
+    }
+    Some(if word.contains("://") || word.starts_with("unix:") {
+        word.to_owned()
+    } else {
+        format!("tcp://{word}")
+    })
+}
+
+/// Returns true for `HOST:PORT` and for addresses with a scheme.
+fn is_address(word: &str) -> bool {
+    // A URL may have a path.
+    let path = word
+        .split_once("://")
+        .and_then(|(_, rest)| rest.split_once('/'));
+    let path = path.map_or(0, |(_, path)| path.len() + 1);
+    word.get(..word.len() - path)
+        .is_some_and(|address| Address::parse(address).is_ok())
+}
+
+/// Returns true if the shell would find a program of this name.
+pub fn is_program(word: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !word.is_empty()
+        && !word.contains('/')
+        && std::env::split_paths(&path).any(|folder| folder.join(word).is_file())
+}
