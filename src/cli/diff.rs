@@ -58,7 +58,7 @@ pub struct Args {
     wire: options::WireArgs,
     #[command(flatten)]
     condition: options::WhereArgs,
-    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
+    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH`, `KIND SUBJECT:PATH` (repeatable)
     #[arg(long, value_name = "PATH", value_parser = options::parse_pattern, help_heading = "Comparison")]
     ignore: Vec<String>,
     /// Ignore the paths of this file: `[ignore]` with `paths = [...]`

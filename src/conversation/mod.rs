@@ -128,7 +128,7 @@ impl<'p> Conversation<'p> {
 
     /// Reads the header of a recording: the protocol, and the address or command of the peer. Call it before the first
     /// message.
-    pub fn expect_header(&mut self, header: &Header) {
+    pub(crate) fn expect_header(&mut self, header: &Header) {
         if let Some(protocol) = &header.protocol {
             self.expect(protocol);
         }
