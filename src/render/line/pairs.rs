@@ -2,7 +2,7 @@
 
 use crate::decoder::Decoded;
 use crate::protocol::Role;
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The maximum number of stored requests.
 const MAX_REQUESTS: usize = 1 << 12;
@@ -18,21 +18,22 @@ impl Pairs {
     pub fn latency(&mut self, decoded: &Decoded<'_>) -> Option<i64> {
         let (origin, message) = (decoded.origin, decoded.message);
         let (time, direction) = origin.time.zip(origin.direction)?;
+        let hashes = self.open.hasher().clone();
+        let key = |asked| message.id.pair_key((origin.conn, asked), &hashes);
         match message.role? {
             Role::Request => {
                 if self.open.len() >= MAX_REQUESTS {
                     self.open.clear();
                 }
-                self.open
-                    .insert(message.id.pair_key((origin.conn, direction))?, time);
+                self.open.insert(key(direction)?, time);
                 None
             }
             Role::Response | Role::Error | Role::End => {
-                let key = message.id.pair_key((origin.conn, direction.other()))?;
+                let key = key(direction.other())?;
                 Some(time.saturating_sub(self.open.remove(&key)?))
             }
             Role::Item => {
-                let key = message.id.pair_key((origin.conn, direction.other()))?;
+                let key = key(direction.other())?;
                 Some(time.saturating_sub(*self.open.get(&key)?))
             }
             _ => None,
